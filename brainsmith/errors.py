@@ -1,0 +1,115 @@
+"""Every exception of BrainSmith.
+
+All derive from `BrainsmithError` and from the standard class that fits, and carry one whole message: what is
+wrong, where, and what to do next. The command line prints that message and exits with 1; any other exception is
+a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class BrainsmithError(Exception):
+    """The base of all errors that a user can act on."""
+
+
+class SettingsError(BrainsmithError, ValueError):
+    """A setting, in a file or in the environment, has a value that cannot be used."""
+
+
+class PluginNotFoundError(BrainsmithError, LookupError, AttributeError):
+    """No plugin has this name.
+
+    It is an AttributeError too, so that `hasattr(transforms, "X")` works.
+    """
+
+
+class AmbiguousPluginError(BrainsmithError, LookupError):
+    """Several frameworks offer this name, and none has precedence."""
+
+
+class DuplicatePluginError(BrainsmithError, ValueError):
+    """Two different objects claim one name in one framework."""
+
+
+class PluginDefinitionError(BrainsmithError, ValueError):
+    """A decorator is used wrongly: an unknown keyword, a missing one, a class of the wrong kind."""
+
+
+class PluginLoadError(BrainsmithError, ImportError):
+    """A plugin exists, but importing it failed; the cause is chained and named in the message."""
+
+
+class FrameworkUnavailableError(BrainsmithError, ImportError):
+    """A framework that is needed here is not installed or does not work."""
+
+
+class ToolError(BrainsmithError, RuntimeError):
+    """A child process, or a tool that it runs, failed or is missing."""
+
+
+class ModelError(BrainsmithError, ValueError):
+    """The model cannot be built: not ONNX, not quantised, or with layers that are not supported."""
+
+
+class BuildError(BrainsmithError, RuntimeError):
+    """A step of a build failed."""
+
+
+class VerificationError(BuildError):
+    """A step changed what the model computes."""
+
+
+class OutputError(BrainsmithError, OSError):
+    """The output folder cannot be written."""
+
+
+class Problem:
+    """One thing that is wrong in a file: where, and the sentence.
+
+    Attributes:
+        file: The path as the user gave it.
+        line: 1-based; 0 where the problem is the whole file's.
+        column: 1-based; 0 where only the line is known.
+        text: What is wrong and what to do.
+    """
+
+    __slots__ = ("column", "file", "line", "text")
+
+    def __init__(self, file: str, line: int, column: int, text: str) -> None:
+        self.file = file
+        self.line = line
+        self.column = column
+        self.text = text
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line:
+            place += f":{self.line}"
+            if self.column:
+                place += f":{self.column}"
+        return f"{place}: {self.text}"
+
+    def __repr__(self) -> str:
+        return f"Problem({self.file!r}, {self.line}, {self.column}, {self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+class BlueprintError(BrainsmithError, ValueError):
+    """A blueprint has errors: all of them, each with its place.
+
+    Attributes:
+        problems: In the order of the file.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: Sequence[Problem] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))

@@ -1,0 +1,234 @@
+"""The record: what is known of a plugin before anything of it is imported."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from brainsmith.plugin.details import Parameter
+
+
+class PluginType:
+    """The kinds of plugins, as the strings that stand in records, keys and blueprints."""
+
+    TRANSFORM = "transform"
+    KERNEL = "kernel"
+    BACKEND = "backend"
+    STEP = "step"
+    OP = "op"
+    TARGET = "target"
+    BUNDLE = "bundle"
+
+
+PLUGIN_TYPES = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
+"""Every plugin type, in the order in which lists show them."""
+
+BACKEND_TYPES = ("hls", "rtl")
+"""What a backend can be written in."""
+
+FIELDS = (
+    "name",
+    "type",
+    "framework",
+    "reference",
+    "version",
+    "description",
+    "author",
+    "requires",
+    "min_brainsmith",
+    "max_brainsmith",
+    "priority",
+    "stage",
+    "kernel",
+    "backend_type",
+    "device_types",
+    "tags",
+    "origin",
+    "extra",
+)
+"""The fields of a record, in the order of its plain form."""
+
+_DEFAULTS = ("", "", "", "", "", "", "", (), "", "", 50, None, None, None, (), (), "", {})
+
+
+class PluginInfo:
+    """One plugin's metadata: a frozen value, the same for every kind.
+
+    It reads as attributes and as a mapping: `info["stage"]`, `dict(info)`. `info["class"]` imports the plugin and
+    returns the object; iterating never does. Names that are no field are looked up in `extra`.
+
+    Attributes:
+        name: What users type; unique within type and framework.
+        type: One of `PLUGIN_TYPES`.
+        framework: `brainsmith`, `qonnx`, `finn`, `project`, or the name of an installed distribution.
+        reference: `module:qualname` of the object.
+        version: The plugin's own version; empty if it states none.
+        description: One line.
+        author: Who wrote it.
+        requires: PEP 508 requirements.
+        min_brainsmith: The oldest host version it works with; empty for any.
+        max_brainsmith: The newest one; empty for any.
+        priority: Between distributions that offer the same name, the higher one wins; 50 is normal.
+        stage: Of a transform: when it runs (any snake_case name).
+        kernel: Of a backend: the kernel that it implements. Of a transform: the kernel that it infers.
+        backend_type: Of a backend: `hls` or `rtl`.
+        device_types: Of a target: the devices that it serves.
+        tags: Free words for searching.
+        origin: `file:line`, or the distribution and entry point.
+        extra: What only one framework knows, such as the domain of an operator.
+    """
+
+    __slots__ = FIELDS
+
+    name: str
+    type: str
+    framework: str
+    reference: str
+    version: str
+    description: str
+    author: str
+    requires: tuple[str, ...]
+    min_brainsmith: str
+    max_brainsmith: str
+    priority: int
+    stage: str | None
+    kernel: str | None
+    backend_type: str | None
+    device_types: tuple[str, ...]
+    tags: tuple[str, ...]
+    origin: str
+    extra: dict[str, Any]
+
+    def __init__(self, **fields: Any) -> None:
+        unknown = [name for name in fields if name not in FIELDS]
+        if unknown:
+            raise TypeError(f"a plugin record has no field {unknown[0]!r}; it has {', '.join(FIELDS)}")
+        for field, default in zip(FIELDS, _DEFAULTS, strict=True):
+            value = fields.get(field, default)
+            object.__setattr__(self, field, dict(value) if field == "extra" else value)
+
+    @classmethod
+    def from_plain(cls, values: tuple[Any, ...]) -> PluginInfo:
+        """Make a record of its plain form (`to_plain`)."""
+        info = object.__new__(cls)
+        put = object.__setattr__
+        for field, value in zip(FIELDS, values, strict=True):
+            put(info, field, value)
+        return info
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return the values in the order of `FIELDS`: strings, numbers, tuples and one dict."""
+        return tuple(getattr(self, field) for field in FIELDS)
+
+    def replace(self, **changes: Any) -> PluginInfo:
+        """Return a copy with some fields changed."""
+        return PluginInfo(**{**dict(zip(FIELDS, self.to_plain(), strict=True)), **changes})
+
+    @property
+    def key(self) -> str:
+        """`type:Name`, the key in the registry."""
+        return f"{self.type}:{self.name}"
+
+    @property
+    def qualified(self) -> str:
+        """`framework:Name`, a name that is never ambiguous."""
+        return f"{self.framework}:{self.name}"
+
+    @property
+    def module(self) -> str:
+        """The module that defines the object."""
+        return self.reference.partition(":")[0]
+
+    @property
+    def file(self) -> str:
+        """The path of the source file; empty where it is not known."""
+        path, colon, line = self.origin.rpartition(":")
+        return path if colon and line.isdigit() else ""
+
+    @property
+    def line(self) -> int:
+        """The 1-based line of the definition (of its decorator, if it has one); 0 where it is not known."""
+        line = self.origin.rpartition(":")[2]
+        return int(line) if line.isdigit() else 0
+
+    def load(self) -> Any:
+        """Import the plugin and return the real object.
+
+        Raises:
+            PluginLoadError: The import failed; the plugin's own error is shown.
+        """
+        from brainsmith.plugin.loading import load
+
+        return load(self)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the constructor or function, read from the source, without `self`."""
+        from brainsmith.plugin.details import details_of
+
+        return details_of(self).parameters
+
+    @property
+    def docstring(self) -> str:
+        """The docstring, read from the source."""
+        from brainsmith.plugin.details import details_of
+
+        return details_of(self).docstring
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "class":
+            return self.load()
+        if name in FIELDS:
+            return getattr(self, name)
+        try:
+            return self.extra[name]
+        except KeyError:
+            raise KeyError(f"the record of {self.key!r} has no {name!r}") from None
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self.extra:
+            return self.extra[name]
+        raise AttributeError(f"the record of {self.key!r} has no attribute {name!r}")
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a field or of an entry of `extra`, or the default."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the fields that are set and of the entries of `extra`."""
+        return tuple(self)
+
+    def __iter__(self) -> Iterator[str]:
+        for field, default in zip(FIELDS, _DEFAULTS, strict=True):
+            if field != "extra" and getattr(self, field) != default:
+                yield field
+        yield from self.extra
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name == "class" or name in FIELDS or name in self.extra
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"the record of {self.key!r} cannot be changed; make another with .replace({name}=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"the record of {self.key!r} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PluginInfo) and self.to_plain() == other.to_plain()
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.framework, self.name, self.reference))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PluginInfo.from_plain, (self.to_plain(),)
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {self.qualified} {self.reference}>"
