@@ -1,0 +1,1 @@
+"""Blueprints: the YAML that says what to build and with which plugins."""

@@ -1,0 +1,196 @@
+"""Typed access to the nodes of a YAML document; every complaint is collected with its place.
+
+Values are read from the composed nodes, which know their line and column, and never through YAML's object
+constructors: a blueprint holds names, numbers, texts, lists and mappings, nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from brainsmith.blueprint.schema import Arguments, PluginName, Position
+from brainsmith.errors import Problem
+
+_TAG = "tag:yaml.org,2002:"
+#: Tags whose scalars are texts here: a date, ``=`` and ``<<`` mean nothing special in a blueprint.
+_TEXT_TAGS = (_TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge")
+_NAME = re.compile(r"(?P<optional>~?)\s*(?:(?P<framework>[\w.-]+):)?(?P<name>[\w.-]+)")
+#: YAML 1.1 reads ``1e-6`` as a text, because it has no dot; people mean a number.
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+_constructor = yaml.constructor.SafeConstructor()
+
+Pairs = dict[str, tuple[Node, Node]]
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Give `` Did you mean 'x'?`` for the closest of `words`, or an empty text."""
+    from difflib import get_close_matches
+
+    by_lower = {candidate.lower(): candidate for candidate in words}
+    close = get_close_matches(word.lower(), by_lower, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(by_lower[match]) for match in close)}?" if close else ""
+
+
+def is_null(node: Node) -> bool:
+    """Tell whether a node is ``~``, ``null`` or empty."""
+    return isinstance(node, ScalarNode) and node.tag == _TAG + "null"
+
+
+def is_text(node: Node) -> bool:
+    """Tell whether a node is a text."""
+    return isinstance(node, ScalarNode) and isinstance(scalar(node), str)
+
+
+def scalar(node: ScalarNode) -> object:
+    """Give the plain value of a scalar.
+
+    Raises:
+        ValueError: The text does not fit its tag, or the tag is none of YAML's plain ones.
+    """
+    if node.tag in _TEXT_TAGS:
+        if node.style is None and _EXPONENT.fullmatch(node.value):
+            return float(node.value)
+        return node.value
+    if ":" in node.value:
+        return node.value  # YAML 1.1 would read 1:30 as 90
+    kind = node.tag.removeprefix(_TAG)
+    if kind not in ("int", "float", "bool", "null"):
+        raise ValueError(f"the YAML tag {node.tag.replace(_TAG, '!!')} has no meaning in a blueprint")
+    try:
+        return getattr(_constructor, f"construct_yaml_{kind}")(node)
+    except (ValueError, KeyError, OverflowError, IndexError):
+        raise ValueError(f"{node.value!r} is not a YAML {kind}") from None
+
+
+def describe(node: Node) -> str:
+    """Say what a node is, for the end of "X must be Y, not ..."."""
+    if isinstance(node, MappingNode):
+        return "a mapping"
+    if not isinstance(node, ScalarNode):
+        return "a list"
+    if is_null(node):
+        return "null" if node.value else "empty"
+    try:
+        return repr(scalar(node))
+    except ValueError as error:
+        return str(error)
+
+
+class Document:
+    """One file being read: turns nodes into values and collects what is wrong with them."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+        self.blanks: list[Position] = []
+
+    def position(self, node: Node) -> Position:
+        """Give the place of a node, from 1."""
+        return Position(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+
+    def report(self, node: Node, text: str) -> None:
+        """Collect a problem at a node."""
+        place = self.position(node)
+        self.problems.append(Problem(place.file, place.line, place.column, text))
+
+    def mapping(self, node: Node, label: str, keys: Sequence[str]) -> Pairs:
+        """Read a mapping with known keys; null is an empty one."""
+        pairs = self.pairs(node, label)
+        for key in [key for key in pairs if key not in keys]:
+            hint = did_you_mean(key, keys) or f" It takes {', '.join(keys)}."
+            self.report(pairs.pop(key)[0], f"unknown key {key!r} in {label}.{hint}")
+        return pairs
+
+    def pairs(self, node: Node, label: str) -> Pairs:
+        """Read a mapping whose keys are texts, each given once; null is an empty one."""
+        if is_null(node):
+            return {}
+        if not isinstance(node, MappingNode):
+            self.report(node, f"{label} must be a mapping, not {describe(node)}")
+            return {}
+        pairs: Pairs = {}
+        for key, value in node.value:
+            if key.tag == _TAG + "merge":
+                self.report(key, f"{label} has a merge key (<<), unknown to blueprints: write the keys out")
+            elif not is_text(key) or not key.value:
+                self.report(key, f"a key in {label} must be a text, not {describe(key)}")
+            elif key.value in pairs:
+                first = self.position(pairs[key.value][0])
+                self.report(key, f"key {key.value!r} in {label} is given twice: first at {first}")
+            else:
+                pairs[key.value] = (key, value)
+        return pairs
+
+    def items(self, node: Node, label: str) -> list[tuple[str, Node]]:
+        """Read a list as (label, node); null is an empty list and a bare ``~`` in it an empty place."""
+        if is_null(node):
+            return []
+        if not isinstance(node, SequenceNode):
+            self.report(node, f"{label} must be a list, not {describe(node)}")
+            return []
+        items = [(f"{label}[{index}]", item) for index, item in enumerate(node.value)]
+        return [(name, item) for name, item in items if not self._is_blank(name, item)]
+
+    def _is_blank(self, label: str, node: Node) -> bool:
+        """Note a bare ``~``; complain about an entry with nothing in it, which is rather a name forgotten."""
+        if is_null(node) and not node.value:
+            self.report(node, f"{label} is empty: write a name, or ~ for an entry that does nothing")
+            return True
+        blank = is_null(node) or (isinstance(node, ScalarNode) and node.value.strip() == "~")
+        if blank:
+            self.blanks.append(self.position(node))
+        return blank
+
+    def name(self, node: Node, label: str) -> PluginName | None:
+        """Read a plugin's name: ``Name``, ``framework:Name``, each with ``~`` before it if optional."""
+        match = _NAME.fullmatch(node.value.strip()) if is_text(node) else None
+        if match is None:
+            form = "a name (Streamline, finn:Streamline, or ~Streamline if it is optional)"
+            self.report(node, f"{label} must be {form}, not {describe(node)}")
+            return None
+        return PluginName(
+            match["name"], match["framework"] or "", bool(match["optional"]), self.position(node)
+        )
+
+    def text(self, node: Node, label: str, what: str) -> str | None:
+        """Read a text that is not empty; `what` says in an error what it should be."""
+        if is_text(node) and node.value.strip():
+            return str(node.value).strip()
+        self.report(node, f"{label} must be {what}, not {describe(node)}")
+        return None
+
+    def number(self, node: Node) -> float | None:
+        """Give a finite number, or None where the node is none; a boolean is none."""
+        value = self.plain(node) if isinstance(node, ScalarNode) else None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return value if math.isfinite(value) else None
+
+    def plain(self, node: Node) -> object:
+        """Give a node as None, bool, int, float, str, list or dict."""
+        if isinstance(node, SequenceNode):
+            return [self.plain(item) for item in node.value]
+        if isinstance(node, MappingNode):
+            return {key: self.plain(value) for key, (_, value) in self.pairs(node, "a mapping").items()}
+        if isinstance(node, ScalarNode):
+            try:
+                return scalar(node)
+            except ValueError as error:
+                self.report(node, str(error))
+        return None
+
+    def arguments(self, node: Node, label: str) -> Arguments:
+        """Read ``args``: plain values by argument name."""
+        if isinstance(node, SequenceNode) or (isinstance(node, ScalarNode) and not is_null(node)):
+            self.report(node, f"{label} must be a mapping from names to values, not {describe(node)}")
+            return Arguments()
+        pairs = self.pairs(node, label)
+        return Arguments(
+            {key: self.plain(value) for key, (_, value) in pairs.items()},
+            {key: self.position(key_node) for key, (key_node, _) in pairs.items()},
+        )

@@ -1,0 +1,187 @@
+"""What a blueprint says: frozen values, each with the place it was written at.
+
+The values hold names, not records: :mod:`brainsmith.blueprint.resolve` looks the names up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+#: Every key of a blueprint, by the mapping it stands in.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "": ("hw_compiler",),
+    "hw_compiler": ("target", "kernels", "transforms", "transforms_phased", "steps", "verify", "output"),
+    "target": ("part", "clock", "fps"),
+    "transforms_phased": ("pre_hw", "post_hw"),
+    "verify": ("inputs", "labels", "expected", "tolerance"),
+    "kernel": ("kernel", "backends"),
+    "transform": ("transform", "args"),
+    "step": ("step", "transform", "args"),
+}
+
+#: Words of ``steps`` that place a list of transforms instead of naming a step.
+PHASES = ("pre_hw", "transforms", "post_hw")
+
+#: The order of a build whose blueprint has no ``steps``.
+DEFAULT_STEPS = (
+    "cleanup",
+    "pre_hw",
+    "transforms",
+    "qonnx_to_finn",
+    "streamline",
+    "hardware_inference",
+    "post_hw",
+    "specialize",
+    "fold",
+    "estimate",
+)
+
+#: What a build can produce in this version, and what later versions add.
+OUTPUTS = ("estimates",)
+LATER_OUTPUTS = ("rtl", "simulated", "synthesised")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a blueprint: the file as the user named it, line and column from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginName:
+    """A plugin, group or backend type as a blueprint names it.
+
+    Attributes:
+        name: The name without ``~`` and framework.
+        framework: The framework before the colon, empty for a bare name.
+        optional: Whether a ``~`` stood before it: its absence is reported, but is no error.
+    """
+
+    name: str
+    framework: str = ""
+    optional: bool = False
+    position: Position = field(default=Position("", 1, 1), compare=False)
+
+    @property
+    def qualified(self) -> str:
+        """Give ``framework:name``, or the bare name."""
+        return f"{self.framework}:{self.name}" if self.framework else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Arguments of a transform or step: plain values by name, and where each stands."""
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEntry:
+    """A kernel to build with, and its backends in order of preference (None: any of its backends)."""
+
+    name: PluginName
+    backends: tuple[PluginName, ...] | None = None
+
+    @property
+    def position(self) -> Position:
+        """Give the place of the kernel's name."""
+        return self.name.position
+
+
+@dataclass(frozen=True, slots=True)
+class TransformEntry:
+    """A transform, or a group of them, to apply."""
+
+    name: PluginName
+    args: Arguments = field(default_factory=Arguments)
+
+    @property
+    def position(self) -> Position:
+        """Give the place of the transform's name."""
+        return self.name.position
+
+
+@dataclass(frozen=True, slots=True)
+class StepEntry:
+    """One entry of ``steps``.
+
+    Attributes:
+        kind: ``step``, ``transform``, or ``phase`` for one of the words of `PHASES`.
+    """
+
+    kind: str
+    name: PluginName
+    args: Arguments = field(default_factory=Arguments)
+
+    @property
+    def position(self) -> Position:
+        """Give the place of the entry's name."""
+        return self.name.position
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the accelerator must fit and reach; None leaves the choice to the build.
+
+    Attributes:
+        part: Device name, such as ``xczu7ev-ffvc1156-2-e``; only its form was checked.
+        clock_ns: Clock period in ns.
+        fps: Inferences per second to reach.
+    """
+
+    part: str | None = None
+    clock_ns: float | None = None
+    fps: int | None = None
+    position: Position = field(default=Position("", 1, 1), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Golden data of a build; file names are absolute, None where the blueprint gives none.
+
+    Attributes:
+        tolerance: Largest allowed absolute error by name of the step; ``*`` is every other step.
+        positions: Place of each key, and of each step of the tolerance as ``tolerance.<step>``.
+    """
+
+    inputs: str | None = None
+    labels: str | None = None
+    expected: str | None = None
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """A blueprint file, read and checked in form; the names in it are not looked up yet.
+
+    Attributes:
+        file: The file as the user named it, as messages show it.
+        steps: None where the file has no ``steps``: the build takes `DEFAULT_STEPS`.
+        blanks: Places of the bare ``~`` entries, which stand for nothing.
+        positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>``.
+    """
+
+    file: str
+    target: Target = field(default_factory=Target)
+    kernels: tuple[KernelEntry, ...] = ()
+    transforms: tuple[TransformEntry, ...] = ()
+    pre_hw: tuple[TransformEntry, ...] = ()
+    post_hw: tuple[TransformEntry, ...] = ()
+    steps: tuple[StepEntry, ...] | None = None
+    verify: Verify = field(default_factory=Verify)
+    output: str = "estimates"
+    blanks: tuple[Position, ...] = field(default=(), compare=False)
+    positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
+
+    def phase(self, word: str) -> tuple[TransformEntry, ...]:
+        """Give the list that a word of `PHASES` places."""
+        return {"pre_hw": self.pre_hw, "transforms": self.transforms, "post_hw": self.post_hw}[word]

@@ -1,0 +1,118 @@
+"""From a file to YAML nodes: what can be wrong before a single key is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import yaml
+from yaml.nodes import MappingNode, Node, SequenceNode
+from yaml.reader import ReaderError
+
+from brainsmith.blueprint.nodes import did_you_mean
+from brainsmith.errors import Problem
+
+#: Bounds far above any blueprint, so that a wrong file or a chain of aliases cannot hang or crash the reader.
+MAX_BYTES = 1_000_000
+MAX_NODES = 20_000
+MAX_DEPTH = 30
+
+#: What to do about PyYAML's less helpful messages.
+_HINTS = {
+    "found character '\\t'": "indent with spaces, not with tabs",
+    "mapping values are not allowed here": "put a text that contains ': ' in quotes, and align the keys",
+    "that cannot start any token": "put a text that begins with this character in quotes",
+    "found unexpected end of stream": "a quotation mark is not closed",
+    "found undefined alias": "put a text that begins with * in quotes",
+    "but found another document": "a file holds one blueprint; remove the line ---",
+}
+
+
+def read_root(path: str | os.PathLike[str]) -> Node | Problem:
+    """Read a YAML file as a node; give the problem instead if it cannot be read or is no YAML."""
+    file = os.fspath(path)
+    data = _read_bytes(file)
+    if isinstance(data, Problem):
+        return data
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig")
+        return _at_offset(file, before, len(before), f"not a text in UTF-8: byte 0x{data[error.start]:02x}")
+    return _compose(file, text)
+
+
+def _read_bytes(file: str) -> bytes | Problem:
+    """Read the file whole, or say why it cannot be a blueprint."""
+    path = Path(file)
+    try:
+        if path.is_dir():
+            return Problem(file, 0, 0, "this is a folder; a blueprint is a YAML file")
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            return Problem(file, 0, 0, f"not a blueprint: it has {size} bytes, a blueprint at most {MAX_BYTES}")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return Problem(file, 0, 0, f"there is no such file.{_similar_file(path)}")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Problem(file, 0, 0, f"cannot be read: {reason}")
+
+
+def _similar_file(path: Path) -> str:
+    """Suggest a blueprint of the same folder with nearly this name."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix in (".yaml", ".yml")]
+    except OSError:
+        return ""
+    return did_you_mean(path.name, names)
+
+
+def _compose(file: str, text: str) -> Node | Problem:
+    """Parse the text to nodes; no object is constructed."""
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except ReaderError as error:
+        code = ord(error.character) if isinstance(error.character, str) else error.character
+        return _at_offset(file, text, error.position, f"not a text: it has control character #x{code:02x}")
+    except yaml.MarkedYAMLError as error:
+        return _syntax_problem(file, error)
+    except RecursionError:
+        return Problem(file, 0, 0, f"nested more than {MAX_DEPTH} levels deep")
+    if root is None:
+        return Problem(file, 1, 1, "the file is empty; a blueprint is a mapping with the key hw_compiler")
+    return _oversized(file, root) or root
+
+
+def _syntax_problem(file: str, error: yaml.MarkedYAMLError) -> Problem:
+    """Turn a syntax error of PyYAML into a problem with a hint."""
+    what = f"{error.problem or error.context}"
+    hint = next((hint for part, hint in _HINTS.items() if part in what), "")
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+    return Problem(file, line, column, f"not valid YAML: {what}{'; ' + hint if hint else ''}")
+
+
+def _at_offset(file: str, text: str, offset: int, what: str) -> Problem:
+    """Give a problem at a character offset of the text."""
+    line = text.count("\n", 0, offset) + 1
+    return Problem(file, line, offset - (text.rfind("\n", 0, offset) + 1) + 1, what)
+
+
+def _oversized(file: str, root: Node) -> Problem | None:
+    """Find a structure that contains itself or multiplies through aliases; what passes is safe to walk."""
+    stack = [(root, 1)]
+    count = 0
+    while stack:
+        node, depth = stack.pop()
+        count += 1
+        if count > MAX_NODES or depth > MAX_DEPTH:
+            deep = depth > MAX_DEPTH
+            what = f"nested more than {MAX_DEPTH} levels deep" if deep else f"more than {MAX_NODES} values"
+            mark = node.start_mark
+            return Problem(file, mark.line + 1, mark.column + 1, f"{what}, perhaps through an alias (*name)")
+        if isinstance(node, SequenceNode):
+            stack += [(item, depth + 1) for item in node.value]
+        elif isinstance(node, MappingNode):
+            stack += [(item, depth + 1) for pair in node.value for item in pair]
+    return None

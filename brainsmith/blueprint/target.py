@@ -1,0 +1,82 @@
+"""The ``target`` of a blueprint: part, clock and rate, with their units."""
+
+from __future__ import annotations
+
+import re
+
+from yaml.nodes import Node
+
+from brainsmith.blueprint.nodes import Document, describe, is_text
+from brainsmith.blueprint.schema import KEYS, Target
+
+#: AMD device names: family and size, package, speed grade; xa is automotive, xq defence, xc everything else.
+#: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S.
+_PART = re.compile(r"x[acq][a-z]{0,3}\d+[a-z0-9]*(-[a-z0-9]+)+", re.IGNORECASE)
+_CLOCK = re.compile(r"(?P<number>\d+\.?\d*|\.\d+)\s*(?P<unit>ps|ns|us|khz|mhz|ghz)", re.IGNORECASE)
+_NS_PER_PERIOD = {"ps": 1e-3, "ns": 1.0, "us": 1e3}
+_NS_PER_CYCLE_OF = {"khz": 1e6, "mhz": 1e3, "ghz": 1.0}
+#: 2 GHz and 1 MHz: outside, the unit is wrong rather than the wish.
+CLOCK_RANGE_NS = (0.5, 1000.0)
+#: A number without unit is in ns; from here on, MHz was meant.
+_SURELY_MHZ = 50
+
+
+def read_target(doc: Document, node: Node) -> Target:
+    """Read ``target``; every key is optional."""
+    pairs = doc.mapping(node, "target", KEYS["target"])
+    values = {key: value for key, (_, value) in pairs.items()}
+    return Target(
+        part=_part(doc, values["part"]) if "part" in values else None,
+        clock_ns=_clock(doc, values["clock"]) if "clock" in values else None,
+        fps=_fps(doc, values["fps"]) if "fps" in values else None,
+        position=doc.position(node),
+    )
+
+
+def _part(doc: Document, node: Node) -> str | None:
+    """Check the form of a device name; whether the device exists is the vendor's to say."""
+    what = "a device name with package and speed grade, such as xczu7ev-ffvc1156-2-e"
+    text = doc.text(node, "target.part", what)
+    if text is not None and not _PART.fullmatch(text):
+        doc.report(node, f"target.part must be {what}, not {text!r}")
+        return None
+    return text
+
+
+def _clock(doc: Document, node: Node) -> float | None:
+    """Read a period or a frequency as a period in ns."""
+    number = doc.number(node)
+    if number is not None and number >= _SURELY_MHZ:
+        doc.report(node, f"target.clock without a unit is in ns: write '{number:g} MHz' or '{number:g} ns'")
+        return None
+    period = number if number is not None else _period(str(node.value)) if is_text(node) else None
+    if period is None:
+        form = "'5 ns', '200 MHz' or a number of ns"
+        doc.report(node, f"target.clock must be {form}, not {describe(node)}")
+        return None
+    least, most = CLOCK_RANGE_NS
+    if not least <= period <= most:
+        span = f"from {least:g} to {most:g} ns (2 GHz to 1 MHz)"
+        doc.report(node, f"target.clock must be {span}, not {period:g} ns")
+        return None
+    return float(period)
+
+
+def _period(text: str) -> float | None:
+    """Convert '5 ns' or '200 MHz' to ns."""
+    match = _CLOCK.fullmatch(text.strip())
+    if match is None:
+        return None
+    number, unit = float(match["number"]), match["unit"].lower()
+    if unit in _NS_PER_PERIOD:
+        return number * _NS_PER_PERIOD[unit]
+    return _NS_PER_CYCLE_OF[unit] / number if number else 0.0
+
+
+def _fps(doc: Document, node: Node) -> int | None:
+    """Read a positive whole number of inferences per second."""
+    number = doc.number(node)
+    if number is None or number < 1 or number != int(number):
+        doc.report(node, f"target.fps must be a positive whole number, not {describe(node)}")
+        return None
+    return int(number)
