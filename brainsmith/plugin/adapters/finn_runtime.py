@@ -1,0 +1,236 @@
+"""Make FINN importable without Vivado and without torch.
+
+FINN+ wants three things before its modules import: settings, the Vivado simulator, and torch. Each is given
+when the module that asks for it is imported, by one finder on `sys.meta_path`; a process that needs no such
+module pays nothing. Upstream FINN, which has no `finn.util.settings`, only needs its build folder.
+
+What is put in the place of a missing tool imports, and says what is missing when it is used.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import threading
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from brainsmith.errors import FrameworkUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_SETTINGS_MODULE = "finn.util.settings"
+_SIMULATOR_MODULE = "finn.xsi"
+
+_lock = threading.Lock()
+
+
+def prepare_finn() -> None:
+    """Let every module of the installed FINN be imported; call it before the first `import finn...`.
+
+    Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
+    `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it does nothing.
+    """
+    with _lock:
+        if any(isinstance(finder, _FinnFinder) for finder in sys.meta_path):
+            return
+        spec = find_spec("finn")
+        if spec is None:
+            return
+        sys.meta_path.insert(0, _FinnFinder(without_torch=find_spec("torch") is None))
+    if not _has_settings(spec):
+        _set_build_folder()
+    for name, complete in _COMPLETIONS.items():
+        if name in sys.modules:
+            complete(sys.modules[name])
+
+
+def _has_settings(finn: ModuleSpec) -> bool:
+    """Tell whether this FINN has settings, as FINN+ has, without importing it."""
+    return any(
+        os.path.isfile(os.path.join(folder, "util", "settings.py"))
+        for folder in finn.submodule_search_locations or ()
+    )
+
+
+def _set_build_folder(chosen: str | None = None) -> None:
+    """Set `FINN_BUILD_DIR` where it is unset, and create that folder: FINN only fills existing ones."""
+    folder = os.environ.setdefault("FINN_BUILD_DIR", chosen or _default_build_folder())
+    os.makedirs(folder, exist_ok=True)
+
+
+def _default_build_folder() -> str:
+    """Name the folder for FINN's generated code: in the user's cache, never in the current folder."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(cache, "brainsmith", "finn")
+
+
+def _give_settings(module: ModuleType) -> None:
+    """Give `finn.util.settings` its settings, from FINN's own settings file and the environment.
+
+    FINN's own initialisation is not called: it creates `~/.finn`, and exports its four settings to the
+    environment over what is there.
+    """
+    if getattr(module, "_SETTINGS", None) is not None:
+        return
+    flow = os.path.join(os.path.dirname(_default_build_folder()), "flow.yaml")
+    module._SETTINGS = module.FINNSettings.init(  # type: ignore[attr-defined]
+        override_settings_path=module.Path(_settings_file()),
+        # FINN places a relative build folder beside this file, which need not exist.
+        flow_config=module.Path(flow),
+        auto_set_environment_vars=False,
+        **({} if _build_folder_is_set() else {"finn_build_dir": _default_build_folder()}),
+    )
+    _set_build_folder(str(module._SETTINGS.finn_build_dir))
+
+
+def _settings_file() -> str:
+    """Name the file in which FINN+ looks for settings; it need not exist."""
+    return os.environ.get("FINN_SETTINGS") or os.path.join(os.path.expanduser("~"), ".finn", "settings.yaml")
+
+
+def _build_folder_is_set() -> bool:
+    """Tell whether the user has chosen FINN's build folder, in the environment or in FINN's settings file."""
+    if "FINN_BUILD_DIR" in os.environ:
+        return True
+    try:
+        with open(_settings_file(), encoding="utf-8") as lines:
+            return any(line.lower().startswith("finn_build_dir") for line in lines)
+    except OSError:
+        return False
+
+
+def _defer_simulator(module: ModuleType) -> None:
+    """Make the simulator's names in `finn.xsi` real attributes, so that importing them wants no Vivado."""
+    for name in getattr(module, "_LAZY_NAMES", ()):
+        if name not in vars(module):
+            setattr(module, name, _deferred(module, name))
+
+
+def _deferred(module: ModuleType, name: str) -> Callable[..., Any]:
+    """Return a stand-in for one simulator function that starts FINN's own simulator at the first call."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            module.ensure_available()  # binds the real names in the module, over these
+        except Exception as error:
+            raise FrameworkUnavailableError(
+                f"finn.xsi.{name} needs the simulator of Vivado: {error}\n"
+                "  source Vivado's settings64.sh first; estimates and Python execution work without it"
+            ) from error
+        return getattr(module, name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+_COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {
+    _SETTINGS_MODULE: _give_settings,
+    _SIMULATOR_MODULE: _defer_simulator,
+}
+
+
+class _FinnFinder:
+    """Finds FINN's modules as Python does, and completes those that would want a tool that is missing."""
+
+    def __init__(self, without_torch: bool) -> None:
+        self.without_torch = without_torch
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module of FINN that needs completing; None for all others."""
+        if not fullname.startswith("finn."):
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        complete = _COMPLETIONS.get(fullname)
+        hide = self.without_torch and _imports_torch(spec)
+        if complete is None and not hide:
+            return None
+        spec.loader = _CompletingLoader(spec.loader, complete, hide)
+        return spec
+
+
+def _imports_torch(spec: ModuleSpec) -> bool:
+    """Tell whether a module's source imports torch at module level."""
+    try:
+        with open(spec.origin or "", "rb") as source:
+            text = b"\n" + source.read()
+    except OSError:
+        return False
+    return b"\nimport torch" in text or b"\nfrom torch" in text
+
+
+class _CompletingLoader(Loader):
+    """Executes a module with its own loader, with a placeholder for torch and a last touch if needed.
+
+    The placeholder is seen by that module's import statements alone. It never enters `sys.modules`, where
+    scipy and sklearn look for torch.
+    """
+
+    def __init__(self, loader: Any, complete: Callable[[ModuleType], None] | None, hide_torch: bool) -> None:
+        self.loader = loader
+        self.complete = complete
+        self.hide_torch = hide_torch
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Create the module as its own loader does."""
+        spec.loader = self.loader
+        module: ModuleType | None = self.loader.create_module(spec)
+        spec.loader = self
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module and complete it; afterwards it names its own loader again."""
+        if self.hide_torch:
+            names = dict(vars(builtins), __import__=_import_without_torch)
+            module.__dict__["__builtins__"] = names
+        self.loader.exec_module(module)
+        module.__loader__ = self.loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.loader
+        if self.complete is not None:
+            self.complete(module)
+
+
+def _import_without_torch(
+    name: str,
+    globals: Mapping[str, object] | None = None,
+    locals: Mapping[str, object] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> Any:
+    """Import as `__import__` does, but give a placeholder for torch and its parts."""
+    if level or name.partition(".")[0] != "torch":
+        return builtins.__import__(name, globals, locals, fromlist or (), level)
+    return _MissingTorch(name if fromlist else "torch")
+
+
+class _MissingTorch:
+    """Stands for torch, or anything of it, and says that torch is missing when it is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> _MissingTorch:
+        if name.startswith("__"):
+            raise AttributeError(f"{self._name} is a placeholder without {name}: torch is not installed")
+        return _MissingTorch(f"{self._name}.{name}")
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: torch is not installed>"
+
+    def _fail(self, *_args: object, **_kwargs: object) -> NoReturn:
+        raise FrameworkUnavailableError(
+            f"{self._name} needs torch, which is not installed: pip install torch "
+            "(FINN uses it to execute its LayerNorm in Python; no other part of a build does)"
+        )
+
+    __call__ = __mro_entries__ = __getitem__ = __iter__ = __enter__ = _fail
