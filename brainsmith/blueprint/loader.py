@@ -3,26 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
 
-from yaml.nodes import MappingNode, Node
-
-from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
-from brainsmith.blueprint.nodes import Document, Pairs, describe, did_you_mean, is_null
-from brainsmith.blueprint.schema import (
-    KEYS,
-    LATER_OUTPUTS,
-    OUTPUTS,
-    PHASES,
-    Blueprint,
-    Position,
-    Target,
-    TransformEntry,
-    Verify,
-)
-from brainsmith.blueprint.source import read_root
-from brainsmith.blueprint.target import read_target
+from brainsmith.blueprint.schema import Blueprint
 from brainsmith.errors import BlueprintError, Problem
 
 
@@ -40,136 +22,15 @@ def load_blueprint(path: str | os.PathLike[str]) -> Blueprint:
 
 def parse_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, list[Problem]]:
     """Read as much of a blueprint as can be read, beside the problems in the order of the file."""
+    # yaml takes 50 ms to import; whoever has a parsed blueprint in a cache never pays them.
+    from brainsmith.blueprint.body import read_blueprint
+    from brainsmith.blueprint.nodes import Document
+    from brainsmith.blueprint.source import read_root
+
     doc = Document(os.fspath(path))
     root = read_root(path)
     if isinstance(root, Problem):
         return Blueprint(doc.file), [root]
-    body = _body(doc, root)
-    blueprint = _read_body(doc, body) if body else Blueprint(doc.file)
+    blueprint = read_blueprint(doc, root)
     unique = dict.fromkeys(doc.problems)  # an alias shows the same node twice
     return blueprint, sorted(unique, key=lambda problem: (problem.line, problem.column))
-
-
-def _body(doc: Document, root: Node) -> Node | None:
-    """Give the value of ``hw_compiler``, the one key of the file."""
-    if not isinstance(root, MappingNode):
-        text = f"a blueprint must be a mapping with the key hw_compiler, not {describe(root)}"
-        doc.report(root, text)
-        return None
-    pairs = doc.pairs(root, "the file")
-    inside = KEYS["hw_compiler"]
-    for key, (node, _) in pairs.items():
-        if key != "hw_compiler":
-            hint = " It belongs under hw_compiler." if key in inside else did_you_mean(key, ["hw_compiler"])
-            doc.report(node, f"unknown key {key!r} beside hw_compiler.{hint}")
-    if "hw_compiler" not in pairs:
-        doc.report(root, "the key hw_compiler is missing: everything in a blueprint stands under it")
-        return None
-    node = pairs["hw_compiler"][1]
-    if is_null(node):
-        doc.report(node, f"hw_compiler must be a mapping, not {describe(node)}")
-        return None
-    return node
-
-
-def _read_body(doc: Document, node: Node) -> Blueprint:
-    """Read the keys of ``hw_compiler``."""
-    pairs = doc.mapping(node, "hw_compiler", KEYS["hw_compiler"])
-    values = {key: value for key, (_, value) in pairs.items()}
-    positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
-    phases = _phases(doc, values, positions)
-    blueprint = Blueprint(
-        file=doc.file,
-        target=read_target(doc, values["target"]) if "target" in values else Target(),
-        kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),
-        transforms=phases.get("transforms", ()),
-        pre_hw=phases.get("pre_hw", ()),
-        post_hw=phases.get("post_hw", ()),
-        steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
-        verify=_verify(doc, values["verify"]) if "verify" in values else Verify(),
-        output=_output(doc, values["output"]) if "output" in values else OUTPUTS[0],
-        blanks=tuple(doc.blanks),
-        positions=positions,
-    )
-    _report_unplaced(doc, blueprint)
-    return blueprint
-
-
-def _phases(
-    doc: Document, values: Mapping[str, Node], positions: dict[str, Position]
-) -> dict[str, tuple[TransformEntry, ...]]:
-    """Read ``transforms`` and the lists of ``transforms_phased``."""
-    phases: dict[str, tuple[TransformEntry, ...]] = {}
-    if "transforms" in values:
-        phases["transforms"] = read_transforms(doc, values["transforms"], "transforms")
-    if "transforms_phased" in values:
-        pairs = doc.mapping(values["transforms_phased"], "transforms_phased", KEYS["transforms_phased"])
-        for phase, (key, value) in pairs.items():
-            phases[phase] = read_transforms(doc, value, f"transforms_phased.{phase}")
-            positions[f"transforms_phased.{phase}"] = doc.position(key)
-    return phases
-
-
-def _report_unplaced(doc: Document, blueprint: Blueprint) -> None:
-    """Complain about transforms that no word of ``steps`` places: they would never run."""
-    if blueprint.steps is None:
-        return
-    placed = {entry.name.name for entry in blueprint.steps if entry.kind == "phase"}
-    for phase in PHASES:
-        if blueprint.phase(phase) and phase not in placed:
-            key = phase if phase == "transforms" else f"transforms_phased.{phase}"
-            place = blueprint.positions[key]
-            text = f"steps does not place {key}, which would never run: add the word {phase} to steps"
-            doc.problems.append(Problem(place.file, place.line, place.column, text))
-
-
-def _verify(doc: Document, node: Node) -> Verify:
-    """Read ``verify``; paths are relative to the blueprint's folder."""
-    pairs = doc.mapping(node, "verify", KEYS["verify"])
-    folder = Path(doc.file).absolute().parent
-    given = [key for key in ("inputs", "labels", "expected") if key in pairs]
-    paths = {key: _path(doc, pairs[key][1], f"verify.{key}", folder) for key in given}
-    for key in ("labels", "expected"):
-        if key in paths and "inputs" not in paths:
-            doc.report(pairs[key][0], f"verify.{key} needs verify.inputs, the samples that it belongs to")
-    positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
-    tolerance = _tolerance(doc, pairs, positions)
-    return Verify(paths.get("inputs"), paths.get("labels"), paths.get("expected"), tolerance, positions)
-
-
-def _path(doc: Document, node: Node, label: str, folder: Path) -> str | None:
-    """Read a file name; whether the file exists is asked when it is needed."""
-    text = doc.text(node, label, "the path of a .npy file")
-    return str(folder / Path(text).expanduser()) if text else None
-
-
-def _tolerance(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> dict[str, float]:
-    """Read one number for all steps, or a mapping from steps to numbers."""
-    if "tolerance" not in pairs:
-        return {}
-    node = pairs["tolerance"][1]
-    tolerances: dict[str, tuple[Node, Node]] = {"*": pairs["tolerance"]}
-    if isinstance(node, MappingNode) or is_null(node):
-        tolerances = doc.pairs(node, "verify.tolerance")
-    found = {}
-    for step, (key, value) in tolerances.items():
-        number = doc.number(value)
-        if number is None or number < 0:
-            what = "a number from 0 up, or a mapping from step names to numbers"
-            doc.report(value, f"verify.tolerance must be {what}, not {describe(value)}")
-            continue
-        found[step] = float(number)
-        positions[f"tolerance.{step}"] = doc.position(key)
-    return found
-
-
-def _output(doc: Document, node: Node) -> str:
-    """Read what the build is to produce."""
-    text = doc.text(node, "output", f"one of {', '.join(OUTPUTS + LATER_OUTPUTS)}")
-    if text in LATER_OUTPUTS:
-        doc.report(node, f"output: {text} is not available in this version; available: {', '.join(OUTPUTS)}")
-    elif text is not None and text not in OUTPUTS:
-        known = OUTPUTS + LATER_OUTPUTS
-        hint = did_you_mean(text, known)
-        doc.report(node, f"output must be one of {', '.join(known)}, not {text!r}.{hint}")
-    return OUTPUTS[0]

@@ -8,32 +8,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from brainsmith.blueprint.names import did_you_mean, parse_name
 from brainsmith.blueprint.schema import Arguments, PluginName, Position
 from brainsmith.errors import Problem
 
 _TAG = "tag:yaml.org,2002:"
 #: Tags whose scalars are texts here: a date, ``=`` and ``<<`` mean nothing special in a blueprint.
 _TEXT_TAGS = (_TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge")
-_NAME = re.compile(r"(?P<optional>~?)\s*(?:(?P<framework>[\w.-]+):)?(?P<name>[\w.-]+)")
 #: YAML 1.1 reads ``1e-6`` as a text, because it has no dot; people mean a number.
 _EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 _constructor = yaml.constructor.SafeConstructor()
 
 Pairs = dict[str, tuple[Node, Node]]
-
-
-def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """Give `` Did you mean 'x'?`` for the closest of `words`, or an empty text."""
-    from difflib import get_close_matches
-
-    by_lower = {candidate.lower(): candidate for candidate in words}
-    close = get_close_matches(word.lower(), by_lower, n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(by_lower[match]) for match in close)}?" if close else ""
 
 
 def is_null(node: Node) -> bool:
@@ -148,14 +139,11 @@ class Document:
 
     def name(self, node: Node, label: str) -> PluginName | None:
         """Read a plugin's name: ``Name``, ``framework:Name``, each with ``~`` before it if optional."""
-        match = _NAME.fullmatch(node.value.strip()) if is_text(node) else None
-        if match is None:
+        name = parse_name(node.value, self.position(node)) if is_text(node) else None
+        if name is None:
             form = "a name (Streamline, finn:Streamline, or ~Streamline if it is optional)"
             self.report(node, f"{label} must be {form}, not {describe(node)}")
-            return None
-        return PluginName(
-            match["name"], match["framework"] or "", bool(match["optional"]), self.position(node)
-        )
+        return name
 
     def text(self, node: Node, label: str, what: str) -> str | None:
         """Read a text that is not empty; `what` says in an error what it should be."""

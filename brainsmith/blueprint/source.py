@@ -9,7 +9,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, SequenceNode
 from yaml.reader import ReaderError
 
-from brainsmith.blueprint.nodes import did_you_mean
+from brainsmith.blueprint.names import did_you_mean
 from brainsmith.errors import Problem
 
 #: Bounds far above any blueprint, so that a wrong file or a chain of aliases cannot hang or crash the reader.
@@ -50,7 +50,7 @@ def _read_bytes(file: str) -> bytes | Problem:
             return Problem(file, 0, 0, "this is a folder; a blueprint is a YAML file")
         size = path.stat().st_size
         if size > MAX_BYTES:
-            return Problem(file, 0, 0, f"not a blueprint: it has {size} bytes, a blueprint at most {MAX_BYTES}")
+            return Problem(file, 0, 0, f"not a blueprint: it has {size} bytes, more than {MAX_BYTES}")
         return path.read_bytes()
     except FileNotFoundError:
         return Problem(file, 0, 0, f"there is no such file.{_similar_file(path)}")
