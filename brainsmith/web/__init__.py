@@ -1,0 +1,1 @@
+"""Static pages: the build report."""

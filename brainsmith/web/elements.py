@@ -1,0 +1,48 @@
+"""The page's building blocks: sections, sentences, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brainsmith.web.markup import Child, Markup, tag
+
+
+def section(key: str, title: str, *children: Child, note: str = "") -> Markup:
+    """Frame a section with its heading; `key` is the anchor that the page's contents lead to."""
+    heading = tag("h2", title, id=f"{key}-title")
+    lead = tag("p", note, class_="lead") if note else None
+    return tag("section", heading, lead, children, id=key, aria_labelledby=f"{key}-title")
+
+
+def sentence(words: str) -> Markup:
+    """Say that something is absent, and why."""
+    return tag("p", words, class_="absent")
+
+
+def scrolling(what: str, content: Child, style: str, **attributes: str) -> Markup:
+    """Frame what may be larger than its place; the frame takes the focus so that keys can scroll it."""
+    label = f"{what} (scrolls)"
+    frame = {"class_": f"scroll {style}", "role": "region", "aria_label": label}
+    return tag("div", content, tabindex=0, **frame, **attributes)
+
+
+def cell(value: str | int, order: float | None = None) -> Markup:
+    """Write a cell of a column of numbers; `order` is what sorting compares instead of the text."""
+    return tag("td", value, class_="number", data_order=order)
+
+
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Markup],
+    numeric: range | set[int],
+    foot: Markup | None = None,
+) -> Markup:
+    """Write a table in a scrolling frame; `numeric` are the indices of the columns of numbers."""
+    heads = [
+        tag("th", name, scope="col", class_="number" if index in numeric else None)
+        for index, name in enumerate(columns)
+    ]
+    caption = tag("caption", title, class_="unseen")
+    body = tag("table", caption, tag("thead", tag("tr", heads)), tag("tbody", rows), foot, class_="data")
+    return scrolling(f"{title}, table", body, "wide")

@@ -1,0 +1,63 @@
+"""Numbers as people read them: counts, times, shares, rates."""
+
+from __future__ import annotations
+
+import math
+
+ABSENT = "–"
+_TIMES = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
+
+
+def number(value: object) -> float | None:
+    """Read a number; None for what is none, not finite, or a truth value."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        result = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return result if math.isfinite(result) else None
+
+
+def count(value: float | None) -> str:
+    """Write a count with separators: `1,234`; fractions keep one decimal place below 100."""
+    if value is None:
+        return ABSENT
+    if value != round(value) and abs(value) < 100:
+        return f"{value:,.1f}"
+    return f"{round(value):,}"
+
+
+def seconds(value: float | None) -> str:
+    """Write a time with three significant digits and its unit: `1.25 µs`, `340 ms`, `75.0 s`, `5 min 3 s`."""
+    if value is None:
+        return ABSENT
+    if value >= 120:
+        return f"{int(value) // 60} min {int(value) % 60} s"
+    scale, unit = next(((s, u) for s, u in reversed(_TIMES) if abs(value) >= s), _TIMES[0])
+    return f"{three_digits(value / scale)} {unit}"
+
+
+def three_digits(value: float) -> str:
+    """Write three significant digits without an exponent: `0.12`, `1.25`, `12.5`, `125`."""
+    if value == 0:
+        return "0"
+    places = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1 else 2
+    return f"{value:,.{places}f}"
+
+
+def percent(value: float | None) -> str:
+    """Write a fraction, or a number above 1 that is a percentage already, in percent."""
+    if value is None:
+        return ABSENT
+    return f"{value * 100 if value <= 1 else value:.2f} %"
+
+
+def small(value: float | None) -> str:
+    """Write an error's size: `0`, `0.0039`, `1.2e-07`."""
+    return ABSENT if value is None else "0" if value == 0 else f"{value:.2g}"
+
+
+def plural(amount: float, one: str, many: str | None = None) -> str:
+    """Write an amount with its noun: `1 layer`, `3 layers`."""
+    return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

@@ -1,0 +1,109 @@
+"""The section of the hardware layers: cycles and resources as charts, and everything in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brainsmith.web import figures
+from brainsmith.web.charts import Bar, bar_chart
+from brainsmith.web.content import Layer, text
+from brainsmith.web.elements import cell, section, sentence, table
+from brainsmith.web.markup import Markup, tag
+
+MEASURES = {"Cycles": "cycles", "LUT": "lut", "BRAM18": "bram18", "DSP": "dsp", "URAM": "uram"}
+_NOTES = {"LUT": "look-up tables", "BRAM18": "block RAMs of 18 Kb", "DSP": "multipliers"}
+_COLUMNS = ("#", "Layer", "Operator", "Backend", "PE", "SIMD", *MEASURES, "Other attributes")
+
+
+def measures(layer: Layer) -> dict[str, float | None]:
+    """Give a layer's estimates under their headings."""
+    return {heading: getattr(layer, field) for heading, field in MEASURES.items()}
+
+
+def slowest(layers: Sequence[Layer]) -> Layer | None:
+    """Give the layer that limits the rate: the first of those with the most cycles."""
+    known = [layer for layer in layers if layer.cycles]
+    return max(known, key=lambda layer: layer.cycles or 0, default=None)
+
+
+def layers_section(layers: Sequence[Layer], interval: float | None) -> Markup:
+    """Show cycles and resources per layer as charts, and all layers in a table.
+
+    Args:
+        layers: The layers in the order of the design.
+        interval: Cycles from frame to frame of the whole design, if known.
+    """
+    if not layers:
+        words = "The report has no hardware layers: the pipeline made none, or it ended before the estimates."
+        return section("layers", "Layers", sentence(words))
+    note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval)
+    charts = [_chart(layers, heading) for heading in ("Cycles", *_NOTES)]
+    return section("layers", "Layers", tag("div", charts, class_="charts"), _table(layers), note=note)
+
+
+def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
+    top = slowest(layers)
+    if top is None or top.cycles is None:
+        return "; none states its cycles."
+    also = sum(layer.cycles == top.cycles for layer in layers) - 1
+    others = f", as do {also} others" if also > 1 else ", as does one other" if also else ""
+    limit = f"; {top.name} sets the rate with {figures.count(top.cycles)} cycles per frame{others}."
+    if interval is not None and interval > top.cycles:
+        limit += f" The whole design takes a frame every {figures.count(interval)} cycles."
+    return limit
+
+
+def _chart(layers: Sequence[Layer], heading: str) -> Markup:
+    values = [measures(layer)[heading] for layer in layers]
+    known = [value for value in values if value is not None]
+    if not any(known):
+        words = f"No layer uses {heading}." if known else f"No layer states its {heading}."
+        return tag(
+            "figure", tag("figcaption", tag("h3", f"{heading} per layer")), sentence(words), class_="chart"
+        )
+    top = max(known) if heading == "Cycles" else None
+    bars = [_bar(layer, value, value == top) for layer, value in zip(layers, values, strict=True)]
+    note = (
+        f"{_NOTES[heading]}, {figures.count(sum(known))} in all"
+        if heading in _NOTES
+        else "per frame; the most set the rate"
+    )
+    return bar_chart(f"{heading} per layer", bars, figures.count, note)
+
+
+def _bar(layer: Layer, value: float | None, top: bool) -> Bar:
+    style, mark = ("top", "bottleneck") if top and value is not None else ("plain", "")
+    return Bar(layer.name, value, style, mark, f"layer-{layer.index}")
+
+
+def _table(layers: Sequence[Layer]) -> Markup:
+    top = slowest(layers)
+    rows = [_row(layer, top is not None and layer.cycles == top.cycles) for layer in layers]
+    sums = [
+        sum(measures(layer)[heading] or 0 for layer in layers) for heading in MEASURES if heading != "Cycles"
+    ]
+    label = [tag("td"), tag("th", "All layers", scope="row"), tag("td", colspan=5)]
+    foot = tag("tfoot", tag("tr", label, [cell(figures.count(total)) for total in sums], tag("td")))
+    return table("Layers", _COLUMNS, rows, {0, *range(4, 11)}, foot)
+
+
+def _row(layer: Layer, top: bool) -> Markup:
+    return tag(
+        "tr",
+        cell(layer.index + 1),
+        tag("th", layer.name, tag("span", "bottleneck", class_="tag") if top else None, scope="row"),
+        tag("td", layer.op_type or figures.ABSENT),
+        tag("td", layer.backend or figures.ABSENT),
+        [cell(text(layer.attributes.get(key)) or figures.ABSENT) for key in ("PE", "SIMD")],
+        [cell(figures.count(value), value) for value in measures(layer).values()],
+        tag("td", _others(layer), class_="fine"),
+        id=f"layer-{layer.index}",
+        class_="top" if top else None,
+    )
+
+
+def _others(layer: Layer) -> Markup | str:
+    others = {key: value for key, value in layer.attributes.items() if key not in {"PE", "SIMD"}}
+    if not others:
+        return figures.ABSENT
+    return tag("details", tag("summary", figures.plural(len(others), "attribute")), tag("p", text(others)))

@@ -1,0 +1,273 @@
+// The page reads without this script; it adds zooming, searching and details to the graphs, sorting to the tables.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("graph-data").textContent);
+  const make = (name, attributes, ...children) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...children);
+    return element;
+  };
+  const LEAST = 0.05, MOST = 3, DRAG = 4;
+
+  class GraphView {
+    constructor(key) {
+      this.key = key;
+      this.nodes = data[key].nodes;
+      this.edges = data[key].edges;
+      this.canvas = document.querySelector(`[data-graph="${key}"]`);
+      this.svg = this.canvas.querySelector("svg");
+      this.panel = document.querySelector(`[data-details="${key}"]`);
+      this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
+      this.shapes = this.nodes.map((_, i) => document.getElementById(`${key}-${i}`));
+      this.paths = new Map([...this.svg.querySelectorAll(".edge")].map((path) => [Number(path.dataset.edge), path]));
+      this.zoom = 1;
+      this.chosen = null;
+      this.canvas.classList.add("live");
+      this.addTools();
+      this.addPointer();
+      this.addKeys();
+      const first = this.shapes[this.start()];
+      if (first) first.setAttribute("tabindex", "0");
+      this.shapes.forEach((shape) => shape.setAttribute("role", "button"));
+      this.canvas.scrollLeft = first ? this.centre(first).x - this.canvas.clientWidth / 2 : 0;
+    }
+
+    start() {
+      const fed = new Set(this.edges.map((edge) => edge[1]));
+      const input = this.shapes.findIndex((shape, i) => shape.classList.contains("port") && !fed.has(i));
+      return Math.max(0, input);
+    }
+
+    centre(shape) {
+      const box = shape.getBoundingClientRect(), frame = this.canvas.getBoundingClientRect();
+      return {
+        x: box.left + box.width / 2 - frame.left + this.canvas.scrollLeft,
+        y: box.top + box.height / 2 - frame.top + this.canvas.scrollTop,
+      };
+    }
+
+    addTools() {
+      const tools = document.querySelector(`[data-tools="${this.key}"]`);
+      const button = (label, text, action) => {
+        const element = make("button", { type: "button", title: label, "aria-label": label }, text);
+        if (text.length === 1) element.className = "sign";
+        element.addEventListener("click", action);
+        return element;
+      };
+      const search = make("input", { type: "search", placeholder: "Find a node", "aria-label": "Find a node by name or operator" });
+      this.found = make("span", { class: "found", role: "status" });
+      search.addEventListener("input", () => this.find(search.value));
+      search.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+      });
+      const wide = button("Give this graph the whole width", "Widen", () => this.widen(wide));
+      wide.setAttribute("aria-pressed", "false");
+      tools.append(this.found, search, button("Zoom out", "−", () => this.scale(1 / 1.25)), button("Zoom in", "+", () => this.scale(1.25)),
+        button("Show the whole graph, or its real size again", "Fit", () => this.fit()), wide);
+      tools.hidden = false;
+    }
+
+    scale(factor, at) {
+      const zoom = Math.min(MOST, Math.max(LEAST, this.zoom * factor));
+      const frame = this.canvas.getBoundingClientRect();
+      const x = at ? at.clientX - frame.left : frame.width / 2, y = at ? at.clientY - frame.top : frame.height / 2;
+      const ratio = zoom / this.zoom;
+      const left = (this.canvas.scrollLeft + x) * ratio - x, top = (this.canvas.scrollTop + y) * ratio - y;
+      this.zoom = zoom;
+      this.svg.setAttribute("width", Math.round(this.size.width * zoom));
+      this.svg.setAttribute("height", Math.round(this.size.height * zoom));
+      this.canvas.scrollLeft = left;
+      this.canvas.scrollTop = top;
+    }
+
+    fit() {
+      const whole = Math.min(this.canvas.clientWidth / this.size.width, this.canvas.clientHeight / this.size.height, 1);
+      this.scale((Math.abs(this.zoom - whole) < 0.01 ? 1 : whole) / this.zoom);
+    }
+
+    widen(button) {
+      const pair = this.canvas.closest(".pair"), pressed = pair.classList.toggle(`wide-${this.key}`);
+      button.setAttribute("aria-pressed", String(pressed));
+    }
+
+    addPointer() {
+      let from = null;
+      this.canvas.addEventListener("pointerdown", (event) => {
+        if (event.button === 0 && event.pointerType === "mouse") {
+          from = { x: event.clientX, y: event.clientY, left: this.canvas.scrollLeft, top: this.canvas.scrollTop, moved: false };
+        }
+      });
+      window.addEventListener("pointermove", (event) => {
+        if (!from) return;
+        const x = event.clientX - from.x, y = event.clientY - from.y;
+        from.moved ||= Math.hypot(x, y) > DRAG;
+        if (!from.moved) return;
+        this.canvas.classList.add("dragging");
+        this.canvas.scrollLeft = from.left - x;
+        this.canvas.scrollTop = from.top - y;
+      });
+      window.addEventListener("pointerup", () => {
+        if (from && from.moved) this.dragged = true;
+        from = null;
+        this.canvas.classList.remove("dragging");
+      });
+      this.canvas.addEventListener("click", (event) => {
+        const dragged = this.dragged;
+        this.dragged = false;
+        if (dragged) return;
+        const shape = event.target.closest(".node");
+        this.choose(shape ? this.shapes.indexOf(shape) : null);
+      });
+      this.canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        this.scale(Math.exp(-event.deltaY / 300), event);
+      }, { passive: false });
+    }
+
+    addKeys() {
+      this.canvas.addEventListener("keydown", (event) => {
+        const node = this.shapes.indexOf(document.activeElement);
+        if (event.key === "Escape") this.choose(null);
+        else if (event.key === "+" || event.key === "=") this.scale(1.25);
+        else if (event.key === "-") this.scale(1 / 1.25);
+        else if (event.key === "0") this.fit();
+        else if (node < 0) return;
+        else if (event.key === "Enter" || event.key === " ") this.choose(node);
+        else if (event.key.startsWith("Arrow")) this.move(node, event.key.slice(5));
+        else return;
+        event.preventDefault();
+      });
+    }
+
+    move(node, direction) {
+      const to = direction === "Down" ? this.edges.find((edge) => edge[0] === node)?.[1]
+        : direction === "Up" ? this.edges.find((edge) => edge[1] === node)?.[0]
+        : this.beside(node, direction === "Left" ? -1 : 1);
+      if (to !== undefined) this.focus(to);
+    }
+
+    beside(node, side) {
+      const [row, x] = this.nodes[node].at;
+      const near = this.nodes.map((other, i) => [(other.at[1] - x) * side, i, other.at[0]]).filter(([gap, , at]) => at === row && gap > 0);
+      return near.sort((a, b) => a[0] - b[0])[0]?.[1];
+    }
+
+    focus(node) {
+      this.shapes.forEach((shape) => shape.removeAttribute("tabindex"));
+      this.shapes[node].setAttribute("tabindex", "0");
+      this.shapes[node].focus({ preventScroll: true });
+      this.reveal(node);
+    }
+
+    reveal(node) {
+      const at = this.centre(this.shapes[node]);
+      this.canvas.scrollTo({ left: at.x - this.canvas.clientWidth / 2, top: at.y - this.canvas.clientHeight / 2 });
+    }
+
+    find(words) {
+      const wanted = words.trim().toLowerCase();
+      const hit = (node) => [node.title, ...node.rows.map((row) => row[1])].some((text) => text.toLowerCase().includes(wanted));
+      this.matches = wanted ? this.nodes.flatMap((node, i) => (hit(node) ? [i] : [])) : [];
+      this.matches.sort((a, b) => this.nodes[a].at[0] - this.nodes[b].at[0]);
+      const set = new Set(this.matches);
+      this.shapes.forEach((shape, i) => shape.classList.toggle("match", set.has(i)));
+      this.position = -1;
+      this.found.textContent = !wanted ? "" : this.matches.length ? `${this.matches.length} found` : "none";
+      if (this.matches.length) this.reveal(this.matches[0]);
+    }
+
+    step(by) {
+      if (!this.matches?.length) return;
+      this.position = (this.position + by + this.matches.length) % this.matches.length;
+      this.found.textContent = `${this.position + 1} of ${this.matches.length}`;
+      this.choose(this.matches[this.position]);
+      this.reveal(this.matches[this.position]);
+    }
+
+    choose(node) {
+      this.chosen = node;
+      const lit = new Set(), near = new Set();
+      this.edges.forEach(([source, target], i) => {
+        if (node === null || (source !== node && target !== node)) return;
+        lit.add(i);
+        near.add(source).add(target);
+      });
+      this.paths.forEach((path, i) => path.classList.toggle("lit", lit.has(i)));
+      this.shapes.forEach((shape, i) => {
+        shape.classList.toggle("chosen", i === node);
+        shape.classList.toggle("near", near.has(i));
+      });
+      this.svg.classList.toggle("chosen-somewhere", node !== null);
+      this.panel.hidden = node === null;
+      if (node !== null) this.panel.replaceChildren(...this.describe(node));
+    }
+
+    describe(node) {
+      const { title, rows, layer } = this.nodes[node];
+      const close = make("button", { type: "button" }, "Close");
+      close.addEventListener("click", () => this.choose(null));
+      const list = make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+      list.append(...this.neighbours("Takes", node, 1, 0), ...this.neighbours("Gives to", node, 0, 1));
+      if (layer !== null) list.append(make("dt", {}, "Table"), make("dd", {}, make("a", { href: `#layer-${layer}` }, "Row in the table of layers")));
+      return [make("header", {}, make("h3", {}, title), close), list];
+    }
+
+    neighbours(label, node, own, other) {
+      const edges = this.edges.filter((edge) => edge[own] === node);
+      if (!edges.length) return [];
+      const links = edges.map((edge) => {
+        const [name] = this.nodes[edge[other]].rows.find((row) => row[0] === "Name")?.slice(1) ?? [this.nodes[edge[other]].title];
+        const link = make("button", { type: "button", class: "link" }, name);
+        link.addEventListener("click", () => {
+          this.choose(edge[other]);
+          this.focus(edge[other]);
+        });
+        const tensor = edge.slice(2).filter(Boolean).join("  ");
+        return make("li", {}, link, tensor ? ` (${tensor})` : "");
+      });
+      return [make("dt", {}, label), make("dd", {}, make("ul", {}, ...links))];
+    }
+  }
+
+  const sortable = (table) => {
+    const body = table.tBodies[0];
+    const value = (row, column) => {
+      const cell = row.cells[column];
+      const text = cell.dataset.order ?? cell.textContent;
+      const number = Number(text.replaceAll(",", ""));
+      return cell.classList.contains("number") ? (text === "–" || Number.isNaN(number) ? -Infinity : number) : text.toLowerCase();
+    };
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const button = make("button", { type: "button", title: "Sort" }, head.textContent);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        [...table.tHead.rows[0].cells].forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down > 0 ? "ascending" : "descending");
+        const order = (a, b) => (a < b ? -down : a > b ? down : 0);
+        body.append(...[...body.rows].sort((a, b) => order(value(a, column), value(b, column))));
+      });
+      head.replaceChildren(button);
+    });
+  };
+
+  const followSections = () => {
+    const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
+    const update = () => {
+      const passed = [...links.keys()].filter((id) => document.getElementById(id).getBoundingClientRect().top < 140);
+      links.forEach((link, id) => {
+        const here = id === (passed.at(-1) ?? "summary");
+        link.classList.toggle("here", here);
+        if (here) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      });
+    };
+    addEventListener("scroll", update, { passive: true });
+    update();
+  };
+
+  Object.keys(data).forEach((key) => new GraphView(key));
+  document.querySelectorAll("table.data").forEach(sortable);
+  followSections();
+})();

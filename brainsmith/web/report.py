@@ -1,0 +1,152 @@
+"""Write a build's report as one HTML file that needs nothing else: no network, no script to be readable."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from brainsmith.errors import OutputError
+from brainsmith.web import header, sections
+from brainsmith.web.content import (
+    Fields,
+    Layer,
+    fields,
+    items,
+    read_graph,
+    read_layers,
+    read_plugins,
+    read_steps,
+    text,
+)
+from brainsmith.web.figures import number
+from brainsmith.web.graph import Drawing, draw
+from brainsmith.web.layers import layers_section
+from brainsmith.web.markup import Markup, embed_json, tag
+from brainsmith.web.steps import steps_section
+from brainsmith.web.verdict import judge
+
+# An empty icon: without one a browser asks the server for /favicon.ico.
+_ICON = "data:,"
+
+
+def render(report: Mapping[str, Any], output: Path) -> Path:
+    """Write a report as a self-contained HTML file.
+
+    Args:
+        report: The content of report.json (schema brainsmith.report/1). What is absent is shown as absent.
+        output: The file to write, in an existing folder. It is replaced in one go: nobody sees half of it.
+
+    Returns:
+        `output`.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    document = page(report).encode("utf-8")
+    try:
+        _write(document, output)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"{output}: the report cannot be written ({reason}); name a folder that is writable"
+        ) from error
+    return output
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """Build the whole HTML document of a report."""
+    steps, layers = read_steps(report), read_layers(report)
+    warnings = [text(warning) for warning in items(report.get("warnings"))]
+    graphs = fields(report.get("graphs"))
+    before = _drawing(graphs, "before", (), "The model before the build")
+    after = _drawing(graphs, "after", layers, "The model after the build")
+    details = {key: drawing.details for key, drawing in (("before", before), ("after", after)) if drawing}
+    interval = number(fields(report.get("estimate")).get("interval_cycles"))
+    main = tag(
+        "main",
+        header.summary(report, layers, steps),
+        sections.warnings_section(warnings),
+        sections.graphs_section(before, after),
+        steps_section(steps),
+        layers_section(layers, interval),
+        sections.plugins_section(read_plugins(report)),
+    )
+    seconds = sum(step.seconds or 0 for step in steps)
+    top = [header.masthead(report, judge(report, steps), seconds), header.contents(len(warnings))]
+    foot = tag(
+        "footer",
+        tag(
+            "p", f"Made by BrainSmith from report.json, schema {text(report.get('schema')) or 'not stated'}."
+        ),
+    )
+    return _document(header.model_name(report), Markup("".join([*top, main, foot])), details)
+
+
+def _drawing(graphs: Fields, key: str, layers: tuple[Layer, ...], title: str) -> Drawing | None:
+    graph = read_graph(graphs.get(key), layers)
+    return draw(graph, layers, key, title) if graph.nodes else None
+
+
+def _document(name: str, body: Markup, details: dict[str, dict[str, object]]) -> str:
+    style, script = _resource("report.css"), _resource("report.js")
+    # Even if a text ever escaped its element, the browser would run and load nothing but these two.
+    policy = (
+        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{name} · BrainSmith build report"),
+        tag("link", rel="icon", href=_ICON),
+        tag("style", Markup(style)),
+    )
+    content = tag("body", _patterns(), body, embed_json(details, "graph-data"), tag("script", Markup(script)))
+    return f"<!doctype html>\n{tag('html', head, content, lang='en')}\n"
+
+
+def _patterns() -> Markup:
+    """Define the edges' arrow head and the hatching of reused steps, which shows without colour."""
+    stripe = tag("path", d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class_="stripe")
+    ground = tag("rect", width=6, height=6, class_="stripe-ground")
+    pattern = tag("pattern", ground, stripe, id="hatch", width=6, height=6, patternUnits="userSpaceOnUse")
+    head = tag("path", d="M0 0L7 3.5L0 7z", class_="arrow")
+    arrow = tag(
+        "marker",
+        head,
+        id="arrow",
+        viewBox="0 0 7 7",
+        refX=6.5,
+        refY=3.5,
+        markerWidth=5.5,
+        markerHeight=5.5,
+        orient="auto",
+    )
+    return tag("svg", tag("defs", pattern, arrow), width=0, height=0, aria_hidden="true", class_="patterns")
+
+
+def _resource(name: str) -> str:
+    return files("brainsmith.web").joinpath(name).read_text("utf-8")
+
+
+def _digest(source: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+
+
+def _write(document: bytes, output: Path) -> None:
+    """Write a temporary file beside the output, then put it in its place."""
+    temporary = output.with_name(f".{output.name}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(document)
+        temporary.replace(output)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

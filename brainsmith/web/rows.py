@@ -1,0 +1,114 @@
+"""Order the vertices of each rank, and find their horizontal places."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from itertools import pairwise
+
+from brainsmith.web.ranks import Net
+
+NODE_GAP = 22.0
+ORDER_SWEEPS = 6
+PLACE_SWEEPS = 10
+# A parameter's position hardly counts, so the data path stays straight; bends count most (as in graphviz).
+SIDE_WEIGHT, DATA_WEIGHT, BEND_WEIGHT = 0.02, 1.0, 4.0
+
+
+def ordered_rows(net: Net) -> list[list[int]]:
+    """Order each rank by the barycentre of its neighbours, keeping the order with the fewest crossings."""
+    rows: list[list[int]] = [[] for _ in range(max(net.rank, default=-1) + 1)]
+    for vertex in _depth_first(net):
+        rows[net.rank[vertex]].append(vertex)
+    best, fewest = [list(row) for row in rows], _crossings(net, rows)
+    for sweep in range(ORDER_SWEEPS):
+        if not fewest:
+            break
+        neighbours = net.up if sweep % 2 == 0 else net.down
+        spot = {vertex: index for row in rows for index, vertex in enumerate(row)}
+        for row in rows if sweep % 2 == 0 else reversed(rows):
+            wish = {vertex: _mean([spot[n] for n in neighbours[vertex]], spot[vertex]) for vertex in row}
+            row.sort(key=wish.__getitem__)
+            spot.update((vertex, index) for index, vertex in enumerate(row))
+        found = _crossings(net, rows)
+        if found < fewest:
+            best, fewest = [list(row) for row in rows], found
+    return best
+
+
+def _depth_first(net: Net) -> list[int]:
+    """List all vertices so that a path's vertices come together."""
+    seen = [False] * len(net.rank)
+    order = []
+    for start in sorted(range(len(net.rank)), key=net.rank.__getitem__):
+        stack = [start]
+        while stack:
+            vertex = stack.pop()
+            if not seen[vertex]:
+                seen[vertex] = True
+                order.append(vertex)
+                stack.extend(reversed(net.down[vertex]))
+    return order
+
+
+def _crossings(net: Net, rows: list[list[int]]) -> int:
+    """Count the crossings between neighbouring ranks (inversions of the lower ends)."""
+    total = 0
+    for upper, lower in pairwise(rows):
+        spot = {vertex: index for index, vertex in enumerate(lower)}
+        seen: list[int] = []
+        for vertex in upper:
+            ends = sorted(spot[target] for target in net.down[vertex])
+            total += sum(len(seen) - bisect_left(seen, end + 1) for end in ends)
+            for end in ends:
+                insort(seen, end)
+    return total
+
+
+def _mean(values: list[int], default: float) -> float:
+    return sum(values) / len(values) if values else default
+
+
+def placed(net: Net, rows: list[list[int]], data: list[bool]) -> list[float]:
+    """Find each vertex's horizontal centre: near its neighbours, in its row's order, without overlap."""
+    centre = [0.0] * len(net.rank)
+    weight = [
+        BEND_WEIGHT if vertex >= net.nodes else DATA_WEIGHT if data[vertex] else SIDE_WEIGHT
+        for vertex in range(len(net.rank))
+    ]
+    for row in rows:
+        _settle(net, row, [0.0] * len(row), weight, centre)
+    for sweep in range(PLACE_SWEEPS):
+        upwards = sweep % 2 == 1
+        for row in reversed(rows) if upwards else rows:
+            wishes = [_wish(net, vertex, upwards, weight, centre) for vertex in row]
+            _settle(net, row, wishes, weight, centre)
+    return centre
+
+
+def _wish(net: Net, vertex: int, upwards: bool, weight: list[float], centre: list[float]) -> float:
+    near = (net.down if upwards else net.up)[vertex] or (net.up if upwards else net.down)[vertex]
+    total = sum(weight[n] for n in near)
+    return sum(weight[n] * centre[n] for n in near) / total if near else centre[vertex]
+
+
+def _settle(net: Net, row: list[int], wishes: list[float], weight: list[float], centre: list[float]) -> None:
+    """Fulfil a row's wishes as far as its order and distances allow, in least squares.
+
+    Isotonic regression by pooling adjacent violators.
+    """
+    offset = 0.0
+    offsets: list[float] = []
+    blocks: list[tuple[float, float, int]] = []  # sum of weight x wish, sum of weight, members
+    for index, vertex in enumerate(row):
+        if index:
+            offset += (net.width[row[index - 1]] + net.width[vertex]) / 2 + NODE_GAP
+        offsets.append(offset)
+        blocks.append((weight[vertex] * (wishes[index] - offset), weight[vertex], 1))
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
+            last, before = blocks.pop(), blocks.pop()
+            blocks.append((before[0] + last[0], before[1] + last[1], before[2] + last[2]))
+    position = 0
+    for total, mass, members in blocks:
+        for index in range(position, position + members):
+            centre[row[index]] = total / mass + offsets[index]
+        position += members

@@ -1,0 +1,57 @@
+"""The section of the build's steps: time, where each result came from, verification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brainsmith.web import figures
+from brainsmith.web.charts import Bar, bar_chart
+from brainsmith.web.content import Step
+from brainsmith.web.elements import cell, section, sentence, table
+from brainsmith.web.markup import Markup, tag
+from brainsmith.web.verdict import describe
+
+_COLUMNS = ("#", "Step", "Framework", "Time", "Source", "Verification", "Max. error")
+
+
+def steps_section(steps: Sequence[Step]) -> Markup:
+    """Show time per step as bars, and each step with its verification."""
+    if not steps:
+        return section("steps", "Steps", sentence("No step ran."))
+    chart = bar_chart("Time per step", [_bar(step) for step in steps], figures.seconds)
+    rows = table("Steps", _COLUMNS, [_row(step) for step in steps], numeric={0, 3, 6})
+    return section("steps", "Steps", tag("div", chart, rows, class_="split"), note=_note(steps))
+
+
+def _note(steps: Sequence[Step]) -> str:
+    known = [step.seconds for step in steps if step.seconds is not None]
+    time = f" in {figures.seconds(sum(known))}" if known else ""
+    reused = sum(step.reused for step in steps)
+    origin = (
+        f"{reused} reused from an earlier build with the same content (hatched)"
+        if reused
+        else "none was reused"
+    )
+    return f"{figures.plural(len(steps), 'step')}{time}; {origin}."
+
+
+def _bar(step: Step) -> Bar:
+    style, mark = ("reused", "reused") if step.reused else ("plain", "")
+    return Bar(f"{step.index + 1}  {step.name}", step.seconds, style, mark, f"step-{step.index}")
+
+
+def _row(step: Step) -> Markup:
+    found = step.verified
+    kind = "open" if found is None else "bad" if found.mismatches else "good"
+    error = found.max_error if found else None
+    return tag(
+        "tr",
+        cell(step.index + 1),
+        tag("th", step.name, scope="row"),
+        tag("td", step.framework or figures.ABSENT),
+        cell(figures.seconds(step.seconds), step.seconds),
+        tag("td", "reused" if step.reused else "run"),
+        tag("td", tag("span", describe(step), class_=f"state {kind}")),
+        cell(figures.small(error), error),
+        id=f"step-{step.index}",
+    )

@@ -1,0 +1,102 @@
+"""Say in one word and one sentence whether a build's result can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from brainsmith.web.content import Fields, Step, fields, first_text, text
+from brainsmith.web.figures import count, plural, small
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a build: `kind` is good, partial, bad or open (a class name in the style sheet)."""
+
+    kind: str
+    title: str
+    sentence: str
+
+
+def judge(report: Fields, steps: tuple[Step, ...]) -> Verdict:
+    """Judge a build by its error, then by its steps' verification."""
+    failure = _failure(report)
+    if failure:
+        return Verdict("bad", "Build failed", failure)
+    wrong = [step for step in steps if step.verified and step.verified.mismatches]
+    if wrong:
+        return Verdict("bad", "Mismatches", _mismatch(wrong))
+    checked = [step for step in steps if step.verified]
+    if not checked:
+        return Verdict("open", "Not verified", _unverified(steps))
+    if len(checked) < len(steps):
+        return Verdict("partial", "Partly verified", _partly(steps, checked))
+    return Verdict(
+        "good",
+        "Verified",
+        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.",
+    )
+
+
+def describe(step: Step) -> str:
+    """Say a step's verification in a few words."""
+    found = step.verified
+    if found is None:
+        return step.reason or "not verified"
+    samples = "" if found.samples is None else f" of {plural(found.samples, 'sample')}"
+    outcome = f"{count(found.mismatches)}{samples} differ{'s' if found.mismatches == 1 else ''}"
+    if not found.mismatches:
+        return f"{plural(found.samples, 'sample')} equal" if found.samples is not None else "equal"
+    return f"{outcome} in {found.tensor}" if found.tensor else outcome
+
+
+def _failure(report: Fields) -> str:
+    error = report.get("error") or report.get("failure")
+    if error:
+        detail = fields(error)
+        step = first_text(detail, "step")
+        message = first_text(detail, "message", "text") or text(error)
+        return f"Step {step} failed: {message}" if step and step not in message else message
+    if text(report.get("status")).lower() in {"failed", "error", "aborted", "interrupted"}:
+        return f"The build ended as {text(report.get('status')).lower()}; the warnings below may say why."
+    return ""
+
+
+def _mismatch(wrong: list[Step]) -> str:
+    first = wrong[0]
+    verified = first.verified
+    error = (
+        ""
+        if verified is None or verified.max_error is None
+        else f"; the largest error is {small(verified.max_error)}"
+    )
+    more = f" {plural(len(wrong) - 1, 'later step')} differ too." if len(wrong) > 1 else ""
+    return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
+
+
+def _unverified(steps: tuple[Step, ...]) -> str:
+    if not steps:
+        return "No step ran, so there is nothing to compare."
+    reasons = {step.reason for step in steps if step.reason}
+    if len(reasons) == 1:
+        return f"No step was compared with golden outputs: {reasons.pop()}."
+    return "No step was compared with golden outputs, so the model may compute something else than before."
+
+
+def _partly(steps: tuple[Step, ...], checked: list[Step]) -> str:
+    left = [step.name for step in steps if not step.verified]
+    named = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    count_of = f"{len(checked)} of {plural(len(steps), 'step')}"
+    return f"{count_of} gave the golden outputs on {_samples(checked)}; not verified: {named}."
+
+
+def _every(steps: tuple[Step, ...]) -> str:
+    return "its only step" if len(steps) == 1 else f"each of its {len(steps)} steps"
+
+
+def _samples(checked: list[Step]) -> str:
+    numbers = sorted({step.verified.samples for step in checked if step.verified and step.verified.samples})
+    if not numbers:
+        return "all samples"
+    if len(numbers) == 1:
+        return plural(numbers[0], "sample")
+    return f"{count(numbers[0])} to {count(numbers[-1])} samples"
