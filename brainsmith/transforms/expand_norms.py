@@ -1,0 +1,213 @@
+"""ExpandNorms: normalisations into their primitive parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from onnx import TensorProto, helper
+from qonnx.transformation.base import Transformation
+
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, opset
+from brainsmith.transforms.norm_pattern import find_normalisation
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.transforms.norm_pattern import Normalisation
+
+NORM_OPS = ("LayerNormalization", "RMSNormalization")
+AXES_ARE_AN_INPUT = 18
+"""The opset from which on ReduceMean takes its axes as an input."""
+
+
+@transform(
+    name="ExpandNorms",
+    stage="topology_opt",
+    description="Expand normalization operations",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+    tags=("normalisation", "lowering"),
+)
+class ExpandNorms(Transformation):
+    """Expand LayerNorm and RMSNorm into one canonical chain of primitive operators.
+
+    What comes out, `x` being the input and `axes` the normalised ones (kept with length 1 by the reductions):
+
+        mean      = ReduceMean(x, axes)                      LayerNorm only
+        centred   = Sub(x, mean)                             LayerNorm only; for RMSNorm it is x
+        square    = Mul(centred, centred)
+        variance  = ReduceMean(square, axes)
+        shifted   = Add(variance, epsilon)
+        deviation = Sqrt(shifted)
+        inverse   = Reciprocal(deviation)
+        normal    = Mul(centred, inverse)
+        scaled    = Mul(normal, scale)                       if there is a scale
+        output    = Add(scaled, bias)                        if there is a bias
+
+    So there is one division per row instead of one per element, and every other part is element-wise or a
+    reduction.
+
+    - The operators LayerNormalization and RMSNormalization are replaced. Their outputs Mean and InvStdDev are
+      `mean` and `inverse`, under their own names. Where the element type differs from stash_type, a Cast
+      stands before `mean` and another behind `normal`, as ONNX's definition has them. A node whose input has
+      no declared element type, or no declared rank where the axis counts from the front, is left alone: run
+      InferShapes first.
+    - The sub-graphs that exporters write are brought into the same form: Pow(centred, 2) for the square;
+      division by the deviation, Div(1, deviation), Pow(shifted, -0.5) and Pow(shifted, 0.5) for the inverse;
+      the subtraction written twice; operands in either order. Scale and bias behind them are Mul and Add
+      already and stay untouched. What other nodes read of the old form stays.
+    - Reductions over different axes, or without keepdims, are no normalisation and are left alone.
+
+    The result differs from the original by the rounding of one reciprocal and one product: at most 3 units in
+    the last place of `normal` (a quotient rounds once, a product with a rounded reciprocal twice, and Pow may
+    itself be off by one). Source: the function bodies of LayerNormalization (opset 17) and RMSNormalization
+    (opset 23) in ONNX.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Expand every normalisation; the flag is True exactly when there was one."""
+        view = GraphView(model)
+        modified = False
+        for node in list(model.graph.node):
+            if is_standard(node, *NORM_OPS):
+                modified |= _expand_operator(view, node)
+            elif (norm := find_normalisation(view, node)) is not None and not norm.canonical:
+                _rewrite_subgraph(view, norm)
+                modified = True
+        return model, modified
+
+
+class _Chain:
+    """Writes nodes one after the other; each node's tensors are named and declared."""
+
+    def __init__(self, view: GraphView, stem: str, like: str, elem_type: int, axes: tuple[int, ...]) -> None:
+        self.view, self.stem, self.like, self.elem_type, self.axes = view, stem, like, elem_type, axes
+        self.nodes: list[NodeProto] = []
+
+    def add(
+        self,
+        op_type: str,
+        inputs: list[str],
+        part: str,
+        output: str = "",
+        reduced: bool = False,
+        **attrs: int,
+    ) -> str:
+        """Append a node and return its output's name (a new one, unless it is given)."""
+        name = output or self.view.new_name(f"{self.stem}_{part}")
+        self.nodes.append(helper.make_node(op_type, inputs, [name], name=f"{self.stem}_{part}", **attrs))
+        elem_type = attrs.get("to", self.elem_type)
+        self.view.declare_like(name, self.like, elem_type, self.axes if reduced else ())
+        return name
+
+    def mean(self, source: str, part: str, output: str = "") -> str:
+        """Append a ReduceMean over the axes, in the form that the model's opset has."""
+        if opset(self.view.model) >= AXES_ARE_AN_INPUT:
+            axes = self.view.add_constant(f"{self.stem}_axes", np.asarray(self.axes, dtype=np.int64))
+            return self.add("ReduceMean", [source, axes], part, output, reduced=True, keepdims=1)
+        name = self.add("ReduceMean", [source], part, output, reduced=True, keepdims=1)
+        self.nodes[-1].attribute.append(helper.make_attribute("axes", list(self.axes)))
+        return name
+
+    def number(self, value: float, part: str) -> str:
+        """Add a constant with one element, in the chain's element type."""
+        dtype = helper.tensor_dtype_to_np_dtype(self.elem_type)
+        return self.view.add_constant(f"{self.stem}_{part}", np.asarray([value], dtype=dtype))
+
+    def inverse(self, shifted: str, output: str = "") -> str:
+        """Append the reciprocal of the square root."""
+        deviation = self.add("Sqrt", [shifted], "deviation", reduced=True)
+        return self.add("Reciprocal", [deviation], "inverse", output, reduced=True)
+
+
+class _Operator(NamedTuple):
+    """What a LayerNormalization or RMSNormalization node asks for; a missing tensor is an empty name."""
+
+    node: NodeProto
+    centre: bool
+    axes: tuple[int, ...]
+    elem_type: int
+    stash_type: int
+    scale: str
+    bias: str
+    mean: str
+    inverse: str
+
+
+def _read_operator(view: GraphView, node: NodeProto) -> _Operator | None:
+    value = view.value_info(node.input[0])
+    axis = attribute(node, "axis", -1)
+    rank = view.rank(node.input[0])
+    if value is None or not value.type.tensor_type.elem_type or (axis >= 0 and rank is None):
+        return None
+    first = axis if axis < 0 else axis - (rank or 0)
+    inputs, outputs = [*node.input, "", ""], [*node.output, "", ""]
+    return _Operator(
+        node=node,
+        centre=node.op_type == "LayerNormalization",
+        axes=tuple(range(first, 0)),
+        elem_type=value.type.tensor_type.elem_type,
+        stash_type=attribute(node, "stash_type", TensorProto.FLOAT),
+        scale=inputs[1],
+        bias=inputs[2],
+        mean=outputs[1],
+        inverse=outputs[2],
+    )
+
+
+def _expand_operator(view: GraphView, node: NodeProto) -> bool:
+    op = _read_operator(view, node)
+    if op is None:
+        return False
+    source, output = node.input[0], node.output[0]
+    casts = op.elem_type != op.stash_type
+    chain = _Chain(view, node.name or output, source, op.stash_type, op.axes)
+    if casts:
+        source = chain.add("Cast", [source], "stashed", to=op.stash_type)
+    if op.centre:
+        mean = chain.mean(source, "mean", op.mean)
+        source = chain.add("Sub", [source, mean], "centred")
+    square = chain.add("Mul", [source, source], "square")
+    variance = chain.mean(square, "variance")
+    epsilon = chain.number(attribute(node, "epsilon", 1e-5), "epsilon")
+    shifted = chain.add("Add", [variance, epsilon], "shifted", reduced=True)
+    inverse = chain.inverse(shifted, op.inverse)
+    tail = [("normal", "Mul", inverse)]
+    tail += [
+        (part, kind, name)
+        for part, kind, name in (("scaled", "Mul", op.scale), ("biased", "Add", op.bias))
+        if name
+    ]
+    for place, (part, kind, operand) in enumerate(tail):
+        last = place == len(tail) - 1
+        source = chain.add(
+            kind, [source, operand], part, output if last and not (casts and place == 0) else ""
+        )
+        if casts and place == 0:
+            source = chain.add("Cast", [source], "cast_back", output if last else "", to=op.elem_type)
+            chain.elem_type = op.elem_type
+    view.replace(node, chain.nodes)
+    return True
+
+
+def _rewrite_subgraph(view: GraphView, norm: Normalisation) -> None:
+    """Write the parts that are not canonical yet in front of the node that gives the normalised tensor."""
+    node = norm.node
+    output = node.output[0]
+    value = view.value_info(norm.centred)
+    elem_type = value.type.tensor_type.elem_type if value is not None else TensorProto.FLOAT
+    chain = _Chain(view, node.name or output, norm.centred, elem_type, norm.axes)
+    shifted = norm.shifted
+    if not norm.square_is_canonical:
+        square = chain.add("Mul", [norm.centred, norm.centred], "square")
+        variance = chain.mean(square, "variance")
+        shifted = chain.add("Add", [variance, norm.epsilon], "shifted", reduced=True)
+    inverse = chain.inverse(shifted)
+    chain.nodes.append(helper.make_node("Mul", [norm.centred, inverse], [output], name=node.name))
+    old = list(node.input)
+    view.replace(node, chain.nodes)
+    view.drop_unread(old)

@@ -1,0 +1,210 @@
+"""An index over one ONNX graph, and the edits that keep it consistent.
+
+QONNX's own look-ups walk the whole graph for each question, and none of them sees what a nested graph (the
+body of an If or Loop) reads from outside. The transforms here ask often and must not cut such a reader off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import ValueInfoProto, helper, numpy_helper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import numpy.typing as npt
+    from onnx import GraphProto, NodeProto
+    from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+class GraphView:
+    """Who makes a tensor, how often it is read, and which tensors are constant.
+
+    Attributes:
+        model: The model that is looked at, and edited in place.
+    """
+
+    def __init__(self, model: ModelWrapper) -> None:
+        self.model = model
+        self._made = 0
+        self.refresh()
+
+    @property
+    def graph(self) -> GraphProto:
+        """The graph of the model."""
+        return self.model.graph
+
+    def refresh(self) -> None:
+        """Read the graph again; needed after every edit of nodes."""
+        self._producers: dict[str, NodeProto] = {}
+        self._reads: dict[str, int] = {}
+        for node in self.graph.node:
+            self._producers.update((name, node) for name in node.output if name)
+        for name in _names_read(self.graph):
+            self._reads[name] = self._reads.get(name, 0) + 1
+        self._inputs = {value.name for value in self.graph.input}
+        self._outputs = {value.name for value in self.graph.output}
+        self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
+        self._values = {
+            value.name: value for value in (*self.graph.value_info, *self.graph.input, *self.graph.output)
+        }
+
+    def producer(self, name: str, *op_types: str) -> NodeProto | None:
+        """Return the node that makes a tensor, if it is a standard ONNX node of one of these types."""
+        node = self._producers.get(name)
+        return node if node is not None and is_standard(node, *op_types) else None
+
+    def readers(self, name: str) -> int:
+        """Count the node inputs, nested graphs included, and the graph outputs that read a tensor."""
+        return self._reads.get(name, 0)
+
+    def is_output(self, name: str) -> bool:
+        """Tell whether a tensor is an output of the graph."""
+        return name in self._outputs
+
+    def constant(self, name: str) -> npt.NDArray[Any] | None:
+        """Return the value of a tensor that never changes, or None.
+
+        An initializer, or the output of a Constant node. An initializer that is a graph input as well is a
+        default that a caller may override, so it is none (QONNX's RemoveStaticGraphInputs makes it one).
+        """
+        if name in self._initializers and name not in self._inputs:
+            return np.asarray(numpy_helper.to_array(self._initializers[name]))
+        node = self.producer(name, "Constant")
+        tensor = attribute(node, "value") if node is not None else None
+        return None if tensor is None else np.asarray(numpy_helper.to_array(tensor))
+
+    def value_info(self, name: str) -> ValueInfoProto | None:
+        """Return what is declared of a tensor (element type and shape), or None."""
+        return self._values.get(name)
+
+    def rank(self, name: str) -> int | None:
+        """Return the number of dimensions of a tensor, or None where its shape is not declared."""
+        value = self._values.get(name)
+        if value is not None and value.type.tensor_type.HasField("shape"):
+            return len(value.type.tensor_type.shape.dim)
+        return len(self._initializers[name].dims) if name in self._initializers else None
+
+    def new_name(self, base: str) -> str:
+        """Return a tensor name that the graph does not use yet; the same graph gives the same names."""
+        name = base
+        while (
+            name in self._values
+            or name in self._producers
+            or name in self._reads
+            or name in self._initializers
+        ):
+            self._made += 1
+            name = f"{base}_{self._made}"
+        self._reads[name] = 0
+        return name
+
+    def add_constant(self, base: str, value: npt.NDArray[Any], datatype: BaseDataType | None = None) -> str:
+        """Add an initializer, annotated with a QONNX datatype if one is given, and return its name."""
+        name = self.new_name(base)
+        self.model.set_initializer(name, value)
+        if datatype is not None:
+            self.model.set_tensor_datatype(name, datatype)
+        return name
+
+    def declare_like(self, name: str, source: str, elem_type: int, ones: Sequence[int] = ()) -> None:
+        """Declare a new tensor with the shape of another one; unknown dimensions stay unknown.
+
+        Args:
+            name: The new tensor; left as it is if it is declared already.
+            source: The tensor whose shape is taken; nothing is declared if that is unknown.
+            elem_type: ONNX element type of the new tensor.
+            ones: Axes that have length 1 in the new tensor (kept dimensions of a reduction).
+        """
+        model_of = self._values.get(source)
+        if model_of is None or name in self._values:
+            return
+        value = ValueInfoProto()
+        value.CopyFrom(model_of)
+        value.name = name
+        value.type.tensor_type.elem_type = elem_type
+        for axis in ones:
+            value.type.tensor_type.shape.dim[axis].Clear()
+            value.type.tensor_type.shape.dim[axis].dim_value = 1
+        self.graph.value_info.append(value)
+        self._values[name] = value
+
+    def replace(self, node: NodeProto, new_nodes: Iterable[NodeProto]) -> None:
+        """Put nodes in the place of one node, in this order, and read the graph again."""
+        place = self.index(node)
+        del self.graph.node[place]
+        for offset, new_node in enumerate(new_nodes):
+            self.graph.node.insert(place + offset, new_node)
+        self.refresh()
+
+    def index(self, node: NodeProto) -> int:
+        """Return the position of a node, found by its first output."""
+        return next(i for i, other in enumerate(self.graph.node) if other.output[:1] == node.output[:1])
+
+    def drop_unread(self, names: Iterable[str]) -> None:
+        """Remove those tensors that nothing reads, with their nodes, and then what only these had read.
+
+        Graph inputs stay: they are the model's interface.
+        """
+        waiting = [name for name in names if name]
+        while waiting:
+            name = waiting.pop()
+            node = self._producers.get(name)
+            if node is not None and any(self.readers(output) for output in node.output if output):
+                continue
+            if self.readers(name) or name in self._inputs:
+                continue
+            if node is not None:
+                waiting += [read for read in node.input if read]
+                del self.graph.node[self.index(node)]
+            self._forget(name if node is None else node.output)
+            self.refresh()
+
+    def _forget(self, names: str | Sequence[str]) -> None:
+        gone = {names} if isinstance(names, str) else set(names)
+        for field, key in (
+            ("initializer", "name"),
+            ("value_info", "name"),
+            ("quantization_annotation", "tensor_name"),
+        ):
+            entries = getattr(self.graph, field)
+            for place in reversed(range(len(entries))):
+                if getattr(entries[place], key) in gone:
+                    del entries[place]
+
+
+def _names_read(graph: GraphProto) -> Iterator[str]:
+    """Yield each tensor name once per place that reads it, nested graphs and graph outputs included."""
+    for node in graph.node:
+        yield from (name for name in node.input if name)
+        for attr in node.attribute:
+            for nested in (attr.g, *attr.graphs) if attr.HasField("g") or attr.graphs else ():
+                yield from _names_read(nested)
+    yield from (value.name for value in graph.output)
+
+
+def is_standard(node: NodeProto, *op_types: str) -> bool:
+    """Tell whether a node is a standard ONNX operator of one of these types."""
+    return node.op_type in op_types and node.domain in ("", "ai.onnx")
+
+
+def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
+    """Return an attribute's value, or the default where the node does not state it."""
+    for attr in node.attribute:
+        if attr.name == name:
+            return helper.get_attribute_value(attr)
+    return default
+
+
+def opset(model: ModelWrapper) -> int:
+    """Return the version of the standard ONNX operators that a model uses."""
+    imports = model.get_opset_imports()
+    return int(imports.get("", imports.get("ai.onnx", 1)))
+
+
+def value_of_one(value: npt.NDArray[Any] | np.generic | None) -> float | None:
+    """Return the number in a constant that has one element, or None."""
+    return float(value.reshape(-1)[0]) if value is not None and value.size == 1 else None

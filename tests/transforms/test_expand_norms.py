@@ -1,0 +1,264 @@
+"""ExpandNorms: every form of a normalisation becomes the one chain of primitive operators, with the same result."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+from onnx_graphs import apply, check_same_function, make_model, ops
+from qonnx.core.datatype import DataType
+from qonnx.core.onnx_exec import execute_onnx
+
+from brainsmith.transforms.expand_norms import ExpandNorms
+
+CENTRE = ["ReduceMean", "Sub"]
+NORMAL = ["Mul", "ReduceMean", "Add", "Sqrt", "Reciprocal", "Mul"]
+# The chain and ONNX Runtime's fused operator sum in different orders; a normalised value is at most
+# sqrt(size).
+TOLERANCE = {"rtol": 2e-6, "atol": 4e-6}
+
+
+def numbers(shape, seed=0, dtype=np.float32):
+    return np.random.default_rng(seed).normal(1.0, 2.0, size=shape).astype(dtype)
+
+
+def layer_norm(shape, outputs=("y",), bias=True, opset=17, elem_type=TensorProto.FLOAT, affine=None, **attrs):
+    """Make a LayerNormalization with a scale and bias of the normalised shape (or of `affine`)."""
+    axis = attrs.get("axis", -1)
+    affine = shape[axis:] if affine is None else affine
+    dtype = helper.tensor_dtype_to_np_dtype(elem_type)
+    constants = {"s": numbers(affine, 1, dtype)} | ({"b": numbers(affine, 2, dtype)} if bias else {})
+    node = helper.make_node("LayerNormalization", ["x", *constants], list(outputs), name="norm", **attrs)
+    kept = [name for name in outputs if name]
+    return make_model([node], {"x": shape}, kept, constants, opset=opset, elem_type=elem_type)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    data=st.data(), shape=st.lists(st.integers(1, 5), min_size=1, max_size=4), opset=st.sampled_from([17, 18])
+)
+def test_layer_normalization_of_any_shape(data, shape, opset):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    epsilon = data.draw(st.sampled_from([1e-5, 1e-3, 0.5]))
+    bias = data.draw(st.booleans())
+    outputs = data.draw(st.sampled_from([["y"], ["y", "m"], ["y", "m", "i"], ["y", "", "i"]]))
+    model = layer_norm(shape, outputs, bias, opset, axis=axis, epsilon=epsilon)
+    feeds = {"x": numbers(shape)}
+    # The inverse deviation of equal values is 1 / sqrt(epsilon): the rounding of the variance is seen through
+    # it.
+    tolerance = {"rtol": 1e-4, "atol": 1e-4}
+    after, modified = check_same_function(ExpandNorms(), model, feeds, **tolerance)
+    assert (modified, ops(after)) == (True, CENTRE + NORMAL + ["Mul"] + ["Add"] * bias)
+    by_qonnx = execute_onnx(after, feeds)
+    np.testing.assert_allclose(by_qonnx["y"], reference(feeds["x"], axis, epsilon, after, bias), **tolerance)
+
+
+def reference(x, axis, epsilon, model, bias):
+    """Compute the layer norm in double precision."""
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    x = x.astype(np.float64)
+    centred = x - x.mean(axes, keepdims=True)
+    normal = centred / np.sqrt((centred**2).mean(axes, keepdims=True) + epsilon)
+    return normal * model.get_initializer("s") + (model.get_initializer("b") if bias else 0)
+
+
+def test_the_outputs_keep_their_names_shapes_and_consumers():
+    model = layer_norm((2, 3, 8), ("y", "m", "i"), axis=1)
+    model.set_tensor_datatype("y", DataType["FLOAT32"])
+    after, _ = check_same_function(ExpandNorms(), model, {"x": numbers((2, 3, 8))}, **TOLERANCE)
+    assert [value.name for value in after.graph.output] == ["y", "m", "i"]
+    assert [after.get_tensor_shape(name) for name in ("y", "m", "i")] == [[2, 3, 8], [2, 1, 1], [2, 1, 1]]
+    assert after.find_producer("m").op_type == "ReduceMean"
+    assert after.find_producer("i").op_type == "Reciprocal"
+    assert [node.name for node in after.graph.node] == [
+        f"norm_{part}"
+        for part in "mean centred square variance shifted deviation inverse normal scaled biased".split()
+    ]
+
+
+def test_scale_and_bias_that_are_no_constants():
+    nodes = [helper.make_node("LayerNormalization", ["x", "s", "b"], ["y"])]
+    model = make_model(nodes, {"x": (2, 4), "s": (4,), "b": (1,)}, ["y"])
+    feeds = {"x": numbers((2, 4)), "s": numbers((4,), 1), "b": numbers((1,), 2)}
+    after, modified = apply(ExpandNorms(), model)
+    assert (modified, ops(after)) == (True, CENTRE + NORMAL + ["Mul", "Add"])
+    found = execute_onnx(after, feeds)["y"]
+    centred = feeds["x"] - feeds["x"].mean(-1, keepdims=True)
+    normal = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(found, normal * feeds["s"] + feeds["b"], **TOLERANCE)
+
+
+def test_half_precision_is_computed_in_the_stash_type():
+    model = layer_norm((3, 16), ("y", "m", "i"), elem_type=TensorProto.FLOAT16)
+    feeds = {"x": numbers((3, 16), dtype=np.float16)}
+    after, _ = check_same_function(ExpandNorms(), model, feeds, rtol=4e-3, atol=4e-3)
+    assert ops(after) == ["Cast", *CENTRE, *NORMAL, "Cast", "Mul", "Add"]
+    kinds = {value.name: value.type.tensor_type.elem_type for value in after.graph.output}
+    assert kinds == {"y": TensorProto.FLOAT16, "m": TensorProto.FLOAT, "i": TensorProto.FLOAT}
+
+
+def test_a_stash_type_of_its_own_needs_no_cast():
+    model = layer_norm((3, 16), elem_type=TensorProto.FLOAT16, stash_type=TensorProto.FLOAT16, bias=False)
+    after, _ = apply(ExpandNorms(), model)
+    assert ops(after) == CENTRE + NORMAL + ["Mul"]
+    epsilon = after.find_producer(after.graph.node[4].output[0]).input[1]
+    assert after.get_initializer(epsilon).dtype == np.float16
+
+
+def test_an_undeclared_input_is_left_alone():
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("LayerNormalization", ["r", "s"], ["y"]),
+    ]
+    model = make_model(nodes, {"x": (2, 4)}, ["y"], {"s": numbers((4,))})
+    del model.graph.value_info[:]
+    after, modified = ExpandNorms().apply(model)
+    assert (modified, ops(after)) == (False, ["Relu", "LayerNormalization"])
+
+
+def test_a_dynamic_batch_stays_dynamic():
+    nodes = [helper.make_node("LayerNormalization", ["x", "s"], ["y"])]
+    model = make_model(nodes, {"x": ("n", 4)}, ["y"], {"s": numbers((4,))})
+    after, _ = ExpandNorms().apply(model)
+    dims = {
+        v.name: [d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim]
+        for v in after.graph.value_info
+    }
+    assert dims["y_normal"] == ["n", 4]
+    assert dims["y_inverse"] == ["n", 1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(shape=st.lists(st.integers(1, 5), min_size=1, max_size=4), data=st.data())
+def test_rms_normalization_of_any_shape(shape, data):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    node = helper.make_node("RMSNormalization", ["x", "s"], ["y"], axis=axis, epsilon=1e-4)
+    model = make_model([node], {"x": shape}, ["y"], {"s": numbers(shape[axis:], 1)}, opset=23)
+    x = numbers(shape)
+    after, modified = apply(ExpandNorms(), model)
+    assert (modified, ops(after)) == (True, NORMAL + ["Mul"])
+    axes = tuple(range(axis % len(shape), len(shape)))
+    expected = (
+        x / np.sqrt((x.astype(np.float64) ** 2).mean(axes, keepdims=True) + 1e-4) * numbers(shape[axis:], 1)
+    )
+    np.testing.assert_allclose(execute_onnx(after, {"x": x})["y"], expected, **TOLERANCE)
+
+
+class Exporter:
+    """Writes a normalisation the way that exporters do; each choice is one that some exporter makes."""
+
+    def __init__(self, shape, axes, opset):
+        self.shape, self.axes, self.opset = shape, axes, opset
+        self.nodes, self.constants = [], {}
+
+    def add(self, op_type, *inputs, **attrs):
+        output = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op_type, list(inputs), [output], name=f"n_{output}", **attrs))
+        return output
+
+    def constant(self, value, dtype=np.float32):
+        name = f"k{len(self.constants)}"
+        self.constants[name] = np.asarray(value, dtype)
+        return name
+
+    def mean(self, source):
+        if self.opset >= 18:
+            return self.add("ReduceMean", source, self.constant(self.axes, np.int64), keepdims=1)
+        return self.add("ReduceMean", source, axes=self.axes, keepdims=1)
+
+    def norm(self, source, rms, square, root, inverse, sub_twice, epsilon_first):
+        """Return the normalised tensor, before scale and bias."""
+        centred = again = source
+        if not rms:
+            mean = self.mean(source)
+            centred = self.add("Sub", source, mean)
+            again = self.add("Sub", source, mean) if sub_twice else centred
+        squared = (
+            self.add("Mul", again, again) if square == "Mul" else self.add("Pow", again, self.constant(2))
+        )
+        epsilon = self.constant(1e-5)
+        added = [epsilon, self.mean(squared)] if epsilon_first else [self.mean(squared), epsilon]
+        shifted = self.add("Add", *added)
+        if inverse == "Pow":
+            return self.add("Mul", centred, self.add("Pow", shifted, self.constant([-0.5])))
+        deviation = (
+            self.add("Sqrt", shifted) if root == "Sqrt" else self.add("Pow", shifted, self.constant(0.5))
+        )
+        if inverse == "Div":
+            return self.add("Div", centred, deviation)
+        if inverse == "One":
+            return self.add("Mul", self.add("Div", self.constant(1), deviation), centred)
+        return self.add("Mul", centred, self.add("Reciprocal", deviation))
+
+
+FORMS = {
+    "rms": st.booleans(),
+    "square": st.sampled_from(["Mul", "Pow"]),
+    "root": st.sampled_from(["Sqrt", "Pow"]),
+    "inverse": st.sampled_from(["Div", "One", "Pow", "Reciprocal"]),
+    "sub_twice": st.booleans(),
+    "epsilon_first": st.booleans(),
+}
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    form=st.fixed_dictionaries(FORMS),
+    shape=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    opset=st.sampled_from([13, 18]),
+    data=st.data(),
+)
+def test_every_form_that_exporters_write(form, shape, opset, data):
+    axes = data.draw(st.lists(st.integers(0, len(shape) - 1), min_size=1, unique=True))
+    negative = data.draw(st.booleans())
+    exporter = Exporter(shape, [axis - len(shape) if negative else axis for axis in axes], opset)
+    normal = exporter.norm("x", **form)
+    kept = data.draw(st.sets(st.sampled_from([node.output[0] for node in exporter.nodes]), max_size=2))
+    exporter.nodes.append(helper.make_node("Mul", [normal, exporter.constant(numbers(shape[-1:], 1))], ["y"]))
+    model = make_model(exporter.nodes, {"x": shape}, ["y", *sorted(kept)], exporter.constants, opset=opset)
+    feeds = {"x": numbers(shape)}
+    after, modified = check_same_function(ExpandNorms(), model, feeds, **TOLERANCE)
+    canonical = form["square"] == "Mul" and form["root"] == "Sqrt" and form["inverse"] == "Reciprocal"
+    assert modified != (canonical and (form["rms"] or not form["sub_twice"]))
+    if not kept:
+        assert ops(after) == [*([] if form["rms"] else CENTRE), *NORMAL, "Mul"]
+    np.testing.assert_allclose(execute_onnx(after, feeds)["y"], execute_onnx(model, feeds)["y"], **TOLERANCE)
+
+
+def test_what_is_read_elsewhere_stays():
+    exporter = Exporter((2, 4), [-1], 17)
+    normal = exporter.norm("x", False, "Pow", "Sqrt", "Div", True, False)
+    deviation = next(node.output[0] for node in exporter.nodes if node.op_type == "Sqrt")
+    exporter.nodes.append(helper.make_node("Relu", [normal], ["y"]))
+    exporter.nodes.append(helper.make_node("Relu", [deviation], ["z"]))
+    model = make_model(exporter.nodes, {"x": (2, 4)}, ["y", "z"], exporter.constants)
+    after, _ = check_same_function(ExpandNorms(), model, {"x": numbers((2, 4))}, **TOLERANCE)
+    assert sorted(ops(after)) == sorted(
+        [*CENTRE, *NORMAL, "Sub", "Pow", "ReduceMean", "Add", "Sqrt", "Relu", "Relu"]
+    )
+
+
+@pytest.mark.parametrize(
+    "what", ["other axes", "other tensor", "dropped dimensions", "a cube", "a tensor as epsilon"]
+)
+def test_what_is_no_normalisation_stays(what):
+    exporter = Exporter((3, 3), [-1], 17)
+    mean = exporter.mean("x")
+    centred = exporter.add("Sub", "x", mean)
+    squared = exporter.add(
+        "Pow", "x" if what == "other tensor" else centred, exporter.constant(3 if what == "a cube" else 2)
+    )
+    attrs = {"axes": [-1], "keepdims": int(what != "dropped dimensions")}
+    variance = exporter.add("ReduceMean", squared, **attrs)
+    epsilon = mean if what == "a tensor as epsilon" else exporter.constant(1e-5)
+    deviation = exporter.add("Sqrt", exporter.add("Add", variance, epsilon))
+    exporter.nodes.append(helper.make_node("Div", [centred, deviation], ["y"]))
+    model = make_model(exporter.nodes, {"x": (3, 3)}, ["y"], exporter.constants)
+    if what == "other axes":
+        # The deviation is still that of `centred`: it is an RMSNorm of it, whatever the mean was taken over.
+        model.graph.node[0].attribute[0].ints[0] = -2
+        model.set_tensor_shape(mean, [1, 3])
+        after, modified = check_same_function(ExpandNorms(), model, {"x": numbers((3, 3))}, **TOLERANCE)
+        assert (modified, ops(after)) == (True, CENTRE + NORMAL)
+    else:
+        assert apply(ExpandNorms(), model)[1] is False
