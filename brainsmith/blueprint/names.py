@@ -19,9 +19,10 @@ def parse_name(text: str, position: Position) -> PluginName | None:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """Give `` Did you mean 'x'?`` for the closest of `words`, or an empty text."""
+    """Give `` Did you mean 'x'?`` for a nearly equal one of `words`, or up to three like it; else ''."""
     from difflib import get_close_matches
 
     by_lower = {candidate.lower(): candidate for candidate in words}
-    close = get_close_matches(word.lower(), by_lower, n=3, cutoff=0.6)
+    nearly = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.85)
+    close = nearly or get_close_matches(word.lower(), by_lower, n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(by_lower[match]) for match in close)}?" if close else ""

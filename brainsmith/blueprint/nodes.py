@@ -34,7 +34,10 @@ def is_null(node: Node) -> bool:
 
 def is_text(node: Node) -> bool:
     """Tell whether a node is a text."""
-    return isinstance(node, ScalarNode) and isinstance(scalar(node), str)
+    try:
+        return isinstance(node, ScalarNode) and isinstance(scalar(node), str)
+    except ValueError:
+        return False
 
 
 def scalar(node: ScalarNode) -> object:
@@ -51,7 +54,8 @@ def scalar(node: ScalarNode) -> object:
         return node.value  # YAML 1.1 would read 1:30 as 90
     kind = node.tag.removeprefix(_TAG)
     if kind not in ("int", "float", "bool", "null"):
-        raise ValueError(f"the YAML tag {node.tag.replace(_TAG, '!!')} has no meaning in a blueprint")
+        written = f"{node.tag.replace(_TAG, '!!')} {node.value}"
+        raise ValueError(f"{written}, whose YAML tag has no meaning here")
     try:
         return getattr(_constructor, f"construct_yaml_{kind}")(node)
     except (ValueError, KeyError, OverflowError, IndexError):
@@ -154,22 +158,26 @@ class Document:
 
     def number(self, node: Node) -> float | None:
         """Give a finite number, or None where the node is none; a boolean is none."""
-        value = self.plain(node) if isinstance(node, ScalarNode) else None
+        try:
+            value = scalar(node) if isinstance(node, ScalarNode) else None
+        except ValueError:
+            return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         return value if math.isfinite(value) else None
 
-    def plain(self, node: Node) -> object:
+    def plain(self, node: Node, label: str) -> object:
         """Give a node as None, bool, int, float, str, list or dict."""
         if isinstance(node, SequenceNode):
-            return [self.plain(item) for item in node.value]
+            return [self.plain(item, f"{label}[{index}]") for index, item in enumerate(node.value)]
         if isinstance(node, MappingNode):
-            return {key: self.plain(value) for key, (_, value) in self.pairs(node, "a mapping").items()}
+            pairs = self.pairs(node, label)
+            return {key: self.plain(value, f"{label}.{key}") for key, (_, value) in pairs.items()}
         if isinstance(node, ScalarNode):
             try:
                 return scalar(node)
             except ValueError as error:
-                self.report(node, str(error))
+                self.report(node, f"{label} must be a plain value, not {error}")
         return None
 
     def arguments(self, node: Node, label: str) -> Arguments:
@@ -179,6 +187,6 @@ class Document:
             return Arguments()
         pairs = self.pairs(node, label)
         return Arguments(
-            {key: self.plain(value) for key, (_, value) in pairs.items()},
+            {key: self.plain(value, f"{label}.{key}") for key, (_, value) in pairs.items()},
             {key: self.position(key_node) for key, (key_node, _) in pairs.items()},
         )

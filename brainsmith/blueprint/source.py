@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import yaml
@@ -16,6 +17,9 @@ from brainsmith.errors import Problem
 MAX_BYTES = 1_000_000
 MAX_NODES = 20_000
 MAX_DEPTH = 30
+
+#: What YAML counts as the end of a line.
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 #: What to do about PyYAML's less helpful messages.
 _HINTS = {
@@ -95,8 +99,8 @@ def _syntax_problem(file: str, error: yaml.MarkedYAMLError) -> Problem:
 
 def _at_offset(file: str, text: str, offset: int, what: str) -> Problem:
     """Give a problem at a character offset of the text."""
-    line = text.count("\n", 0, offset) + 1
-    return Problem(file, line, offset - (text.rfind("\n", 0, offset) + 1) + 1, what)
+    ends = [match.end() for match in _LINE_BREAK.finditer(text, 0, offset)]
+    return Problem(file, len(ends) + 1, offset - (ends[-1] if ends else 0) + 1, what)
 
 
 def _oversized(file: str, root: Node) -> Problem | None:

@@ -1,0 +1,183 @@
+"""From a name in a blueprint to records: exact, then whatever the case, then a group, then an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brainsmith.blueprint.names import did_you_mean, parse_name
+from brainsmith.blueprint.schema import PluginName
+from brainsmith.errors import (
+    AmbiguousPluginError,
+    DuplicatePluginError,
+    PluginDefinitionError,
+    PluginNotFoundError,
+    Problem,
+)
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.registry import Registry, framework_identifier
+
+
+class Lookup:
+    """Looks names up in one registry, and collects what is wrong or skipped."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self.problems: list[Problem] = []
+        self.skipped: list[str] = []
+        self._by_lower: dict[str, dict[str, list[PluginInfo]]] = {}
+        self._groups = registry.groups
+
+    def report(self, name: PluginName, text: str) -> None:
+        """Collect a problem at the place of a name."""
+        place = name.position
+        self.problems.append(Problem(place.file, place.line, place.column, text))
+
+    def skip(self, name: PluginName, kind: str, reason: str) -> None:
+        """Note that an optional entry is left out."""
+        first = reason.splitlines()[0]
+        self.skipped.append(f"{name.position}: optional {kind} {name.qualified!r} is left out: {first}")
+
+    def find(self, kind: str, name: PluginName) -> list[tuple[PluginInfo, str]]:
+        """Give the records that a name stands for, each with the group it came through ('' for none).
+
+        A problem or a skipped entry is collected where there is none.
+        """
+        found: list[tuple[PluginInfo, str]] = []
+        try:
+            found.extend(self._expand(kind, name, name.optional, ()))
+        except PluginNotFoundError as error:
+            if name.optional:
+                self.skip(name, kind, str(error))
+            else:
+                self.report(name, str(error))
+            return []
+        except (AmbiguousPluginError, DuplicatePluginError, PluginDefinitionError) as error:
+            self.report(name, str(error))
+            return []
+        return found
+
+    def record(self, kind: str, name: PluginName) -> PluginInfo | None:
+        """Give the one record of a name, whatever its case; None if nothing has it.
+
+        Raises:
+            AmbiguousPluginError: Several names differ from it in case alone, or several frameworks have it.
+            DuplicatePluginError: As `Registry.resolve`.
+        """
+        candidates = self._index(kind).get(name.name.lower(), [])
+        candidates = [record for record in candidates if in_framework(record, name.framework)]
+        names = sorted({record.name for record in candidates})
+        if not names:
+            return None
+        if name.name not in names and len(names) > 1:
+            listed = ", ".join(repr(candidate) for candidate in names)
+            raise AmbiguousPluginError(
+                f"{kind} {name.name!r} matches {listed}, which differ in case: write one of them"
+            )
+        chosen = name.name if name.name in names else names[0]
+        prefix = f"{candidates[0].framework}:" if name.framework else ""
+        return self.registry.resolve(kind, prefix + chosen)
+
+    def _index(self, kind: str) -> dict[str, list[PluginInfo]]:
+        """Give all records of a type by their name in lower case."""
+        if kind not in self._by_lower:
+            index: dict[str, list[PluginInfo]] = {}
+            for record in self.registry.records(kind):
+                index.setdefault(record.name.lower(), []).append(record)
+            self._by_lower[kind] = index
+        return self._by_lower[kind]
+
+    def _group(self, kind: str, name: PluginName) -> tuple[str, ...] | None:
+        """Give the members of a group: a declared one, or for transforms those that state the stage."""
+        if name.framework:
+            return None
+        declared = self._groups.get(name.name)
+        if declared is None and kind == "transform":
+            return self.registry.group(name.name)
+        return declared
+
+    def _expand(
+        self, kind: str, name: PluginName, optional: bool, trail: tuple[str, ...]
+    ) -> Iterator[tuple[PluginInfo, str]]:
+        """Give a plugin, or the members of a group and of the groups in it, in declared order."""
+        record = self.record(kind, name)
+        if record is not None:
+            yield record, trail[0] if trail else ""
+            return
+        members = self._group(kind, name)
+        if members is None:
+            raise PluginNotFoundError(self.absent(kind, name))
+        if name.name in trail:
+            cycle = " > ".join((*trail[trail.index(name.name) :], name.name))
+            raise PluginDefinitionError(f"group {name.name!r} contains itself: {cycle}")
+        for text in members:
+            yield from self._member(kind, name, text, optional, (*trail, name.name))
+
+    def _member(
+        self, kind: str, group: PluginName, text: str, optional: bool, trail: tuple[str, ...]
+    ) -> Iterator[tuple[PluginInfo, str]]:
+        """Expand one member of a group; the error of an absent one names the group."""
+        member = parse_name(text, group.position)
+        if member is None:
+            raise PluginDefinitionError(f"group {group.name!r} has the member {text!r}, which is not a name")
+        try:
+            yield from self._expand(kind, member, optional or member.optional, trail)
+        except PluginNotFoundError as error:
+            if not optional and not member.optional:
+                self.report(group, f"in group {group.name!r}: {error}")
+            else:
+                self.skip(member, f"member of group {group.name!r}", str(error))
+
+    def absent(self, kind: str, name: PluginName) -> str:
+        """Say that a name is unknown, and what was perhaps meant."""
+        index = self._index(kind)
+        frameworks = {record.framework for record in self.registry.records()}
+        if name.framework and not any(_same_framework(f, name.framework) for f in frameworks):
+            hint = did_you_mean(name.framework, frameworks) or f" There are {', '.join(sorted(frameworks))}."
+            return (
+                f"no plugin of framework {name.framework!r} is registered.{hint}\n"
+                "  what each framework's discovery found: brainsmith health"
+            )
+        groups = self._group_names(kind)
+        plugins = {r.name for records in index.values() for r in records if in_framework(r, name.framework)}
+        hint = self._elsewhere(kind, name) or did_you_mean(name.name, plugins | groups)
+        what = f"{kind} or group" if groups and not name.framework else kind
+        where = f" in {name.framework!r}" if name.framework else ""
+        return (
+            f"no {what} named {name.name!r}{where}.{hint}\n"
+            f"  {len(plugins)} are registered: brainsmith plugins list --type {kind}"
+        )
+
+    def _group_names(self, kind: str) -> set[str]:
+        """Give the names of the groups that a name of this type may stand for."""
+        staged = self.registry.records("transform") if kind == "transform" else ()
+        return {*self._groups, *(record.stage for record in staged if record.stage)}
+
+    def _elsewhere(self, kind: str, name: PluginName) -> str:
+        """Say that the name is one of another type, and how a blueprint writes that."""
+        for other, how in _OTHER_PLACES.get(kind, {}).items():
+            records = self._index(other).get(name.name.lower())
+            if records:
+                found = records[0]
+                return f" {found.name!r} is a {other}: {how.format(name=found.name, kernel=found.kernel)}"
+        return ""
+
+
+def in_framework(record: PluginInfo, framework: str) -> bool:
+    """Tell whether a record is of a framework, whatever its case; every record is of an unnamed one."""
+    return not framework or _same_framework(record.framework, framework)
+
+
+def _same_framework(one: str, other: str) -> bool:
+    return framework_identifier(one).lower() == framework_identifier(other).lower()
+
+
+#: By the type that was looked for: the type that was found, and the form to write instead.
+_OTHER_PLACES = {
+    "step": {"transform": "write {{transform: {name}}}", "kernel": "list it under kernels"},
+    "transform": {"step": "list it under steps", "kernel": "list it under kernels"},
+    "kernel": {
+        "backend": "write {{kernel: {kernel}, backends: [{name}]}}",
+        "transform": "list it under transforms",
+        "step": "list it under steps",
+    },
+}

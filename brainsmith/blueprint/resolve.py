@@ -1,0 +1,158 @@
+"""Look up every name of a blueprint, and say everything that is wrong with them at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from brainsmith.blueprint.arguments import argument_problems
+from brainsmith.blueprint.backends import BackendTable
+from brainsmith.blueprint.loader import parse_blueprint
+from brainsmith.blueprint.lookup import Lookup
+from brainsmith.blueprint.names import did_you_mean
+from brainsmith.blueprint.schema import (
+    DEFAULT_STEPS,
+    PHASES,
+    Arguments,
+    Blueprint,
+    PluginName,
+    Position,
+    StepEntry,
+    TransformEntry,
+)
+from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse, kernel_use
+from brainsmith.errors import BlueprintError, Problem
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.registry import Registry
+
+
+def resolve_blueprint(blueprint: Blueprint, registry: Registry) -> Selection:
+    """Look up every name of a blueprint.
+
+    Raises:
+        BlueprintError: All names that cannot be used, each with line and column.
+    """
+    selection, problems = resolve_parts(blueprint, registry)
+    if problems:
+        raise BlueprintError(problems)
+    return selection
+
+
+def check_blueprint(path: str | os.PathLike[str], registry: Registry) -> tuple[Blueprint, Selection]:
+    """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
+
+    Raises:
+        BlueprintError: All problems, in the order of the file.
+    """
+    blueprint, problems = parse_blueprint(path)
+    if any(problem.line == 0 for problem in problems):
+        raise BlueprintError(problems)
+    selection, more = resolve_parts(blueprint, registry)
+    problems = [*problems, *more, *missing_files(blueprint)]
+    if problems:
+        raise BlueprintError(_sorted(problems))
+    return blueprint, selection
+
+
+def missing_files(blueprint: Blueprint) -> list[Problem]:
+    """Say which of the golden data's files are not there."""
+    verify = blueprint.verify
+    files = {"inputs": verify.inputs, "labels": verify.labels, "expected": verify.expected}
+    return [
+        Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
+        for key, file in files.items()
+        if file is not None and not Path(file).is_file()
+        for place in [verify.positions[key]]
+    ]
+
+
+def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, list[Problem]]:
+    """Look up as much as can be found, beside the problems in the order of the file."""
+    lookup = Lookup(registry)
+    selection = Selection(
+        kernels=_kernels(lookup, blueprint),
+        transforms=_transforms(lookup, blueprint.transforms),
+        pre_hw=_transforms(lookup, blueprint.pre_hw),
+        post_hw=_transforms(lookup, blueprint.post_hw),
+        steps=_steps(lookup, blueprint),
+        skipped=(*(f"{place}: ~ stands for nothing here" for place in blueprint.blanks), *lookup.skipped),
+    )
+    _check_tolerance(lookup, blueprint, selection)
+    return selection, _sorted(lookup.problems)
+
+
+def _sorted(problems: Iterable[Problem]) -> list[Problem]:
+    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column))
+
+
+def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:
+    """Look up the kernels and their backends."""
+    table = BackendTable(lookup) if blueprint.kernels else None
+    uses: dict[PluginInfo, KernelUse] = {}
+    for entry in blueprint.kernels:
+        for record, _ in lookup.find("kernel", entry.name):
+            if record in uses:
+                text = f"kernel {record.name!r} is listed twice: first at {uses[record].position}"
+                lookup.report(entry.name, text)
+            elif table is not None:
+                backends = table.select(record, entry)
+                uses[record] = kernel_use(record, backends, entry.name.optional, entry.position)
+    return tuple(uses.values())
+
+
+def _transforms(lookup: Lookup, entries: Iterable[TransformEntry]) -> tuple[TransformUse, ...]:
+    """Look up transforms, with groups expanded in their order."""
+    return tuple(
+        TransformUse(record, dict(entry.args.values), entry.name.optional, group, entry.position)
+        for entry in entries
+        for record, group in _with_arguments(lookup, "transform", entry.name, entry.args)
+    )
+
+
+def _with_arguments(
+    lookup: Lookup, kind: str, name: PluginName, args: Arguments
+) -> list[tuple[PluginInfo, str]]:
+    """Look up a name, and check the arguments of what it stands for."""
+    found = lookup.find(kind, name)
+    if args.values and any(group for _, group in found):
+        lookup.report(name, f"{name.name!r} is a group, which takes no arguments: name its members instead")
+        return found
+    for record, group in found:
+        lookup.problems += argument_problems(record, group, name, args)
+    return found
+
+
+def _steps(lookup: Lookup, blueprint: Blueprint) -> tuple[StepUse, ...]:
+    """Look up the pipeline."""
+    uses: list[StepUse] = []
+    for entry in blueprint.steps if blueprint.steps is not None else _default_steps(blueprint):
+        if entry.kind == "phase":
+            uses.append(StepUse(entry.name.name, "phase", position=entry.position))
+            continue
+        for record, _ in _with_arguments(lookup, entry.kind, entry.name, entry.args):
+            uses.append(StepUse(record.name, entry.kind, record, dict(entry.args.values), entry.position))
+    return tuple(uses)
+
+
+def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
+    """Give the default order as entries; they stand nowhere in the file."""
+    place = Position(blueprint.file, 0, 0)
+    return [
+        StepEntry("phase" if word in PHASES else "step", PluginName(word, position=place))
+        for word in DEFAULT_STEPS
+    ]
+
+
+def _check_tolerance(lookup: Lookup, blueprint: Blueprint, selection: Selection) -> None:
+    """Refuse a tolerance for a step that is not in the pipeline: it would say nothing."""
+    names = {use.name for use in selection.steps}
+    for phase in PHASES:
+        names |= {use.record.name for use in selection.phase(phase)}
+    for step in blueprint.verify.tolerance:
+        if step != "*" and step not in names:
+            place = blueprint.verify.positions[f"tolerance.{step}"]
+            listed = ", ".join(use.name for use in selection.steps)
+            hint = did_you_mean(step, names) or f" Its steps are {listed}."
+            text = f"verify.tolerance names {step!r}, which is no step of this build.{hint}"
+            lookup.problems.append(Problem(place.file, place.line, place.column, text))

@@ -1,0 +1,178 @@
+"""What a blueprint selects: the records of its plugins, in the order in which a build uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brainsmith.blueprint.schema import Position
+from brainsmith.plugin.info import PluginInfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brainsmith.plugin.registry import Registry
+
+PLAIN_VERSION = 1
+"""The version of the plain form; a form of another version is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelUse:
+    """A kernel, and the backends that may implement it.
+
+    Attributes:
+        backends: In order of preference; all backends of the kernel, ranked, where the blueprint names none.
+        backend_types: The types of `backends`, each once, in that order.
+        optional: Whether the blueprint wrote it with ``~``.
+    """
+
+    record: PluginInfo
+    backends: tuple[PluginInfo, ...] = ()
+    backend_types: tuple[str, ...] = ()
+    optional: bool = False
+    position: Position = field(default=Position("", 0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TransformUse:
+    """A transform to apply with its arguments.
+
+    Attributes:
+        group: The group through which the blueprint named it; empty if it did so itself.
+    """
+
+    record: PluginInfo
+    args: Mapping[str, Any] = field(default_factory=dict)
+    optional: bool = False
+    group: str = ""
+    position: Position = field(default=Position("", 0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StepUse:
+    """One entry of the pipeline.
+
+    Attributes:
+        name: The plugin's name, or the word of a phase.
+        kind: ``step``, ``transform``, or ``phase``, which stands for a list of transforms.
+        record: None for a phase.
+        args: Keywords of a step beyond ``(model, cfg)``, or of a transform's constructor.
+    """
+
+    name: str
+    kind: str
+    record: PluginInfo | None = None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    position: Position = field(default=Position("", 0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """All that a blueprint selects; groups are expanded.
+
+    Attributes:
+        steps: The pipeline; each phase in it stands for the list of that name.
+        skipped: What the blueprint names and the build does without, each with place and reason.
+    """
+
+    kernels: tuple[KernelUse, ...] = ()
+    transforms: tuple[TransformUse, ...] = ()
+    pre_hw: tuple[TransformUse, ...] = ()
+    post_hw: tuple[TransformUse, ...] = ()
+    steps: tuple[StepUse, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+    def phase(self, word: str) -> tuple[TransformUse, ...]:
+        """Give the transforms that a phase of the pipeline stands for."""
+        return {"pre_hw": self.pre_hw, "transforms": self.transforms, "post_hw": self.post_hw}[word]
+
+    @property
+    def records(self) -> tuple[PluginInfo, ...]:
+        """Every plugin that the blueprint needs, each once."""
+        found: dict[PluginInfo, None] = {}
+        for kernel in self.kernels:
+            found.update(dict.fromkeys((kernel.record, *kernel.backends)))
+        for transform in (*self.pre_hw, *self.transforms, *self.post_hw):
+            found[transform.record] = None
+        found.update({step.record: None for step in self.steps if step.record is not None})
+        return tuple(found)
+
+
+def selection_to_plain(selection: Selection) -> dict[str, Any]:
+    """Give a selection as strings, tuples and dicts that `marshal` can write.
+
+    ``records`` lists ``(type, framework:Name)`` of every plugin; the uses point into it.
+    """
+    records = selection.records
+    index = {record: number for number, record in enumerate(records)}
+
+    def transforms(uses: tuple[TransformUse, ...]) -> tuple[Any, ...]:
+        return tuple(
+            (index[use.record], dict(use.args), use.optional, use.group, _place(use.position))
+            for use in uses
+        )
+
+    def step(use: StepUse) -> tuple[Any, ...]:
+        number = -1 if use.record is None else index[use.record]
+        return (use.name, use.kind, number, dict(use.args), _place(use.position))
+
+    return {
+        "version": PLAIN_VERSION,
+        "records": tuple((record.type, record.qualified) for record in records),
+        "kernels": tuple(
+            (index[use.record], tuple(index[b] for b in use.backends), use.optional, _place(use.position))
+            for use in selection.kernels
+        ),
+        "transforms": transforms(selection.transforms),
+        "pre_hw": transforms(selection.pre_hw),
+        "post_hw": transforms(selection.post_hw),
+        "steps": tuple(step(use) for use in selection.steps),
+        "skipped": selection.skipped,
+    }
+
+
+def selection_from_plain(plain: Mapping[str, Any], registry: Registry) -> Selection:
+    """Make a selection of its plain form, with the records that the registry has now.
+
+    Raises:
+        ValueError: The plain form is of another version.
+        PluginNotFoundError: A plugin of the selection is gone.
+    """
+    if plain.get("version") != PLAIN_VERSION:
+        found = plain.get("version")
+        raise ValueError(f"the plain form of a selection must have version {PLAIN_VERSION}, not {found!r}")
+    records = tuple(registry.resolve(type_, name) for type_, name in plain["records"])
+
+    def transforms(uses: tuple[Any, ...]) -> tuple[TransformUse, ...]:
+        return tuple(
+            TransformUse(records[number], args, optional, group, Position(*place))
+            for number, args, optional, group, place in uses
+        )
+
+    return Selection(
+        kernels=tuple(
+            kernel_use(records[number], tuple(records[b] for b in backends), optional, Position(*place))
+            for number, backends, optional, place in plain["kernels"]
+        ),
+        transforms=transforms(plain["transforms"]),
+        pre_hw=transforms(plain["pre_hw"]),
+        post_hw=transforms(plain["post_hw"]),
+        steps=tuple(
+            StepUse(name, kind, None if number < 0 else records[number], args, Position(*place))
+            for name, kind, number, args, place in plain["steps"]
+        ),
+        skipped=plain["skipped"],
+    )
+
+
+def kernel_use(
+    record: PluginInfo, backends: tuple[PluginInfo, ...], optional: bool, position: Position
+) -> KernelUse:
+    """Make a `KernelUse`, whose types follow from its backends."""
+    types = dict.fromkeys(backend.backend_type for backend in backends if backend.backend_type)
+    return KernelUse(record, backends, tuple(types), optional, position)
+
+
+def _place(position: Position) -> tuple[str, int, int]:
+    return (position.file, position.line, position.column)

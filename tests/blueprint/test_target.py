@@ -1,0 +1,108 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brainsmith.blueprint.target import _period
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("5 ns", 5.0),
+        ("5ns", 5.0),
+        ("'5 ns'", 5.0),
+        ("5000 ps", 5.0),
+        ("0.01 us", 10.0),
+        ("200 MHz", 5.0),
+        ("200 mhz", 5.0),
+        ("0.2 GHz", 5.0),
+        ("200000 kHz", 5.0),
+        ("5", 5.0),
+        ("3.3", 3.3),
+        ("1e1", 10.0),
+        ("200 ns", 200.0),
+    ],
+)
+def test_a_clock_is_a_period_in_ns(files, written, expected):
+    assert files.body(f"target: {{clock: {written}}}").target.clock_ns == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("fast", "target.clock must be '5 ns', '200 MHz' or a number of ns, not 'fast'"),
+        ("5 s", "target.clock must be '5 ns', '200 MHz' or a number of ns, not '5 s'"),
+        ("5:00", "target.clock must be '5 ns', '200 MHz' or a number of ns, not '5:00'"),
+        ("true", "target.clock must be '5 ns', '200 MHz' or a number of ns, not True"),
+        (".inf", "target.clock must be '5 ns', '200 MHz' or a number of ns, not inf"),
+        ("[5]", "target.clock must be '5 ns', '200 MHz' or a number of ns, not a list"),
+        ("~", "target.clock must be '5 ns', '200 MHz' or a number of ns, not null"),
+        ("0", "target.clock must be from 0.5 to 1000 ns (2 GHz to 1 MHz), not 0 ns"),
+        ("-5", "target.clock must be from 0.5 to 1000 ns (2 GHz to 1 MHz), not -5 ns"),
+        ("0 MHz", "target.clock must be from 0.5 to 1000 ns (2 GHz to 1 MHz), not 0 ns"),
+        ("5 GHz", "target.clock must be from 0.5 to 1000 ns (2 GHz to 1 MHz), not 0.2 ns"),
+        ("200", "target.clock without a unit is in ns: write '200 MHz' or '200 ns'"),
+    ],
+)
+def test_a_wrong_clock_is_said(files, written, expected):
+    assert files.body_errors(f"target: {{clock: {written}}}") == [f"x.yaml:2:19: {expected}"]
+
+
+@given(st.floats(min_value=0.001, max_value=1e6, allow_nan=False))
+def test_a_period_and_its_frequency_are_the_same_clock(period):
+    assert _period(f"{period:.12f} ns") == pytest.approx(period, rel=1e-6)
+    assert _period(f"{1e3 / period:.12f} MHz") == pytest.approx(period, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "xczu7ev-ffvc1156-2-e",
+        "xczu3eg-sbva484-1-e",
+        "xc7z020clg400-1",
+        "xc7a35ticsg324-1L",
+        "xcu250-figd2104-2L-e",
+        "xcvc1902-vsva2197-2MP-e-S",
+        "xcku5p-ffvb676-2-e",
+        "xczu28dr-ffvg1517-2-e",
+        "xqzu5ev-ffrb900-1-i",
+        "xa7z010-1clg225",
+    ],
+)
+def test_device_names_of_every_family_are_taken(files, part):
+    assert files.body(f"target: {{part: {part}}}").target.part == part
+
+
+@pytest.mark.parametrize("part", ["Pynq-Z1", "ZCU104", "xczu7ev", "5", "xczu7ev_ffvc1156", "[x]"])
+def test_other_names_are_no_device(files, part):
+    (error,) = files.body_errors(f"target: {{part: {part}}}")
+    shown = {"5": "5", "[x]": "a list"}.get(part, repr(part))
+    assert error == (
+        "x.yaml:2:18: target.part must be a device name with package and speed grade, such as "
+        f"xczu7ev-ffvc1156-2-e, not {shown}"
+    )
+
+
+@pytest.mark.parametrize(("written", "expected"), [("100000", 100000), ("1e5", 100000), ("100_000", 100000)])
+def test_fps_is_a_whole_number(files, written, expected):
+    assert files.body(f"target: {{fps: {written}}}").target.fps == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("0", "0"), ("1.5", "1.5"), ("many", "'many'"), ("true", "True"), ("{}", "a mapping")],
+)
+def test_a_wrong_rate_is_said(files, written, shown):
+    errors = files.body_errors(f"target: {{fps: {written}}}")
+    assert errors == [f"x.yaml:2:17: target.fps must be a positive whole number, not {shown}"]
+
+
+def test_a_target_says_nothing_by_default(files):
+    target = files.body("target: ~").target
+    assert (target.part, target.clock_ns, target.fps) == (None, None, None)
+    assert files.body_errors("target: xc7z020clg400-1") == [
+        "x.yaml:2:11: target must be a mapping, not 'xc7z020clg400-1'"
+    ]
+    assert files.body_errors("target: {prat: x}") == [
+        "x.yaml:2:12: unknown key 'prat' in target. Did you mean 'part'?"
+    ]
