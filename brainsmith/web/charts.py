@@ -10,7 +10,7 @@ from brainsmith.web.markup import Markup, tag
 
 ROW_HEIGHT = 36
 BAR_TOP, BAR_HEIGHT = 20, 9
-# More rows than this scroll inside their frame, so that what follows stays in reach.
+# More rows than this scroll inside their frame, the largest first, so that what matters stays in view.
 ROWS_IN_VIEW = 14
 # A bar of a value above zero stays visible, in percent of the chart's width.
 LEAST_WIDTH = 0.4
@@ -43,6 +43,10 @@ def bar_chart(title: str, bars: Sequence[Bar], show: Callable[[float | None], st
     Returns:
         A figure. Its widths are percentages, so it needs no script to fit its place.
     """
+    many = len(bars) > ROWS_IN_VIEW
+    if many:
+        bars = sorted(bars, key=lambda bar: -(bar.value or 0))
+        note = f"{note}; the largest first" if note else "the largest first"
     largest = max((bar.value for bar in bars if bar.value is not None), default=0.0)
     rows = [_row(index, bar, largest, show) for index, bar in enumerate(bars)]
     drawing = tag(
@@ -55,7 +59,7 @@ def bar_chart(title: str, bars: Sequence[Bar], show: Callable[[float | None], st
         width="100%",
         height=len(bars) * ROW_HEIGHT,
     )
-    frame = scrolling(title, drawing, "tall") if len(bars) > ROWS_IN_VIEW else drawing
+    frame = scrolling(title, drawing, "tall") if many else drawing
     caption = tag("figcaption", tag("h3", title), tag("p", note) if note else None)
     return tag("figure", caption, frame, class_="chart")
 

@@ -29,7 +29,8 @@ class Verification:
 class Step:
     """One step of the pipeline.
 
-    `verified` is None if no sample ran; `reason` then says why, if that is known.
+    `verified` is None if no sample ran; `reason` then says why, if that is known. `notes` say what comparing
+    needed, `cache` why the step's result was or was not taken from an earlier build.
     """
 
     index: int
@@ -39,6 +40,8 @@ class Step:
     reused: bool
     verified: Verification | None
     reason: str
+    notes: tuple[str, ...]
+    cache: str
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,8 @@ def items(value: object) -> list[Any]:
 
 
 def text(value: object) -> str:
-    """Write a value as text: a list as `[1, 64]`, None as nothing, truth values as yes and no."""
-    if value is None:
+    """Write a value as text: a list as `[1, 64]`, what is empty as nothing, truth values as yes and no."""
+    if value is None or value == [] or value == {}:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -151,7 +154,9 @@ def _step(index: int, step: Fields) -> Step:
         number(step.get("seconds")),
         bool(step.get("reused")),
         outcome,
-        first_text(verified, "reason", "skipped") or first_text(step, "reason", "not_verified"),
+        first_text(verified, "reason", "skipped") or first_text(step, "reason"),
+        tuple(text(note) for note in items(verified.get("notes"))),
+        first_text(step, "cache"),
     )
 
 

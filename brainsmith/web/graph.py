@@ -12,9 +12,9 @@ from brainsmith.web.layout import Layout, Point, layered
 from brainsmith.web.markup import Markup, tag
 
 MARGIN = 14
-CHARACTER = 6.9  # the width of an average character of a node's heading, in pixels
-SMALL_CHARACTER = 6.1
-LEAST_WIDTH, MOST_WIDTH = 104, 250
+# Widths of an average character in pixels, of the widest of the fonts that the style sheet names.
+CHARACTER, SMALL_CHARACTER = 7.9, 6.2
+LEAST_WIDTH, MOST_WIDTH = 104, 280
 PLAIN_HEIGHT, LAYER_HEIGHT, PORT_HEIGHT = 42, 62, 30
 
 FAMILIES = {
@@ -25,21 +25,21 @@ FAMILIES = {
     "movement": "data movement, shape",
     "other": "other",
 }
-# Parts of operator names, lower case; the first family that has one of them is the node's.
+# Parts of operator names in lower case; `=` stands before a whole name. The first line with a part gives the
+# family, so that ConvolutionInputGenerator is no convolution.
 _MARKS = {
     "port": ("=input", "=output"),
-    "compute": ("matmul", "mvau", "vvau", "conv", "gemm", "matrixvector", "vectorvector", "einsum"),
-    "threshold": ("quant", "threshold", "relu", "sigmoid", "tanh", "softmax", "gelu", "trunc",
-                  "=clip", "=sign"),
     "movement": (
-        "reshape", "transpose", "flatten", "squeeze", "im2col", "pad", "concat", "split", "slice", "gather",
+        "reshape", "=transpose", "flatten", "squeeze", "im2col", "pad", "concat", "split", "slice", "gather",
         "fifo", "datawidth", "dwc", "inputgenerator", "duplicate", "iodma", "shuffle", "crop", "upsample",
         "resize", "=shape", "space", "streamingdataflow", "lookup",
     ),
+    "compute": ("matmul", "mvau", "vvau", "conv", "gemm", "matrixvector", "vectorvector", "einsum"),
+    "threshold": (
+        "quant", "threshold", "relu", "sigmoid", "tanh", "softmax", "gelu", "trunc", "=clip", "=sign",
+    ),
     "arithmetic": ("add", "mul", "sub", "div", "norm", "pow", "sqrt", "elementwise", "mean", "sum"),
 }  # fmt: skip
-# Operators whose names hold a mark of an earlier family.
-_EXCEPTIONS = {"convolutioninputgenerator": "movement", "im2col": "movement"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,6 @@ class Drawing:
 def family(op_type: str) -> str:
     """Say which family an operator belongs to; only a colour depends on it."""
     name = op_type.lower()
-    for mark, found in _EXCEPTIONS.items():
-        if name.startswith(mark):
-            return found
     for found, marks in _MARKS.items():
         if any(name == mark[1:] if mark[0] == "=" else mark in name for mark in marks):
             return found

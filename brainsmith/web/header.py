@@ -19,6 +19,7 @@ _SIGNS = {
     "bad": "M5 5l10 10M15 5L5 15",
     "open": "M5 10h10",
 }
+_NO_ESTIMATE = "the build ended before the step that makes them, or has no such step."
 CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "plugins")
 
 
@@ -112,8 +113,7 @@ def summary(report: Fields, layers: Sequence[Layer], steps: Sequence[Step]) -> M
             sentence("Accuracy was not measured: no labelled samples were given, or the build ended before.")
         )
     if not any(number(estimate.get(key)) is not None for key in ("fps", "interval_cycles", "lut")):
-        ran = "the estimates are missing" if steps else "no step ran"
-        notes.append(sentence(f"There are no estimates: {ran}."))
+        notes.append(sentence("There are no estimates: " + (_NO_ESTIMATE if steps else "no step ran.")))
     return section("summary", "Summary", tag("div", tiles, class_="tiles") if tiles else None, notes)
 
 
@@ -156,7 +156,7 @@ def _speed(report: Fields, estimate: Fields, layers: Sequence[Layer]) -> list[Ma
         tiles.append(_tile("FPS", figures.count(fps), met, "bad" if wanted and fps < wanted else ""))
     if interval is not None:
         tiles.append(
-            _tile("Interval", f"{figures.count(interval)} cycles", f"set by {top.name}" if top else "")
+            _tile("Interval", figures.count(interval), f"cycles, set by {top.name}" if top else "cycles")
         )
     if latency is not None:
         time = figures.seconds(latency * clock * 1e-9) if clock else ""

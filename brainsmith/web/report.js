@@ -63,6 +63,7 @@
       });
       const wide = button("Give this graph the whole width", "Widen", () => this.widen(wide));
       wide.setAttribute("aria-pressed", "false");
+      wide.className = "widen";
       tools.append(this.found, search, button("Zoom out", "−", () => this.scale(1 / 1.25)), button("Zoom in", "+", () => this.scale(1.25)),
         button("Show the whole graph, or its real size again", "Fit", () => this.fit()), wide);
       tools.hidden = false;

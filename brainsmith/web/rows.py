@@ -10,8 +10,10 @@ from brainsmith.web.ranks import Net
 NODE_GAP = 22.0
 ORDER_SWEEPS = 6
 PLACE_SWEEPS = 10
-# A parameter's position hardly counts, so the data path stays straight; bends count most (as in graphviz).
-SIDE_WEIGHT, DATA_WEIGHT, BEND_WEIGHT = 0.02, 1.0, 4.0
+# How much an edge pulls: the data path stays straight, a bypass straight between its ends, and a parameter
+# follows its use. Masses say who gives way in a crowded row.
+DATA_PULL, BYPASS_PULL, JOINT_PULL, SIDE_PULL = 1.0, 1.0, 0.02, 0.005
+DATA_MASS, BEND_MASS, SIDE_MASS = 4.0, 1.0, 0.05
 
 
 def ordered_rows(net: Net) -> list[list[int]]:
@@ -71,44 +73,52 @@ def _mean(values: list[int], default: float) -> float:
 def placed(net: Net, rows: list[list[int]], data: list[bool]) -> list[float]:
     """Find each vertex's horizontal centre: near its neighbours, in its row's order, without overlap."""
     centre = [0.0] * len(net.rank)
-    weight = [
-        BEND_WEIGHT if vertex >= net.nodes else DATA_WEIGHT if data[vertex] else SIDE_WEIGHT
-        for vertex in range(len(net.rank))
-    ]
+    mass = [_by_kind(net, data, vertex, DATA_MASS, SIDE_MASS, BEND_MASS) for vertex in range(len(net.rank))]
     for row in rows:
-        _settle(net, row, [0.0] * len(row), weight, centre)
+        _settle(net, row, [0.0] * len(row), mass, centre)
     for sweep in range(PLACE_SWEEPS):
         upwards = sweep % 2 == 1
         for row in reversed(rows) if upwards else rows:
-            wishes = [_wish(net, vertex, upwards, weight, centre) for vertex in row]
-            _settle(net, row, wishes, weight, centre)
+            _settle(net, row, [_wish(net, data, vertex, upwards, centre) for vertex in row], mass, centre)
     return centre
 
 
-def _wish(net: Net, vertex: int, upwards: bool, weight: list[float], centre: list[float]) -> float:
+def _wish(net: Net, data: list[bool], vertex: int, upwards: bool, centre: list[float]) -> float:
     near = (net.down if upwards else net.up)[vertex] or (net.up if upwards else net.down)[vertex]
-    total = sum(weight[n] for n in near)
-    return sum(weight[n] * centre[n] for n in near) / total if near else centre[vertex]
+    if not near:
+        return centre[vertex]
+    bend = vertex >= net.nodes
+    pulls = [
+        _by_kind(
+            net, data, n, JOINT_PULL if bend else DATA_PULL, SIDE_PULL, BYPASS_PULL if bend else JOINT_PULL
+        )
+        for n in near
+    ]
+    return sum(pull * centre[n] for pull, n in zip(pulls, near, strict=True)) / sum(pulls)
 
 
-def _settle(net: Net, row: list[int], wishes: list[float], weight: list[float], centre: list[float]) -> None:
+def _by_kind(net: Net, data: list[bool], vertex: int, on_path: float, aside: float, bend: float) -> float:
+    return bend if vertex >= net.nodes else on_path if data[vertex] else aside
+
+
+def _settle(net: Net, row: list[int], wishes: list[float], mass: list[float], centre: list[float]) -> None:
     """Fulfil a row's wishes as far as its order and distances allow, in least squares.
 
     Isotonic regression by pooling adjacent violators.
     """
     offset = 0.0
     offsets: list[float] = []
-    blocks: list[tuple[float, float, int]] = []  # sum of weight x wish, sum of weight, members
+    blocks: list[tuple[float, float, int]] = []  # sum of mass x wish, sum of mass, members
     for index, vertex in enumerate(row):
         if index:
             offset += (net.width[row[index - 1]] + net.width[vertex]) / 2 + NODE_GAP
         offsets.append(offset)
-        blocks.append((weight[vertex] * (wishes[index] - offset), weight[vertex], 1))
+        blocks.append((mass[vertex] * (wishes[index] - offset), mass[vertex], 1))
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
             last, before = blocks.pop(), blocks.pop()
             blocks.append((before[0] + last[0], before[1] + last[1], before[2] + last[2]))
     position = 0
-    for total, mass, members in blocks:
+    for total, weight, members in blocks:
         for index in range(position, position + members):
-            centre[row[index]] = total / mass + offsets[index]
+            centre[row[index]] = total / weight + offsets[index]
         position += members

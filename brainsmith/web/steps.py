@@ -50,8 +50,12 @@ def _row(step: Step) -> Markup:
         tag("th", step.name, scope="row"),
         tag("td", step.framework or figures.ABSENT),
         cell(figures.seconds(step.seconds), step.seconds),
-        tag("td", "reused" if step.reused else "run"),
-        tag("td", tag("span", describe(step), class_=f"state {kind}")),
+        tag("td", "reused" if step.reused else "run", title=step.cache or None),
+        tag("td", tag("span", describe(step), class_=f"state {kind}"), _notes(step)),
         cell(figures.small(error), error),
         id=f"step-{step.index}",
     )
+
+
+def _notes(step: Step) -> Markup | None:
+    return tag("ul", [tag("li", note) for note in step.notes], class_="fine") if step.notes else None

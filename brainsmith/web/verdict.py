@@ -69,7 +69,11 @@ def _mismatch(wrong: list[Step]) -> str:
         if verified is None or verified.max_error is None
         else f"; the largest error is {small(verified.max_error)}"
     )
-    more = f" {plural(len(wrong) - 1, 'later step')} differ too." if len(wrong) > 1 else ""
+    more = (
+        f" {plural(len(wrong) - 1, 'later step')} {'differs' if len(wrong) == 2 else 'differ'} too."
+        if len(wrong) > 1
+        else ""
+    )
     return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
 
 
