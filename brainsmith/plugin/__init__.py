@@ -1,0 +1,48 @@
+"""The hub: records, discovery, caches, loading.
+
+Names are imported when they are asked for (PEP 562), so that a process pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.core import get_registry as get_registry
+    from brainsmith.plugin.info import PluginInfo as PluginInfo
+    from brainsmith.plugin.info import PluginType as PluginType
+    from brainsmith.plugin.manager import PluginManager as PluginManager
+    from brainsmith.plugin.manager import get_plugin_manager as get_plugin_manager
+    from brainsmith.plugin.manager import reset_plugin_system as reset_plugin_system
+
+_HOMES = {
+    "PluginInfo": "brainsmith.plugin.info",
+    "PluginType": "brainsmith.plugin.info",
+    "PluginManager": "brainsmith.plugin.manager",
+    "get_plugin_manager": "brainsmith.plugin.manager",
+    "reset_plugin_system": "brainsmith.plugin.manager",
+    "get_registry": "brainsmith.plugin.core",
+    "transform": "brainsmith.plugin.core",
+    "kernel": "brainsmith.plugin.core",
+    "backend": "brainsmith.plugin.core",
+    "step": "brainsmith.plugin.core",
+    "op": "brainsmith.plugin.core",
+    "target": "brainsmith.plugin.core",
+    "bundle": "brainsmith.plugin.core",
+    "load_blueprint_plugins": "brainsmith.blueprint.plugins",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

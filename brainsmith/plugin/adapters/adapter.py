@@ -1,0 +1,154 @@
+"""What an adapter is: the code that finds one source's plugins without importing them."""
+
+from __future__ import annotations
+
+import sys
+
+from brainsmith.kept import read_bytes
+from brainsmith.plugin.files import Listing, SourceFile, list_sources
+from brainsmith.plugin.scan import may_hold_plugins, scan
+from brainsmith.plugin.snapshot import AdapterResult
+from brainsmith.plugin.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Protocol
+
+    from brainsmith.plugin.adapters.package_reading import Classes
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.settings import Settings
+
+    class Adapter(Protocol):
+        """Finds the plugins of one source.
+
+        Attributes:
+            name: As it stands in the setting `frameworks`, and in health.
+        """
+
+        name: str
+
+        def is_available(self) -> bool:
+            """Tell whether there is anything to read."""
+
+        def discover_plugins(self) -> list[PluginInfo]:
+            """Return the records of all its plugins."""
+
+        def get_metadata(self) -> dict[str, Any]:
+            """Return name, version, folder and the like."""
+
+        def discover(self, reading: Reading) -> AdapterResult:
+            """Find everything: plugins, groups, problems and what the result depends on."""
+
+
+class Reading:
+    """What the adapters of one discovery share: the settings, and every package that one of them has read.
+
+    FINN's classes descend from QONNX's, so both adapters need QONNX's files; they are read once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._packages: dict[str, Package | None] = {}
+        self._classes: dict[tuple[str, ...], Classes] = {}
+        self.expected: tuple[str, ...] = ()
+
+    def package(self, name: str) -> Package | None:
+        """Return an installed top-level package, read; None if it is not installed."""
+        if name not in self._packages:
+            folders = package_folders(name)
+            self._packages[name] = Package(name, folders) if folders else None
+        return self._packages[name]
+
+
+    def expect(self, packages: Iterable[str]) -> None:
+        """Say which packages will be asked for, so that ancestry is worked out once for all of them."""
+        self.expected = tuple(packages)
+
+    def classes(self, packages: tuple[str, ...]) -> Classes:
+        """Return the classes of some packages, and of all that are expected to be asked for, that can be plugins."""
+        from brainsmith.plugin.adapters.package_reading import Classes
+
+        wanted = tuple(dict.fromkeys([*self.expected, *packages]))
+        if wanted not in self._classes:
+            present = [package for name in wanted if (package := self.package(name)) is not None]
+            self._classes[wanted] = Classes(present)
+        return self._classes[wanted]
+
+
+class Package:
+    """A package's files, read.
+
+    Attributes:
+        folders: Where it lies; several for a namespace package.
+        sources: Its Python files.
+        watched: Every file and folder that was listed.
+    """
+
+    def __init__(self, name: str, folders: list[str]) -> None:
+        self.name = name
+        self.folders = folders
+        self.sources: list[Source] = []
+        self.watched: list[str] = []
+        for folder in folders:
+            listing = list_sources(folder, name)
+            self.watched.extend(listing.folders)
+            for file in listing.files:
+                self.watched.append(file.path)
+                self.sources.append(Source(file, read_bytes(file.path)))
+
+
+def package_folders(name: str) -> list[str]:
+    """Return the folders of a top-level package, without importing it; empty if it is not installed."""
+    from importlib.util import find_spec
+
+    module = sys.modules.get(name)
+    if module is not None and getattr(module, "__spec__", None) is None:
+        return [str(path) for path in getattr(module, "__path__", ())]
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return []
+    if spec is None or spec.submodule_search_locations is None:
+        return []
+    return [str(path) for path in spec.submodule_search_locations]
+
+
+def distribution_version(package: str) -> str:
+    """Return the version of the distribution that has a package's folder, from the dist-info folders beside it."""
+    from brainsmith.plugin.distributions import version_of_package
+
+    return version_of_package(package)
+
+
+def scan_files(
+    result: AdapterResult, files: Iterable[SourceFile], framework: str, extra: dict[str, Any] | None = None
+) -> None:
+    """Scan files for decorated plugins, into a result."""
+    for file in files:
+        result.watched.append(file.path)
+        try:
+            data = read_bytes(file.path)
+        except OSError as error:
+            result.problems.append(_unreadable(file.path, error))
+            continue
+        if not may_hold_plugins(data):
+            continue
+        found = scan(Source(file, data), framework, extra)
+        result.records.extend(found.records)
+        result.groups.update(found.groups)
+        result.problems.extend(found.problems)
+
+
+def scan_listing(
+    result: AdapterResult, listing: Listing, framework: str, extra: dict[str, Any] | None = None
+) -> None:
+    """Scan a folder's listing for decorated plugins, into a result."""
+    result.watched.extend(listing.folders)
+    scan_files(result, listing.files, framework, extra)
+
+
+def _unreadable(path: str, error: OSError) -> Any:
+    from brainsmith.errors import Problem
+
+    return Problem(path, 0, 0, f"the file cannot be read: {error.strerror}")

@@ -1,0 +1,52 @@
+"""Find this package's own plugins: the decorators in its plugin folders."""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith import __version__
+from brainsmith.plugin.adapters.adapter import Reading, scan_listing
+from brainsmith.plugin.files import list_sources
+from brainsmith.plugin.snapshot import AdapterResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+
+PLUGIN_FOLDERS = ("transforms", "kernels", "backends", "steps", "ops", "targets")
+"""The folders of this package that hold plugins."""
+
+
+class BrainSmithAdapter:
+    """Finds the plugins that come with BrainSmith."""
+
+    name = "brainsmith"
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.folder = folder or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+    def is_available(self) -> bool:
+        """Tell that own plugins are always there."""
+        return True
+
+    def discover_plugins(self) -> list[PluginInfo]:
+        """Return the records of all own plugins."""
+        from brainsmith.settings import load_settings
+
+        return self.discover(Reading(load_settings())).records
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Return name, version and folder."""
+        return {"name": self.name, "version": __version__, "folder": self.folder}
+
+    def discover(self, reading: Reading) -> AdapterResult:
+        """Scan the plugin folders."""
+        result = AdapterResult(self.name)
+        result.version = __version__
+        result.watched.append(self.folder)
+        for name in PLUGIN_FOLDERS:
+            scan_listing(result, list_sources(os.path.join(self.folder, name), f"brainsmith.{name}"), "brainsmith")
+        result.detail = f"own plugins in {self.folder}"
+        return result

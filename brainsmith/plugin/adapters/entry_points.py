@@ -1,0 +1,157 @@
+"""Find the plugins that installed distributions offer through the entry point group `brainsmith.plugins`.
+
+An entry point names a module or package, whose decorators are scanned, or a callable that returns a table:
+
+    {"kernels": [{"name": ..., "module": ..., "class_name": ...}], "backends": [...], "steps": [...]}
+
+The table is read from the source where it is a literal there. Where it is computed, the callable runs once, in a child
+process, so that discovery imports nothing into this one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith.errors import Problem
+from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_files, scan_listing
+from brainsmith.plugin.distributions import info_folders, offers, search_folders
+from brainsmith.plugin.files import SourceFile, list_sources
+from brainsmith.plugin.snapshot import AdapterResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+
+GROUP = "brainsmith.plugins"
+
+
+class EntryPoint:
+    """One entry point of the group.
+
+    Attributes:
+        name: Its name in the group.
+        module: The module that it names.
+        attribute: The callable in it; empty if it names the module.
+        distribution: The distribution's name.
+        version: The distribution's version.
+    """
+
+    __slots__ = ("attribute", "distribution", "module", "name", "version")
+
+    def __init__(self, name: str, value: str, distribution: str, version: str) -> None:
+        self.name = name
+        self.module, _, rest = value.partition(":")
+        self.module = self.module.strip()
+        self.attribute = rest.partition("[")[0].strip()
+        self.distribution = distribution
+        self.version = version
+
+    @property
+    def origin(self) -> str:
+        """How messages name it."""
+        return f"{self.distribution} {self.version}, entry point {self.name!r}"
+
+
+class EntryPointAdapter:
+    """Finds the plugins of installed distributions."""
+
+    name = "entry_points"
+
+    def is_available(self) -> bool:
+        """Tell that entry points can always be listed."""
+        return True
+
+    def discover_plugins(self) -> list[PluginInfo]:
+        """Return the records of all plugins that distributions offer."""
+        from brainsmith.settings import load_settings
+
+        return self.discover(Reading(load_settings())).records
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Return name and group."""
+        return {"name": self.name, "group": GROUP}
+
+    def discover(self, reading: Reading) -> AdapterResult:
+        """List the group's entry points and scan what they name."""
+        result = AdapterResult(self.name)
+        folders = search_folders()
+        infos = info_folders(folders)
+        for info in infos:
+            result.watched.append(info.path)
+        zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
+        offering = [info for info in infos if offers(info, GROUP)]
+        for info in offering:
+            result.watched.append(os.path.join(info.path, "entry_points.txt"))
+        found = list_entry_points() if offering or zipped else []
+        for point in found:
+            self._read(point, result)
+        names = sorted({point.distribution for point in found})
+        result.detail = f"distributions: {', '.join(names)}" if names else "no installed distribution offers plugins"
+        return result
+
+    def _read(self, point: EntryPoint, result: AdapterResult) -> None:
+        files, folder = module_files(point.module)
+        if not files:
+            text = f"it names the module {point.module!r}, which is not installed"
+            result.problems.append(Problem(point.origin, 0, 0, text))
+            return
+        if point.attribute:
+            from brainsmith.plugin.adapters.published_table import read_table
+
+            result.watched.extend(file.path for file in files)
+            read_table(point, files, result)
+        elif folder:
+            scan_listing(result, list_sources(folder, point.module), point.distribution, _extra(point))
+        else:
+            scan_files(result, files, point.distribution, _extra(point))
+
+
+def _extra(point: EntryPoint) -> dict[str, Any]:
+    return {"entry_point": point.name, "distribution_version": point.version}
+
+
+def list_entry_points() -> list[EntryPoint]:
+    """List the entry points of the group through stevedore, importing none."""
+    from stevedore import ExtensionManager
+
+    manager = ExtensionManager.make_test_instance([], namespace=GROUP)
+    points = []
+    for entry in manager.list_entry_points():
+        distribution = getattr(entry, "dist", None)
+        name = distribution.name if distribution is not None else entry.module.partition(".")[0]
+        version = distribution.version if distribution is not None else ""
+        points.append(EntryPoint(entry.name, entry.value, name, version))
+    return sorted(points, key=lambda point: (point.distribution, point.name))
+
+
+def module_files(module: str) -> tuple[list[SourceFile], str]:
+    """Find a module's source without importing anything.
+
+    Returns:
+        Its file (as a list, empty if there is none), and its folder if it is a package.
+    """
+    top, *rest = module.split(".")
+    folders = package_folders(top)
+    if not folders:
+        path = _single_module(top) if not rest else ""
+        return ([SourceFile(path, module, False)] if path else []), ""
+    for base in folders:
+        folder = os.path.join(base, *rest)
+        if os.path.isdir(folder):
+            init = os.path.join(folder, "__init__.py")
+            return [SourceFile(init, module, True)] if os.path.isfile(init) else [], folder
+        if os.path.isfile(folder + ".py"):
+            return [SourceFile(folder + ".py", module, False)], ""
+    return [], ""
+
+
+def _single_module(name: str) -> str:
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return ""
+    return spec.origin if spec is not None and spec.origin and spec.origin.endswith(".py") else ""

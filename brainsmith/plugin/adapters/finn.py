@@ -1,0 +1,28 @@
+"""Find the transformations, kernels, backends, operators and steps of FINN, upstream or FINN+, by reading it.
+
+Both import as `finn`. Nothing here knows a name of one of its plugins: see `package_reading`.
+"""
+
+from __future__ import annotations
+
+from brainsmith.plugin.adapters.adapter import Reading, distribution_version
+from brainsmith.plugin.adapters.package_reading import PackageAdapter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brainsmith.plugin.snapshot import AdapterResult
+
+
+class FINNAdapter(PackageAdapter):
+    """Finds the plugins of FINN."""
+
+    name = "finn"
+    package = "finn"
+
+    def version(self) -> str:
+        """Return the installed version."""
+        return distribution_version("finn")
+
+    def discover(self, reading: Reading) -> AdapterResult:
+        """Read the package; its classes descend from QONNX's."""
+        return self.read(reading, closure=("qonnx", "finn"))

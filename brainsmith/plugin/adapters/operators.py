@@ -1,0 +1,136 @@
+"""Read which operator classes a framework enters in which domain.
+
+QONNX finds an operator by its node's domain, which is the name of a package. That package names its operators in
+one of these ways, and all of them are read:
+
+- a table: `custom_op["Name"] = Class`, or the whole dict as a literal;
+- a decorator that the package defines: `@register_custom_op` above the class;
+- `__all__`;
+- `add_op_to_domain("the.domain", Class)`, in any module.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from brainsmith.plugin.closure import ClassNode, ClassTable
+from brainsmith.plugin.source import Source, dotted_name
+
+BACKEND_DOMAINS = ("hls", "rtl")
+"""A domain whose last part is one of these holds implementations of the kernels in the domain above it."""
+
+_ENTRY = re.compile(rb"\ncustom_op\[\s*[\"'](\w+)[\"']\s*\]\s*=\s*([\w.]+)")
+_LITERAL = re.compile(rb"\ncustom_op\b[^\n=]*=\s*(?:\{\s*[^}\s]|dict\(\s*[^)\s])")
+_ADDED = re.compile(rb"\nadd_op_to_domain\(\s*[\"']([\w.]+)[\"']\s*,\s*([\w.]+)\s*,?\s*\)")
+
+
+class Operators:
+    """The operators that packages enter in domains.
+
+    Attributes:
+        domains: The packages that are domains.
+        entries: By class (`module.Class`): its domain and the name in the table.
+    """
+
+    def __init__(self, table: ClassTable, sources: list[Source]) -> None:
+        self.table = table
+        self.domains: set[str] = set()
+        self.entries: dict[str, tuple[str, str]] = {}
+        holders = [source for source in sources if source.file.is_package and _is_domain(source)]
+        self.domains.update(source.file.module for source in holders)
+        for source in holders:
+            self._read_table(source)
+        for source in sources:
+            if b"add_op_to_domain" in source.data:
+                self._read_added(source)
+
+    def _read_table(self, source: Source) -> None:
+        domain = source.file.module
+        entries = [(key.decode(), value.decode()) for key, value in _ENTRY.findall(source.data)]
+        if _LITERAL.search(source.data) or b"\n__all__" in source.data:
+            entries.extend(_literal_entries(source))
+        for key, value in entries:
+            self._enter(source, domain, key, value)
+
+    def _read_added(self, source: Source) -> None:
+        for domain, value in _ADDED.findall(source.data):
+            self._enter(source, domain.decode(), value.decode().rpartition(".")[2], value.decode())
+
+    def _enter(self, source: Source, domain: str, key: str, value: str) -> None:
+        node = self.table.resolve(source, value)
+        if isinstance(node, ClassNode):
+            self.entries.setdefault(node.full_name, (domain, key))
+
+    def entry(self, node: ClassNode) -> tuple[str, str] | None:
+        """Return the domain of a class and its name there; None if it is in none."""
+        known = self.entries.get(node.full_name)
+        if known is None:
+            domain = self._decorated(node)
+            if domain:
+                known = self.entries[node.full_name] = (domain, node.name)
+        return known
+
+    def _decorated(self, node: ClassNode) -> str:
+        """Return the domain whose decorator stands above a class."""
+        data, start = node.source.data, node.definition.start
+        while True:
+            begin = data.rfind(b"\n", 0, start - 1) + 1
+            line = data[begin : max(start - 1, begin)].rstrip()
+            if not line.startswith(b"@"):
+                return ""
+            name = line[1:].partition(b"(")[0].strip().decode("utf-8", "replace")
+            head, dot, rest = name.partition(".")
+            target = node.source.binding(head)
+            domain = f"{target}{dot}{rest}".rpartition(".")[0] if target else node.source.file.module
+            if domain in self.domains:
+                return domain
+            start = begin
+
+    def home(self, node: ClassNode) -> str:
+        """Return the innermost domain below whose package a class is defined; empty if there is none."""
+        module = node.source.file.module
+        while module:
+            if module in self.domains:
+                return module
+            module = module.rpartition(".")[0]
+        return ""
+
+    def kind(self, domain: str) -> str:
+        """Return the plugin type of a domain's operators: `backend`, `kernel` or `op`."""
+        above, _, last = domain.rpartition(".")
+        if last in BACKEND_DOMAINS and above in self.domains:
+            return "backend"
+        if any(f"{domain}.{last}" in self.domains for last in BACKEND_DOMAINS):
+            return "kernel"
+        return "op"
+
+
+def _is_domain(source: Source) -> bool:
+    data = source.data
+    if b"\ncustom_op" in data:
+        return True
+    return b"\n__all__" in data and "custom_op" in source.file.module.split(".")
+
+
+def _literal_entries(source: Source) -> list[tuple[str, str]]:
+    entries: list[tuple[str, str]] = []
+    try:
+        body = source.tree.body
+    except SyntaxError:
+        return entries
+    for node in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if not isinstance(target, ast.Name):
+            continue
+        if target.id == "custom_op" and isinstance(value, ast.Dict):
+            for key, item in zip(value.keys, value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    entries.append((key.value, dotted_name(item)))
+        elif target.id == "custom_op" and isinstance(value, ast.Call):
+            entries.extend((word.arg, dotted_name(word.value)) for word in value.keywords if word.arg)
+        elif target.id == "__all__" and isinstance(value, ast.List | ast.Tuple):
+            names = [item.value for item in value.elts if isinstance(item, ast.Constant)]
+            entries.extend((str(name), str(name)) for name in names)
+    return entries

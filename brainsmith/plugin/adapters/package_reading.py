@@ -1,0 +1,222 @@
+"""Read the plugins of an installed framework that knows nothing of BrainSmith, from its sources.
+
+- A *transform* is a class that descends from QONNX's base of transformations, and is not abstract.
+- A *kernel*, *backend* or *op* is a class that the framework enters in a domain (`operators`), or one that could be:
+  it descends from QONNX's base of operators, is defined below a domain, is not abstract, and nothing descends from
+  it. A backend's kernel is the nearest of its ancestors that is one.
+- A *step* is a function `(model, cfg)` (`builder_steps`).
+"""
+
+from __future__ import annotations
+
+from brainsmith.plugin.adapters.builder_steps import step_tables, steps_of
+from brainsmith.plugin.adapters.operators import Operators
+from brainsmith.plugin.closure import ClassNode, ClassTable, is_abstract
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.snapshot import AdapterResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.adapters.adapter import Package, Reading
+    from brainsmith.plugin.source import Definition, Source
+
+TRANSFORM_ROOT = "qonnx.transformation.base.Transformation"
+OPERATOR_ROOT = "qonnx.custom_op.base.CustomOp"
+
+
+class PackageAdapter:
+    """Finds the plugins of one installed package."""
+
+    name = ""
+    package = ""
+
+    def version(self) -> str:
+        """Return the installed version; empty if it is not recorded."""
+        raise NotImplementedError("each adapter knows its distribution")
+
+    def discover(self, reading: Reading) -> AdapterResult:
+        """Read the package."""
+        raise NotImplementedError("each adapter knows which packages its classes descend from")
+
+    def is_available(self) -> bool:
+        """Tell whether the package is installed."""
+        from brainsmith.plugin.adapters.adapter import package_folders
+
+        return bool(package_folders(self.package))
+
+    def discover_plugins(self) -> list[PluginInfo]:
+        """Return the records of all its plugins."""
+        from brainsmith.plugin.adapters.adapter import Reading
+        from brainsmith.settings import load_settings
+
+        return self.discover(Reading(load_settings())).records
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Return name, version and folders."""
+        from brainsmith.plugin.adapters.adapter import package_folders
+
+        return {"name": self.name, "version": self.version(), "folders": package_folders(self.package)}
+
+    def read(self, reading: Reading, closure: tuple[str, ...]) -> AdapterResult:
+        """Read the plugins.
+
+        Args:
+            reading: What the adapters of this discovery share.
+            closure: The packages over which ancestry is followed; this one among them.
+        """
+        result = AdapterResult(self.name)
+        package = reading.package(self.package)
+        if package is None:
+            result.status = "absent"
+            result.detail = f"no package {self.package!r} is installed"
+            return result
+        result.version = self.version()
+        result.detail = ", ".join(package.folders)
+        for name in closure:
+            other = reading.package(name)
+            if other is not None:
+                result.watched.extend(other.watched)
+        finder = _Finder(self.name, package, reading.classes(closure), result)
+        finder.find_classes()
+        finder.find_steps()
+        return result
+
+
+class _Finder:
+    """Turns the classes and functions of one package into records."""
+
+    def __init__(self, framework: str, package: Package, classes: Classes, result: AdapterResult) -> None:
+        self.framework = framework
+        self.package = package
+        self.classes = classes
+        self.result = result
+        self.prefix = f"{package.name}."
+        self.lines = _Lines()
+        self.taken: dict[str, PluginInfo] = {}
+
+    def find_classes(self) -> None:
+        for node in self.classes.transforms:
+            if node.source.file.module.startswith(self.prefix) and not is_abstract(node):
+                self._add("transform", node.name, node.source, node.definition)
+        for node in self.classes.operators:
+            if node.source.file.module.startswith(self.prefix):
+                self._find_operator(node)
+
+    def _find_operator(self, node: ClassNode) -> None:
+        operators = self.classes.domains
+        entry = operators.entry(node)
+        if entry is None:
+            home = operators.home(node)
+            if not home or id(node) in self.classes.parents or is_abstract(node):
+                return
+            entry = (home, node.name)
+        domain, name = entry
+        kind = operators.kind(domain)
+        extra = {"domain": domain}
+        if kind == "backend":
+            kernel = self._kernel_of(node)
+            self._add(kind, name, node.source, node.definition, extra, kernel, domain.rpartition(".")[2])
+        else:
+            self._add(kind, name, node.source, node.definition, extra)
+
+    def _kernel_of(self, node: ClassNode) -> str | None:
+        operators = self.classes.domains
+        for ancestor in node.ancestors():
+            if isinstance(ancestor, ClassNode):
+                entry = operators.entry(ancestor)
+                if entry is not None and operators.kind(entry[0]) == "kernel":
+                    return entry[1]
+        return None
+
+    def find_steps(self) -> None:
+        tables = step_tables(self.package.sources)
+        for source in self.package.sources:
+            for definition in steps_of(source):
+                name = tables.get(f"{source.file.module}.{definition.name}")
+                extra = {"in_table": True} if name else {}
+                self._add("step", name or definition.name, source, definition, extra)
+
+    def _add(
+        self,
+        plugin_type: str,
+        name: str,
+        source: Source,
+        definition: Definition,
+        extra: dict[str, Any] | None = None,
+        kernel: str | None = None,
+        backend_type: str | None = None,
+    ) -> None:
+        line = definition.line or self.lines.line_of(source, definition.start)
+        info = PluginInfo(
+            name=name,
+            type=plugin_type,
+            framework=self.framework,
+            reference=f"{source.file.module}:{definition.name}",
+            version=self.result.version,
+            origin=f"{source.file.path}:{line}",
+            kernel=kernel,
+            backend_type=backend_type,
+            extra=extra or {},
+        )
+        rival = self.taken.get(info.key)
+        if rival is not None:
+            info = self._second(rival, info)
+        self.taken[info.key] = info
+        self.result.records.append(info)
+
+    def _second(self, first: PluginInfo, second: PluginInfo) -> PluginInfo:
+        """Give the name to the one in the framework's public table, and the other one a longer name."""
+        from brainsmith.errors import Problem
+
+        keep, rename = (second, first) if second.get("in_table") and not first.get("in_table") else (first, second)
+        longer = rename.replace(name=f"{rename.module.rpartition('.')[2]}.{rename.name}")
+        text = f"{second.type} {second.name!r} is defined twice; {keep.origin} has the name, this one is {longer.qualified}"
+        self.result.problems.append(Problem(rename.file, rename.line, 0, text))
+        if rename is first:
+            self.result.records[self.result.records.index(first)] = keep
+            self.taken[keep.key] = keep
+        return longer
+
+
+class _Lines:
+    """Counts lines; definitions of one file come in order, so that each part is counted once."""
+
+    def __init__(self) -> None:
+        self._source: Source | None = None
+        self._offset = 0
+        self._line = 1
+
+    def line_of(self, source: Source, offset: int) -> int:
+        if source is not self._source or offset < self._offset:
+            self._source, self._offset, self._line = source, 0, 1
+        self._line += source.data.count(b"\n", self._offset, offset)
+        self._offset = offset
+        return self._line
+
+
+class Classes:
+    """The classes of some packages that can be plugins.
+
+    Attributes:
+        transforms: All that descend from the base of transformations.
+        operators: All that descend from the base of operators.
+        parents: The identities of those that others descend from.
+        domains: What is entered where.
+    """
+
+    def __init__(self, packages: list[Package]) -> None:
+        table = ClassTable()
+        sources = [source for package in packages for source in package.sources]
+        for source in sources:
+            try:
+                table.add(source)
+            except SyntaxError:
+                continue  # what Python cannot read it cannot import either
+        self.transforms = table.descendants([TRANSFORM_ROOT])
+        self.operators = table.descendants([OPERATOR_ROOT])
+        self.parents = {
+            id(base) for node in self.operators for base in node.bases if isinstance(base, ClassNode)
+        }
+        self.domains = Operators(table, sources)

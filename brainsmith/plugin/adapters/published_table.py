@@ -1,0 +1,120 @@
+"""Read the table of plugins that a distribution's callable returns (see `entry_points`)."""
+
+from __future__ import annotations
+
+import ast
+
+from brainsmith.errors import Problem, ToolError
+from brainsmith.kept import read_bytes
+from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
+from brainsmith.plugin.source import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.adapters.entry_points import EntryPoint
+    from brainsmith.plugin.files import SourceFile
+    from brainsmith.plugin.snapshot import AdapterResult
+
+_KINDS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
+
+
+def read_table(point: EntryPoint, files: list[SourceFile], result: AdapterResult) -> None:
+    """Read what a callable returns, into a result."""
+    table = literal_table(files[0].path, point.attribute)
+    if table is None:
+        try:
+            table = computed_table(point)
+        except ToolError as error:
+            result.problems.append(Problem(point.origin, 0, 0, str(error)))
+            return
+    if not isinstance(table, dict):
+        text = f"{point.module}:{point.attribute} must return a dict of lists, not {type(table).__name__}"
+        result.problems.append(Problem(point.origin, 0, 0, text))
+        return
+    for kind, entries in table.items():
+        if kind not in _KINDS:
+            text = f"its table has the unknown key {kind!r}; there are {', '.join(_KINDS)}"
+            result.problems.append(Problem(point.origin, 0, 0, text))
+            continue
+        for entry in entries:
+            _read_entry(_KINDS[kind], entry, point, result)
+
+
+def _read_entry(plugin_type: str, entry: Any, point: EntryPoint, result: AdapterResult) -> None:
+    attribute = "func_name" if plugin_type == "step" else "class_name"
+    missing = [key for key in ("name", "module", attribute) if not isinstance(entry, dict) or not entry.get(key)]
+    if missing:
+        text = f"an entry of its {plugin_type}s lacks {', '.join(missing)}: {entry!r}"
+        result.problems.append(Problem(point.origin, 0, 0, text))
+        return
+    backend_type = entry.get("language") or entry.get("backend_type")
+    kernel = entry.get("target_kernel") or entry.get("kernel")
+    if plugin_type == "backend" and (not kernel or backend_type not in BACKEND_TYPES):
+        text = f"backend {entry['name']!r} needs target_kernel, and language hls or rtl; found {entry!r}"
+        result.problems.append(Problem(point.origin, 0, 0, text))
+        return
+    known = ("name", "module", attribute, "description", "version", "author", "priority", "stage")
+    extra = {key: value for key, value in entry.items() if key not in (*known, "language", "target_kernel")}
+    result.records.append(
+        PluginInfo(
+            name=entry["name"],
+            type=plugin_type,
+            framework=point.distribution,
+            reference=f"{entry['module']}:{entry[attribute]}",
+            version=entry.get("version", point.version),
+            description=entry.get("description", ""),
+            author=entry.get("author", ""),
+            priority=entry.get("priority", 50),
+            stage=entry.get("stage"),
+            kernel=kernel.rpartition(":")[2] if kernel else None,
+            backend_type=backend_type if plugin_type == "backend" else None,
+            origin=point.origin,
+            extra=extra,
+        )
+    )
+
+
+def literal_table(path: str, function: str) -> Any | None:
+    """Return the literal that a function in a file returns; None if it computes anything."""
+    try:
+        body = parse(read_bytes(path), path).body
+    except (OSError, SyntaxError):
+        return None
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            statements = [item for item in node.body if not _is_docstring(item)]
+            if len(statements) == 1 and isinstance(statements[0], ast.Return) and statements[0].value is not None:
+                try:
+                    return ast.literal_eval(statements[0].value)
+                except ValueError:
+                    return None
+    return None
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def computed_table(point: EntryPoint) -> Any:
+    """Call the function in a child process and return what it returns.
+
+    Raises:
+        ToolError: It raised, or returned what JSON cannot hold.
+    """
+    import json
+
+    from brainsmith.plugin.processes import run_python
+
+    program = (
+        "import importlib, json, sys\n"
+        "from contextlib import redirect_stdout\n"
+        "with redirect_stdout(sys.stderr):\n"
+        f"    value = importlib.import_module({point.module!r})\n"
+        f"    for part in {point.attribute!r}.split('.'):\n"
+        "        value = getattr(value, part)\n"
+        "    text = json.dumps(value())\n"
+        "print(text)\n"
+    )
+    return json.loads(run_python(program, what=f"{point.module}:{point.attribute}", timeout=60.0))

@@ -1,0 +1,173 @@
+"""What users type: `tfm.ExpandNorms`, `tfm.finn.Streamline`, `kn.MatMul`, `steps.cleanup`."""
+
+from __future__ import annotations
+
+from brainsmith.errors import PluginNotFoundError
+from brainsmith.plugin.records import RecordList
+from brainsmith.plugin.registry import framework_identifier, split_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.registry import Registry
+
+
+class Collection:
+    """The plugins of one type, as attributes: the real classes and functions, imported when first used.
+
+    An attribute is a plugin's name, or the name of a framework, which gives the plugins of that one alone. A
+    plugin wins over a framework of the same name; `collection["framework:Name"]` reaches everything.
+    """
+
+    def __init__(
+        self,
+        plugin_type: str,
+        registry: Callable[[], Registry],
+        framework: str | None = None,
+        only: frozenset[tuple[str, str]] | None = None,
+    ) -> None:
+        self._type = plugin_type
+        self._registry = registry
+        self._framework = framework
+        self._only = only
+
+    def list_plugins(self) -> RecordList:
+        """Return the records, without importing anything."""
+        records = self._registry().records(self._type, self._framework)
+        if self._only is not None:
+            records = tuple(info for info in records if (info.type, info.reference) in self._only)
+        return RecordList(records)
+
+    def get_plugin(self, name: str) -> Any:
+        """Return the object of `Name` or `framework:Name`.
+
+        Raises:
+            PluginNotFoundError, AmbiguousPluginError, DuplicatePluginError: The name.
+            PluginLoadError: The import failed.
+        """
+        registry = self._registry()
+        return registry.load(self.get_info(name))
+
+    def get_info(self, name: str) -> PluginInfo:
+        """Return the record of `Name` or `framework:Name`, without importing anything."""
+        registry = self._registry()
+        if self._only is not None:
+            return self._among(name)
+        framework, bare = split_name(name)
+        if self._framework is not None and framework is None:
+            return registry.resolve(self._type, f"{self._framework}:{bare}")
+        return registry.resolve(self._type, name)
+
+    def _among(self, name: str) -> PluginInfo:
+        framework, bare = split_name(name)
+        for info in self.list_plugins():
+            if info.name == bare and (framework is None or framework == info.framework):
+                return info
+        names = ", ".join(self.list_plugins().names()) or "none"
+        raise PluginNotFoundError(f"the blueprint names no {self._type} {name!r}; it names {names}")
+
+    def frameworks(self) -> list[str]:
+        """Return the frameworks that have plugins here."""
+        return sorted({info.framework for info in self.list_plugins()})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self.get_plugin(name)
+        except PluginNotFoundError:
+            if self._framework is None:
+                for framework in self.frameworks():
+                    if framework_identifier(framework) == name:
+                        return type(self)(self._type, self._registry, framework, self._only)
+            raise
+
+    def __getitem__(self, name: str) -> Any:
+        return self.get_plugin(name)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self.get_info(str(name))
+        except PluginNotFoundError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[PluginInfo]:
+        return iter(self.list_plugins())
+
+    def __len__(self) -> int:
+        return len(self.list_plugins())
+
+    def __dir__(self) -> list[str]:
+        names = set(super().__dir__()) | {info.name for info in self.list_plugins() if info.name.isidentifier()}
+        if self._framework is None:
+            names.update(framework_identifier(framework) for framework in self.frameworks())
+        return sorted(names)
+
+    def __repr__(self) -> str:
+        where = f" of {self._framework}" if self._framework else ""
+        return f"<{len(self)} {self._type}s{where}>"
+
+
+class Kernels(Collection):
+    """The kernels; `backends("MatMul")` lists those of one."""
+
+    def backends(self, kernel: str) -> RecordList:
+        """Return the backends that implement a kernel.
+
+        Args:
+            kernel: `Name` or `framework:Name`.
+
+        Raises:
+            PluginNotFoundError: There is no such kernel.
+        """
+        return backends_of(self._registry(), self.get_info(kernel), self._only)
+
+
+class Backends(Collection):
+    """The backends; `of("MatMul")` lists those of one kernel."""
+
+    def of(self, kernel: str) -> RecordList:
+        """Return the backends that implement a kernel (`Name` or `framework:Name`)."""
+        registry = self._registry()
+        return backends_of(registry, registry.resolve("kernel", kernel), self._only)
+
+
+def backends_of(
+    registry: Registry, kernel: PluginInfo, only: frozenset[tuple[str, str]] | None = None
+) -> RecordList:
+    """Return the backends of a kernel: by what they state, never by their names.
+
+    A backend that states a bare kernel name means its own framework's kernel of that name if there is one, and else
+    the one that the bare name resolves to.
+    """
+    found = []
+    for info in registry.records("backend"):
+        if info.kernel and split_name(info.kernel)[1] == kernel.name and _means(registry, info, kernel):
+            if only is None or (info.type, info.reference) in only:
+                found.append(info)
+    return RecordList(found)
+
+
+def _means(registry: Registry, backend: PluginInfo, kernel: PluginInfo) -> bool:
+    framework, bare = split_name(backend.kernel or "")
+    if framework is not None:
+        return framework_identifier(framework) == framework_identifier(kernel.framework)
+    owners = [info.framework for info in registry.providers("kernel", bare)]
+    if backend.framework in owners:
+        return backend.framework == kernel.framework
+    return bool(owners) and kernel.framework == owners[0]
+
+
+CLASSES = {"kernel": Kernels, "backend": Backends}
+"""The collections that offer more than the general one, by plugin type."""
+
+
+def collection(
+    plugin_type: str, registry: Callable[[], Registry], only: frozenset[tuple[str, str]] | None = None
+) -> Collection:
+    """Make the collection of a type; `only` restricts it to some (type, reference)."""
+    return CLASSES.get(plugin_type, Collection)(plugin_type, registry, None, only)

@@ -1,0 +1,88 @@
+"""The decorators, and the one registry that they fill.
+
+    from brainsmith.plugin.core import transform
+
+    @transform(name="ExpandNorms", stage="topology_opt", description="Expand normalisation operations")
+    class ExpandNorms(Transformation):
+        ...
+
+A decorator checks what it is told, enters the object in the registry and returns it unchanged. Discovery reads the
+same decorators from the source without running them, so their arguments must be literals.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from brainsmith.errors import PluginDefinitionError
+from brainsmith.plugin.definition import check_kind, make_record
+from brainsmith.plugin.registry import Registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol, TypeVar, overload
+
+    T = TypeVar("T")
+
+    class Decorator(Protocol):
+        """A decorator of one plugin type, with or without arguments."""
+
+        @overload
+        def __call__(self, obj: T, /) -> T: ...
+        @overload
+        def __call__(self, /, **values: Any) -> Callable[[T], T]: ...
+
+
+_REGISTRY = Registry()
+
+
+def get_registry() -> Registry:
+    """Return the one registry, kept up to date by discovery: what is asked of it is found if it exists."""
+    from brainsmith.plugin.manager import get_plugin_manager
+
+    return get_plugin_manager().registry
+
+
+def _decorator(plugin_type: str) -> Decorator:
+    def decorate(*args: Any, **values: Any) -> Any:
+        frame = sys._getframe(1)
+        origin = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if not args:
+            return lambda obj: _enter(plugin_type, obj, values, origin)
+        if len(args) == 1 and not values and callable(args[0]):
+            return _enter(plugin_type, args[0], {}, origin)
+        raise PluginDefinitionError(
+            f'{origin}: @{plugin_type} takes keywords only, such as @{plugin_type}(name="X"); found {args[0]!r}'
+        )
+
+    decorate.__name__ = decorate.__qualname__ = plugin_type
+    decorate.__doc__ = f"Register a {plugin_type}; see the API reference for its keywords."
+    return decorate
+
+
+def _enter(plugin_type: str, obj: Any, values: dict[str, Any], origin: str) -> Any:
+    name = getattr(obj, "__name__", type(obj).__name__)
+    reference = f"{getattr(obj, '__module__', '?')}:{getattr(obj, '__qualname__', name)}"
+    scanned = _REGISTRY.scanned(plugin_type, reference)
+    framework = scanned.framework if scanned else _framework(reference)
+    info = make_record(plugin_type, values, name, framework, reference, origin)
+    check_kind(plugin_type, obj, origin)
+    _REGISTRY.register(info, obj, override=bool(values.get("override")))
+    return obj
+
+
+def _framework(reference: str) -> str:
+    return "brainsmith" if reference.startswith("brainsmith.") else "project"
+
+
+transform = _decorator("transform")
+kernel = _decorator("kernel")
+backend = _decorator("backend")
+step = _decorator("step")
+op = _decorator("op")
+target = _decorator("target")
+bundle = _decorator("bundle")
+
+DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
+"""The names of the decorators, which the scan looks for."""

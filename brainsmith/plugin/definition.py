@@ -1,0 +1,199 @@
+"""What a decorator may say: one place that checks it, for the decorator when it runs and for the scan that reads it."""
+
+from __future__ import annotations
+
+from brainsmith.errors import PluginDefinitionError
+from brainsmith.plugin.info import BACKEND_TYPES, PLUGIN_TYPES, PluginInfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TEXTS = ("name", "version", "description", "author", "min_brainsmith", "max_brainsmith")
+_LISTS = ("requires", "tags")
+_COMMON = (*_TEXTS, *_LISTS, "priority", "override")
+_OWN: dict[str, tuple[str, ...]] = {
+    "transform": ("stage", "kernel"),
+    "kernel": ("domain",),
+    "backend": ("kernel", "backend_type", "domain"),
+    "step": (),
+    "op": ("domain", "num_inputs"),
+    "target": ("display_name", "vendor", "device_types"),
+    "bundle": (),
+}
+_EXTRA = ("domain", "num_inputs", "display_name", "vendor")
+
+
+def keywords(plugin_type: str) -> tuple[str, ...]:
+    """Return the keywords that a type's decorator takes."""
+    return (*_COMMON, *_OWN[plugin_type])
+
+
+def make_record(
+    plugin_type: str, values: dict[str, Any], object_name: str, framework: str, reference: str, origin: str
+) -> PluginInfo:
+    """Check what a decorator says and make the record of it.
+
+    Args:
+        plugin_type: One of `PLUGIN_TYPES`.
+        values: The keyword arguments.
+        object_name: The name of the class or function, the default of `name`.
+        framework: Where the plugin comes from.
+        reference: `module:qualname`.
+        origin: `file:line`, the place that every error names.
+
+    Raises:
+        PluginDefinitionError: A keyword is unknown, missing, or has a value that cannot be used.
+    """
+    decorator = f"@{plugin_type}"
+    _check_keywords(plugin_type, values, origin)
+    for field in _TEXTS:
+        _expect(values, field, str, "a string", decorator, origin)
+    _expect(values, "priority", int, "a number", decorator, origin)
+    lists = {field: _strings(values, field, decorator, origin) for field in (*_LISTS, "device_types")}
+    name = values.get("name") or object_name
+    if not name.isidentifier():
+        raise PluginDefinitionError(f"{origin}: name= of {decorator} must be a Python identifier, not {name!r}")
+    _CHECKS.get(plugin_type, _check_nothing)(values, origin)
+    return PluginInfo(
+        name=name,
+        type=plugin_type,
+        framework=framework,
+        reference=reference,
+        version=values.get("version", ""),
+        description=values.get("description", ""),
+        author=values.get("author", ""),
+        requires=lists["requires"],
+        min_brainsmith=values.get("min_brainsmith", ""),
+        max_brainsmith=values.get("max_brainsmith", ""),
+        priority=values.get("priority", 50),
+        stage=values.get("stage"),
+        kernel=values.get("kernel"),
+        backend_type=values.get("backend_type"),
+        device_types=lists["device_types"],
+        tags=lists["tags"],
+        origin=origin,
+        extra={key: values[key] for key in _EXTRA if key in values},
+    )
+
+
+def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> None:
+    if plugin_type not in PLUGIN_TYPES:
+        raise PluginDefinitionError(f"{origin}: {plugin_type!r} is no plugin type; they are {', '.join(PLUGIN_TYPES)}")
+    known = keywords(plugin_type)
+    for key in values:
+        if key not in known:
+            raise PluginDefinitionError(
+                f"{origin}: @{plugin_type} has no keyword {key!r}{did_you_mean(key, known)}\n  it takes {', '.join(known)}"
+            )
+
+
+def _expect(values: dict[str, Any], field: str, kind: type, what: str, decorator: str, origin: str) -> None:
+    value = values.get(field)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise PluginDefinitionError(f"{origin}: {field}= of {decorator} must be {what}, not {value!r}")
+
+
+def _strings(values: dict[str, Any], field: str, decorator: str, origin: str) -> tuple[str, ...]:
+    value = values.get(field, ())
+    if isinstance(value, str) or not isinstance(value, list | tuple) or not all(isinstance(x, str) for x in value):
+        raise PluginDefinitionError(f"{origin}: {field}= of {decorator} must be a list of strings, not {value!r}")
+    return tuple(value)
+
+
+def _check_transform(values: dict[str, Any], origin: str) -> None:
+    stage, kernel = values.get("stage"), values.get("kernel")
+    if (stage is None) == (kernel is None):
+        found = "neither" if stage is None else "both"
+        raise PluginDefinitionError(
+            f"{origin}: @transform needs either stage= (when it runs) or kernel= (which kernel it infers); found {found}"
+        )
+    if stage is not None and not is_snake_case(stage):
+        raise PluginDefinitionError(
+            f"{origin}: stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
+        )
+    if kernel is not None and not isinstance(kernel, str):
+        raise PluginDefinitionError(f"{origin}: kernel= of @transform must be a kernel's name, not {kernel!r}")
+
+
+def _check_backend(values: dict[str, Any], origin: str) -> None:
+    kernel, backend_type = values.get("kernel"), values.get("backend_type")
+    if not isinstance(kernel, str) or not kernel:
+        raise PluginDefinitionError(
+            f"{origin}: @backend needs kernel=, the name of the kernel that it implements; found {kernel!r}"
+        )
+    if backend_type not in BACKEND_TYPES:
+        raise PluginDefinitionError(
+            f"{origin}: backend_type= of @backend must be {' or '.join(map(repr, BACKEND_TYPES))}, not {backend_type!r}"
+        )
+
+
+def _check_nothing(values: dict[str, Any], origin: str) -> None:
+    pass
+
+
+_CHECKS = {"transform": _check_transform, "backend": _check_backend}
+
+
+def is_snake_case(name: object) -> bool:
+    """Tell whether a value is a name such as `topology_opt`."""
+    return isinstance(name, str) and name.isidentifier() and name == name.lower()
+
+
+def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
+    """Return `. Did you mean 'x'?` for a name that is close to a known one; else nothing."""
+    import difflib
+
+    lower = {item.lower(): item for item in known}
+    close = difflib.get_close_matches(name.lower(), lower, n=1)
+    return f". Did you mean {lower[close[0]]!r}?" if close else ""
+
+
+_KINDS = {
+    "transform": ("a subclass of qonnx's Transformation", ("qonnx.transformation.base", "Transformation")),
+    "kernel": ("a subclass of FINN's HWCustomOp", ("finn.", "HWCustomOp")),
+    "backend": ("a subclass of FINN's HLSBackend or RTLBackend", ("finn.", "HLSBackend", "RTLBackend")),
+}
+
+
+def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
+    """Check that an object is of the kind that its type demands.
+
+    Args:
+        plugin_type: One of `PLUGIN_TYPES`.
+        obj: The class or function that is decorated.
+        origin: Its place, for the message.
+
+    Raises:
+        PluginDefinitionError: It is of another kind.
+    """
+    if plugin_type == "step":
+        if isinstance(obj, type) or not callable(obj):
+            raise PluginDefinitionError(f"{origin}: @step needs a function (model, cfg) -> model, not {_describe(obj)}")
+        _check_step_parameters(obj, origin)
+        return
+    if plugin_type not in _KINDS:
+        return
+    wanted, (module, *names) = _KINDS[plugin_type]
+    if not isinstance(obj, type) or not any(
+        base.__name__ in names and base.__module__.startswith(module) for base in obj.__mro__
+    ):
+        raise PluginDefinitionError(f"{origin}: @{plugin_type} needs {wanted}, not {_describe(obj)}")
+
+
+def _check_step_parameters(function: Any, origin: str) -> None:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return
+    required = code.co_argcount - len(function.__defaults__ or ())
+    if required > 2 or (code.co_argcount < 2 and not code.co_flags & 0x04):
+        raise PluginDefinitionError(
+            f"{origin}: @step needs a function (model, cfg) -> model; {function.__name__} takes {required} arguments"
+        )
+
+
+def _describe(obj: Any) -> str:
+    if isinstance(obj, type):
+        bases = ", ".join(base.__name__ for base in obj.__bases__)
+        return f"the class {obj.__name__}({bases})"
+    return f"the {type(obj).__name__} {getattr(obj, '__name__', obj)!s}"

@@ -1,0 +1,127 @@
+"""Run the adapters and put together what they find."""
+
+from __future__ import annotations
+
+import time
+
+from brainsmith.errors import BrainsmithError, Problem
+from brainsmith.plugin.adapters.adapter import Reading
+from brainsmith.plugin.distributions import environment
+from brainsmith.plugin.files import stamps
+from brainsmith.plugin.registry import ADAPTED, duplicate_message
+from brainsmith.plugin.snapshot import AdapterResult, Snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brainsmith.plugin.adapters.adapter import Adapter
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.settings import Settings
+
+CLOCK_TICK = 50_000_000
+"""Nanoseconds within which two changes of a file may bear the same time."""
+
+
+def adapters_for(settings: Settings) -> list[Adapter]:
+    """Return the adapters that the settings enable, in the order in which they run."""
+    from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
+    from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
+    from brainsmith.plugin.adapters.finn import FINNAdapter
+    from brainsmith.plugin.adapters.project import ProjectAdapter
+    from brainsmith.plugin.adapters.qonnx import QONNXAdapter
+
+    adapted: list[Adapter] = [QONNXAdapter(), FINNAdapter()]
+    if settings.frameworks is not None:
+        adapted = [adapter for adapter in adapted if adapter.name in settings.frameworks]
+    return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(), *adapted]
+
+
+def discover(settings: Settings, adapters: list[Adapter], frameworks: tuple[str, ...] | None = None) -> Snapshot:
+    """Read everything there is.
+
+    Args:
+        settings: Where to look.
+        adapters: Those to run.
+        frameworks: Keep only the plugins of these; the adapters of others do not run.
+    """
+    created = time.time()
+    installed = environment(ADAPTED)
+    reading = Reading(settings)
+    wanted = [adapter for adapter in adapters if frameworks is None or _may_serve(adapter.name, frameworks)]
+    reading.expect(adapter.name for adapter in wanted if adapter.name in ADAPTED)
+    results = [_run(adapter, reading) for adapter in wanted]
+    records = [info for result in results for info in result.records]
+    if frameworks is not None:
+        records = [info for info in records if info.framework in frameworks]
+    groups: dict[str, tuple[str, ...]] = {}
+    for result in results:
+        groups.update(result.groups)
+    groups.update(settings.groups)
+    problems = [problem for result in results for problem in result.problems]
+    records, clashes = _settle_clashes(records)
+    problems.extend(clashes)
+    watched = list(dict.fromkeys([*settings.files, *(path for result in results for path in result.watched)]))
+    found = stamps(watched)
+    newest = max((max(times[:2]) for times in found), default=0)
+    return Snapshot(
+        records,
+        groups,
+        problems,
+        [_summary(result) for result in results],
+        watched,
+        found,
+        installed,
+        created,
+        complete=all(result.status != "failed" for result in results),
+        settled=newest < int(created * 1e9) - CLOCK_TICK,
+    )
+
+
+def _may_serve(adapter: str, frameworks: tuple[str, ...]) -> bool:
+    if adapter == "entry_points":
+        return any(framework not in ("brainsmith", "project", *ADAPTED) for framework in frameworks)
+    return adapter in frameworks
+
+
+def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
+    """Run one adapter; whatever it raises is its own failure, not the others'."""
+    begin = time.perf_counter()
+    try:
+        result = adapter.discover(reading)
+    except Exception as error:  # noqa: BLE001
+        result = AdapterResult(adapter.name)
+        result.status = "failed"
+        result.detail = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+        result.problems.append(Problem(f"adapter {adapter.name}", 0, 0, result.detail))
+    result.milliseconds = (time.perf_counter() - begin) * 1e3
+    return result
+
+
+def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[Problem]]:
+    """Let `override=True` win; report other clashes. Both records stay, so that using the name says what is wrong."""
+    first: dict[tuple[str, str], PluginInfo] = {}
+    dropped: set[int] = set()
+    problems: list[Problem] = []
+    for info in records:
+        key = (info.key, info.framework)
+        rival = first.setdefault(key, info)
+        if rival.reference == info.reference:
+            continue
+        if bool(info.extra.get("override")) != bool(rival.extra.get("override")):
+            loser = rival if info.extra.get("override") else info
+            dropped.add(id(loser))
+            first[key] = info if loser is rival else rival
+        else:
+            problems.append(Problem(info.file or info.origin, info.line, 0, duplicate_message(info, [rival, info])))
+    return [info for info in records if id(info) not in dropped], problems
+
+
+def _summary(result: AdapterResult) -> dict[str, object]:
+    return {
+        "name": result.name,
+        "status": result.status,
+        "version": result.version,
+        "plugins": len(result.records),
+        "problems": len(result.problems),
+        "detail": result.detail,
+        "milliseconds": result.milliseconds,
+    }

@@ -1,0 +1,116 @@
+"""Look at the installed distributions: the names and times of their dist-info folders, no importlib.metadata."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brainsmith.kept import read_bytes
+
+_SUFFIXES = (".dist-info", ".egg-info")
+
+
+class InfoFolder:
+    """One distribution's metadata folder.
+
+    Attributes:
+        path: The `.dist-info` or `.egg-info` folder.
+        name: The distribution's name, as in the folder's name.
+        version: Its version; empty where the folder's name has none.
+    """
+
+    __slots__ = ("name", "path", "version")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        stem = os.path.basename(path).rpartition(".")[0]
+        self.name, _, rest = stem.partition("-")
+        self.version = rest.partition("-")[0]
+
+
+def search_folders() -> list[str]:
+    """Return the folders on `sys.path` that can hold distributions, each once: all but the standard library's."""
+    library = os.path.dirname(os.__file__)
+    own = (library, os.path.join(library, "lib-dynload"))
+    found = []
+    for path in sys.path:
+        folder = path or _current_folder()
+        if folder and folder not in own and folder not in found:
+            found.append(folder if folder.startswith(os.sep) else os.path.abspath(folder))
+    return found
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
+def environment(packages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return what changes when a distribution is installed, upgraded or removed, or is found elsewhere.
+
+    Args:
+        packages: Top-level packages whose place matters.
+
+    Returns:
+        The metadata folders by search folder, then the place of each package on `sys.path` (empty for one that is
+        found in another way).
+    """
+    folders = search_folders()
+    state = []
+    for folder in folders:
+        try:
+            names = [name for name in os.listdir(folder) if name.endswith(_SUFFIXES)]
+        except OSError:
+            continue
+        if names:
+            names.sort()
+            state.append((folder, *names))
+    for package in packages:
+        suffix = os.path.join(package, "__init__.py")
+        state.append((package, next((f for f in folders if os.path.exists(os.path.join(f, suffix))), "")))
+    return tuple(state)
+
+
+def info_folders(folders: list[str]) -> list[InfoFolder]:
+    """Return the metadata folders in some folders; the first of a name wins, as it does for Python."""
+    found: dict[str, InfoFolder] = {}
+    for folder in folders:
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith(_SUFFIXES):
+                info = InfoFolder(os.path.join(folder, name))
+                found.setdefault(info.name.lower(), info)
+    return list(found.values())
+
+
+def offers(info: InfoFolder, group: str) -> bool:
+    """Tell whether a distribution declares entry points of a group, by a look at the text."""
+    try:
+        return f"[{group}]".encode() in read_bytes(os.path.join(info.path, "entry_points.txt"))
+    except OSError:
+        return False
+
+
+def version_of_package(package: str) -> str:
+    """Return the version of the distribution that installed a top-level package; empty if that is not recorded."""
+    prefix = package.lower()
+    for info in info_folders(search_folders()):
+        if info.name.lower().startswith(prefix) and _installs(info, package):
+            return info.version
+    return ""
+
+
+def _installs(info: InfoFolder, package: str) -> bool:
+    wanted = f"{package}/".encode()
+    for file in ("RECORD", "SOURCES.txt", "top_level.txt"):
+        try:
+            data = read_bytes(os.path.join(info.path, file))
+        except OSError:
+            continue
+        return data.startswith(wanted) or b"\n" + wanted in data or data.strip() == package.encode()
+    return False

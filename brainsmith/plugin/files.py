@@ -1,0 +1,111 @@
+"""List and read source files, and notice when they change."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Stamp = tuple[int, int, int]
+
+ABSENT = (-1, -1, -1)
+"""The stamp of a path that does not exist."""
+
+
+class SourceFile:
+    """One Python file that a scan reads.
+
+    Attributes:
+        path: Absolute.
+        module: Its dotted module name.
+        is_package: Whether it is the `__init__.py` of that module.
+    """
+
+    __slots__ = ("is_package", "module", "path")
+
+    def __init__(self, path: str, module: str, is_package: bool) -> None:
+        self.path = path
+        self.module = module
+        self.is_package = is_package
+
+    def __repr__(self) -> str:
+        return f"SourceFile({self.path!r}, {self.module!r}, {self.is_package})"
+
+
+class Listing:
+    """What lies below a folder: its sub-folders (itself first) and its Python files."""
+
+    __slots__ = ("files", "folders")
+
+    def __init__(self) -> None:
+        self.folders: list[str] = []
+        self.files: list[SourceFile] = []
+
+
+def list_sources(folder: str, module: str) -> Listing:
+    """List the Python files that can be imported below a folder.
+
+    Only names that are identifiers count, since no other can stand in an import. Links to folders are followed,
+    each folder once.
+
+    Args:
+        folder: An absolute path; nothing is listed if it does not exist.
+        module: The dotted name under which the folder is imported.
+    """
+    listing = Listing()
+    seen: set[tuple[int, int]] = set()
+    waiting = [(folder, module)]
+    while waiting:
+        here, name = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        listing.folders.append(here)
+        for entry in found:
+            base = entry.name
+            if base.endswith(".py"):
+                stem = base[:-3]
+                if stem == "__init__":
+                    listing.files.append(SourceFile(entry.path, name, True))
+                elif stem.isidentifier():
+                    listing.files.append(SourceFile(entry.path, f"{name}.{stem}", False))
+            elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen):
+                waiting.append((entry.path, f"{name}.{base}"))
+    return listing
+
+
+def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+    if not entry.is_symlink():
+        return entry.is_dir()
+    if not entry.is_dir():
+        return False
+    status = entry.stat()
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen:
+        return False
+    seen.add(identity)
+    return True
+
+
+def stamp(path: str) -> Stamp:
+    """Return what changes when a file or folder does: times in ns (content, status) and size in bytes.
+
+    The status time notices a file that was replaced under its old modification time.
+    """
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ABSENT
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size
+
+
+def stamps(paths: Iterable[str]) -> list[Stamp]:
+    """Return the stamp of each path, in order."""
+    try:
+        return [(s.st_mtime_ns, s.st_ctime_ns, s.st_size) for s in map(os.stat, paths)]
+    except OSError:
+        return [stamp(path) for path in paths]

@@ -1,0 +1,67 @@
+"""Keep instances of plugins for as long as somebody uses them."""
+
+from __future__ import annotations
+
+from _thread import RLock, allocate_lock
+from weakref import WeakValueDictionary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import Any
+
+
+class InstanceCache:
+    """Instances by a key, held weakly: an instance that nobody uses is freed.
+
+    Two threads that ask for one key get one instance, made once. Instances that cannot be held weakly (a class with
+    `__slots__` and no `__weakref__`) are made anew each time.
+    """
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._instances: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
+        self._making: dict[Hashable, tuple[RLock, int]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> tuple[Any, bool]:
+        """Return the instance of a key, and whether it was there already.
+
+        Args:
+            key: What tells instances apart.
+            make: Makes one; called without the cache's lock held, and by one thread at a time for one key.
+        """
+        with self._lock:
+            instance = self._instances.get(key)
+            if instance is not None:
+                return instance, True
+            lock, waiting = self._making.get(key, (None, 0))
+            lock = lock or RLock()
+            self._making[key] = (lock, waiting + 1)
+        try:
+            with lock:
+                with self._lock:
+                    instance = self._instances.get(key)
+                if instance is not None:
+                    return instance, True
+                instance = make()
+                with self._lock:
+                    try:
+                        self._instances[key] = instance
+                    except TypeError:
+                        pass  # it cannot be held weakly
+                return instance, False
+        finally:
+            with self._lock:
+                lock, waiting = self._making[key]
+                if waiting == 1:
+                    del self._making[key]
+                else:
+                    self._making[key] = (lock, waiting - 1)
+
+    def clear(self) -> None:
+        """Forget all instances; those in use live on with their users."""
+        with self._lock:
+            self._instances.clear()
+
+    def __len__(self) -> int:
+        return len(self._instances)

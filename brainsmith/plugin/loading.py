@@ -1,0 +1,122 @@
+"""Import plugins: the one module that does."""
+
+from __future__ import annotations
+
+import sys
+from _thread import RLock
+
+from brainsmith.errors import PluginLoadError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+
+FOLDER_PREFIX = "brainsmith_folder_"
+"""Plugin folders that are no packages are imported below a module of this name and a digest of their path."""
+
+_LOCK = RLock()
+
+
+def load(info: PluginInfo) -> Any:
+    """Return the real object of a record: the same that an import statement gives.
+
+    Raises:
+        PluginLoadError: The import failed; the plugin's own error is shown and chained.
+    """
+    from brainsmith.plugin.core import _REGISTRY
+
+    return _REGISTRY.load(info)
+
+
+def import_object(info: PluginInfo) -> Any:
+    """Import the object that a record refers to.
+
+    No lock but Python's own is held meanwhile, so a plugin may use the hub while it is imported.
+
+    Raises:
+        PluginLoadError: The import failed, or the module has no such object.
+    """
+    module_name, _, qualname = info.reference.partition(":")
+    module = import_module(module_name, info)
+    value: Any = module
+    for part in qualname.split("."):
+        try:
+            value = getattr(value, part)
+        except AttributeError as error:
+            raise PluginLoadError(
+                f"{info.type} {info.qualified!r} ({info.origin}): module {module_name!r} has no {qualname!r}"
+            ) from error
+    return value
+
+
+def import_module(module_name: str, info: PluginInfo) -> ModuleType:
+    """Import the module of a record, after what its framework needs to be importable.
+
+    Raises:
+        PluginLoadError: The import failed, for whatever reason; a plugin may raise anything.
+    """
+    try:
+        _prepare(info)
+        if module_name not in sys.modules:
+            __import__(module_name)
+        return sys.modules[module_name]
+    except Exception as error:  # noqa: BLE001
+        raise PluginLoadError(
+            f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
+            f"{_describe(error)}"
+        ) from error
+
+
+def _prepare(info: PluginInfo) -> None:
+    if info.module.startswith(FOLDER_PREFIX):
+        mount_folder(info.module.partition(".")[0], info.extra["folder"])
+    if info.framework == "finn" or any(need.startswith("finn") for need in info.requires):
+        from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+
+        prepare_finn()
+
+
+def folder_module(folder: str) -> str:
+    """Return the name of the module below which the files of a folder are imported: the same in every process."""
+    from zlib import crc32
+
+    return f"{FOLDER_PREFIX}{crc32(folder.encode('utf-8', 'surrogateescape')):08x}"
+
+
+def mount_folder(name: str, folder: str) -> None:
+    """Make a folder importable as a package, without touching `sys.path`."""
+    with _LOCK:
+        if name not in sys.modules:
+            from types import ModuleType
+
+            package = ModuleType(name, f"The plugin folder {folder}.")
+            package.__path__ = [folder]
+            sys.modules[name] = package
+
+
+def _describe(error: Exception) -> str:
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    place = _innermost(error)
+    return f"{text}{place}"
+
+
+def _innermost(error: Exception) -> str:
+    """Return ` (file:line)` of the plugin's own line that raised."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return ""
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<frozen") and not file.endswith(("plugin/loading.py", "plugin\\loading.py")):
+            place = f" ({file}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return place
+
+
+def loaded_modules(prefixes: tuple[str, ...]) -> list[str]:
+    """Return the imported modules whose names begin with one of the prefixes, sorted."""
+    return sorted(name for name in list(sys.modules) if name.startswith(prefixes))

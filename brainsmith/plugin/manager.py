@@ -1,0 +1,327 @@
+"""The manager: discovers plugins, keeps the registry up to date, makes instances, and says how it is.
+
+    manager = get_plugin_manager()
+    manager.discover_plugins(modes=["full"])
+    manager.get_instance("transform", "ExpandNorms")
+"""
+
+from __future__ import annotations
+
+from _thread import RLock
+
+from brainsmith.errors import SettingsError
+from brainsmith.plugin.discovery_cache import DiscoveryCache
+from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.log import debug
+from brainsmith.plugin.records import RecordList
+from brainsmith.plugin.stats import Stats
+from brainsmith.settings import MODES, Settings, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from brainsmith.errors import Problem
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.instance_cache import InstanceCache
+    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.snapshot import Snapshot
+
+
+class Request:
+    """What a discovery is asked for.
+
+    Attributes:
+        mode: `full`, `blueprint` or `selective`.
+        frameworks: Only these; None for all.
+        types: Only these plugin types; None for all.
+    """
+
+    __slots__ = ("frameworks", "mode", "types")
+
+    def __init__(
+        self, mode: str, frameworks: tuple[str, ...] | None = None, types: tuple[str, ...] | None = None
+    ) -> None:
+        self.mode = mode
+        self.frameworks = frameworks
+        self.types = types
+
+
+class PluginManager:
+    """Discovery and everything that is known of it. All methods may be called from any thread.
+
+    Attributes:
+        stats: What was measured.
+    """
+
+    def __init__(self, registry: Registry, settings: Settings | None = None) -> None:
+        self._lock = RLock()
+        self._registry = registry
+        self._given = settings
+        self._settings: Settings | None = settings
+        self._cache = DiscoveryCache()
+        self._instances: InstanceCache | None = None
+        self._request: Request | None = None
+        self._current: Snapshot | None = None
+        self._blueprint: tuple[str, frozenset[tuple[str, str]]] | None = None
+        self.stats = Stats()
+        registry.on_miss(self._refresh)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold now: read again when the environment, the project or a file of theirs changed."""
+        if self._given is not None:
+            return self._given
+        settings = load_settings()
+        self._settings = settings
+        if settings.debug and not self.stats.last_source:
+            from brainsmith.plugin.log import set_debug
+
+            set_debug(True)
+        self.stats.enabled = settings.performance_tracking
+        return settings
+
+    @property
+    def registry(self) -> Registry:
+        """The registry, up to date: discovery has run once at least."""
+        if self._current is None:
+            self._refresh()
+        return self._registry
+
+    def discover_plugins(
+        self,
+        modes: Iterable[str] | None = None,
+        frameworks: Iterable[str] | None = None,
+        types: Iterable[str] | None = None,
+    ) -> RecordList:
+        """Find plugins, from a cache where it is still true.
+
+        What is asked for here holds for later look-ups, until something else is asked for or the hub is reset.
+
+        Args:
+            modes: `full`: everything. `selective`: the given types or frameworks. `blueprint`: what the loaded
+                blueprint names. The setting `discovery_mode` by default.
+            frameworks: Only these frameworks.
+            types: Only these plugin types.
+
+        Returns:
+            The records.
+
+        Raises:
+            SettingsError: A mode or type is unknown, or the mode is `blueprint` and none is loaded.
+        """
+        request = self._request_of(modes, frameworks, types)
+        with self._lock:
+            self._request = request
+            return self._discover(request)
+
+    def _request_of(
+        self, modes: Iterable[str] | None, frameworks: Iterable[str] | None, types: Iterable[str] | None
+    ) -> Request:
+        chosen = _as_tuple(modes)
+        wanted_frameworks, wanted_types = _as_tuple(frameworks), _as_tuple(types)
+        for mode in chosen or ():
+            if mode not in MODES:
+                raise SettingsError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
+        for plugin_type in wanted_types or ():
+            if plugin_type not in PLUGIN_TYPES:
+                raise SettingsError(f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}")
+        mode = chosen[0] if chosen else self.settings.discovery_mode
+        if chosen and "full" in chosen:
+            mode = "full"
+        return Request(mode, wanted_frameworks, wanted_types)
+
+    def _refresh(self) -> None:
+        with self._lock:
+            request = self._request or Request(self.settings.discovery_mode)
+            self._discover(request)
+
+    def _discover(self, request: Request) -> RecordList:
+        settings = self.settings
+        begin = self.stats.clock()
+        snapshot, source = self._snapshot(request, settings)
+        view = self._view(snapshot, request, settings)
+        if view is not self._current:
+            self._registry.replace_discovered(view)
+            self._current = view
+        self.stats.discovered(source, begin)
+        return RecordList(view.records)
+
+    def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
+        key = ((request.mode,), request.frameworks, request.types)
+        if request.mode == "blueprint":
+            key = (("full",), request.frameworks, None)
+        snapshot, source = self._cache.get(key, settings)
+        if snapshot is not None:
+            return snapshot, source
+        debug("scanning: %s", source)
+        from brainsmith.plugin.discovery import adapters_for, discover
+
+        snapshot = discover(settings, adapters_for(settings), request.frameworks)
+        if request.mode != "blueprint":
+            snapshot = snapshot.restricted(request.types)
+        for summary in snapshot.adapters:
+            self.stats.adapters_ms[summary["name"]] = summary["milliseconds"]
+            debug("adapter %s: %s, %d plugins", summary["name"], summary["status"], summary["plugins"])
+        for problem in snapshot.problems:
+            debug("%s", problem)
+        written = self._cache.put(key, settings, snapshot)
+        debug("kept on disk: %s", written)
+        return snapshot, "scan"
+
+    def _view(self, snapshot: Snapshot, request: Request, settings: Settings) -> Snapshot:
+        """Return the part of a snapshot that a blueprint names, in blueprint mode."""
+        if request.mode != "blueprint":
+            return snapshot
+        if self._blueprint is None:
+            where = settings.sources.get("discovery_mode", "the call")
+            raise SettingsError(
+                f"discovery_mode is blueprint (from {where}), and no blueprint is loaded\n"
+                "  load one: load_blueprint_plugins('my.yaml'), or set discovery_mode: full"
+            )
+        named = self._blueprint[1]
+        current = self._current
+        kept = [info for info in snapshot.records if (info.type, info.reference) in named]
+        if current is not None and current.identity == snapshot.identity and current.records == kept:
+            return current
+        view = snapshot.restricted(PLUGIN_TYPES)
+        view.records = kept
+        return view
+
+    def use_blueprint(self, path: str, records: Iterable[PluginInfo]) -> None:
+        """Note which plugins the loaded blueprint names; in blueprint mode only they are found from now on."""
+        with self._lock:
+            self._blueprint = (path, frozenset((info.type, info.reference) for info in records))
+
+    def all_records(self) -> tuple[Registry, str]:
+        """Return a registry of everything, whatever the mode, and what stands for its contents.
+
+        A blueprint is resolved in it: it is what decides what may be loaded, so it must see all.
+        """
+        with self._lock:
+            snapshot, _ = self._snapshot(Request("full"), self.settings)
+            current = self._current
+            if current is None or current is snapshot:
+                self._registry.replace_discovered(snapshot)
+                self._current = snapshot
+                return self._registry, snapshot.identity
+        from brainsmith.plugin.registry import Registry
+
+        whole = Registry()
+        whole.replace_discovered(snapshot)
+        return whole, snapshot.identity
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What discovery could not read, and clashes: each with its place."""
+        self.registry  # noqa: B018  (discovers)
+        return tuple(self._current.problems) if self._current else ()
+
+    @property
+    def adapters(self) -> tuple[dict[str, Any], ...]:
+        """A summary of each adapter of the last discovery."""
+        self.registry  # noqa: B018  (discovers)
+        return tuple(self._current.adapters) if self._current else ()
+
+    def get_instance(self, plugin_type: str, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Return an instance of a plugin; the same one for the same arguments while somebody uses it.
+
+        A step is a function and is returned itself. Arguments that cannot be compared as keys, such as arrays,
+        make a fresh instance each time.
+
+        Raises:
+            PluginNotFoundError, AmbiguousPluginError, DuplicatePluginError: The name.
+            PluginLoadError: The import failed.
+        """
+        info = self.registry.resolve(plugin_type, name)
+        plugin = self._registry.load(info)
+        if not isinstance(plugin, type):
+            return plugin
+        key = (plugin_type, info.framework, info.name, plugin, args, tuple(sorted(kwargs.items())))
+        try:
+            hash(key)
+        except TypeError:
+            self.stats.instance_misses += 1
+            return plugin(*args, **kwargs)
+        instance, hit = self._instance_cache().get(key, lambda: plugin(*args, **kwargs))
+        if hit:
+            self.stats.instance_hits += 1
+        else:
+            self.stats.instance_misses += 1
+        return instance
+
+    def _instance_cache(self) -> InstanceCache:
+        with self._lock:
+            if self._instances is None:
+                from brainsmith.plugin.instance_cache import InstanceCache
+
+                self._instances = InstanceCache()
+            return self._instances
+
+    def get_performance_stats(self) -> dict[str, Any]:
+        """Return what was measured: `discovery_time_ms`, `cache_hit_rate`, `memory_usage_mb`, `plugin_count` and more."""
+        records = self.registry.records()
+        return self.stats.plain(len(records), sum(map(self._registry.is_loaded, records)))
+
+    def health_check(self) -> dict[str, Any]:
+        """Return the state of adapters, caches, tools and package pairs; see the reference of `brainsmith health`."""
+        from brainsmith.plugin.health import check
+
+        return check(self)
+
+    def set_debug_mode(self, on: bool) -> None:
+        """Log every step of discovery and loading to stderr, or stop doing so."""
+        from brainsmith.plugin.log import set_debug
+
+        set_debug(on)
+
+    def clear_cache(self) -> None:
+        """Forget every cached discovery, blueprint and instance, in memory and on disk. Changes no result."""
+        with self._lock:
+            self._cache.clear(self.settings)
+            if self._instances is not None:
+                self._instances.clear()
+            self._current = None
+
+    def reset(self) -> None:
+        """Forget everything that this process knows; what lies in scanned places is found again."""
+        with self._lock:
+            self._cache.forget()
+            if self._instances is not None:
+                self._instances.clear()
+            self._registry.reset()
+            self._current = self._request = self._blueprint = None
+            self.stats = Stats(self.stats.enabled)
+
+
+_MANAGERS: list[PluginManager] = []
+_MANAGERS_LOCK = RLock()
+
+
+def get_plugin_manager() -> PluginManager:
+    """Return the one manager of this process."""
+    if not _MANAGERS:
+        with _MANAGERS_LOCK:
+            if not _MANAGERS:
+                from brainsmith.plugin.core import _REGISTRY
+
+                _MANAGERS.append(PluginManager(_REGISTRY))
+    return _MANAGERS[0]
+
+
+def reset_plugin_system() -> None:
+    """Forget all plugins, caches in memory and instances, as between two tests.
+
+    Discovery finds again what lies in scanned places, imported before or not. Plugins that were made at run time
+    elsewhere stay gone.
+    """
+    get_plugin_manager().reset()
+
+
+def _as_tuple(values: Iterable[str] | None) -> tuple[str, ...] | None:
+    if values is None:
+        return None
+    return (values,) if isinstance(values, str) else tuple(values)
+
+

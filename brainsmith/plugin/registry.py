@@ -1,0 +1,317 @@
+"""The registry: every record, under `type:Name`, with the providers of each name beside each other."""
+
+from __future__ import annotations
+
+from _thread import RLock
+
+from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
+from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from brainsmith.plugin.snapshot import Snapshot
+
+OURS = ("project", "brainsmith")
+"""The frameworks whose names win over all others, the first one first."""
+
+ADAPTED = ("qonnx", "finn")
+"""The frameworks that are read by an adapter; a name that several of them have needs its framework said."""
+
+
+def framework_identifier(framework: str) -> str:
+    """Return a framework's name as it stands in Python (`tfm.acme_plugins`)."""
+    return "".join(char if char.isalnum() else "_" for char in framework)
+
+
+class Registry:
+    """Holds records and loaded objects. All methods may be called from any thread.
+
+    A record comes from discovery (all those that a snapshot has replace the earlier ones) or from a decorator
+    that ran. No lock is held while a plugin is imported.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._refresh: Callable[[], None] | None = None
+        self._discovered: dict[str, list[PluginInfo]] = {}
+        self._by_reference: dict[tuple[str, str], PluginInfo] = {}
+        self._registered: dict[str, dict[str, PluginInfo]] = {}
+        self._objects: dict[tuple[str, str], Any] = {}
+        self._groups: dict[str, tuple[str, ...]] = {}
+        self.generation = 0
+
+    def on_miss(self, refresh: Callable[[], None]) -> None:
+        """Have a function called before a look-up reads the records: discovery."""
+        self._refresh = refresh
+
+    def replace_discovered(self, snapshot: Snapshot) -> None:
+        """Take over what a discovery found, in place of what the last one found."""
+        discovered: dict[str, list[PluginInfo]] = {}
+        by_reference: dict[tuple[str, str], PluginInfo] = {}
+        for info in snapshot.records:
+            discovered.setdefault(f"{info.type}:{info.name}", []).append(info)
+            by_reference[info.type, info.reference] = info
+        with self._lock:
+            self._discovered = discovered
+            self._by_reference = by_reference
+            for key, providers in list(self._registered.items()):
+                kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in by_reference}
+                self._registered[key] = kept
+            self._groups = dict(snapshot.groups)
+            self.generation += 1
+
+    def reset(self) -> None:
+        """Forget every record and object."""
+        with self._lock:
+            self._discovered, self._by_reference, self._registered = {}, {}, {}
+            self._objects, self._groups = {}, {}
+            self.generation += 1
+
+    def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
+        """Enter a plugin that exists as an object: what a decorator does.
+
+        Args:
+            info: Its record.
+            obj: The class, function or value; loaded from `info.reference` when first used if it is None.
+            override: Take the place of another object of the same name in the same framework.
+
+        Raises:
+            DuplicatePluginError: Another object has this name in this framework. Nothing is changed.
+        """
+        with self._lock:
+            rival = self._rival(info)
+            if rival is not None and not override:
+                raise DuplicatePluginError(duplicate_message(info, [rival, info]))
+            if (info.type, info.reference) not in self._by_reference:
+                self._registered.setdefault(info.key, {})[info.framework] = info
+            if obj is not None:
+                self._objects[info.type, info.reference] = obj
+            self.generation += 1
+
+    def _rival(self, info: PluginInfo) -> PluginInfo | None:
+        here = self._registered.get(info.key, {}).get(info.framework)
+        candidates = [here] if here else [r for r in self._discovered.get(info.key, ()) if r.framework == info.framework]
+        for candidate in candidates:
+            if candidate.reference != info.reference:
+                return candidate
+        return None
+
+    def unregister(self, plugin_type: str, name: str) -> None:
+        """Remove what was registered at run time under a name; discovered records stay.
+
+        Raises:
+            PluginNotFoundError: Nothing was.
+        """
+        framework, name = split_name(name)
+        with self._lock:
+            providers = self._registered.get(f"{plugin_type}:{name}", {})
+            for owner in [o for o in providers if framework in (None, o)]:
+                info = providers.pop(owner)
+                self._objects.pop((info.type, info.reference), None)
+                self.generation += 1
+                return
+        raise PluginNotFoundError(f"no {plugin_type} named {name!r} was registered at run time")
+
+    def scanned(self, plugin_type: str, reference: str) -> PluginInfo | None:
+        """Return the discovered record of an object, if there is one."""
+        return self._by_reference.get((plugin_type, reference))
+
+    def providers(self, plugin_type: str, name: str) -> list[PluginInfo]:
+        """Return the records of a bare name, one for each framework that has it; the first has precedence.
+
+        Raises:
+            DuplicatePluginError: Two different objects of one framework claim the name.
+        """
+        key = f"{plugin_type}:{name}"
+        with self._lock:
+            registered = dict(self._registered.get(key, {}))
+            found = list(registered.values())
+            for info in self._discovered.get(key, ()):
+                if info.framework not in registered:
+                    found.append(info)
+        _refuse_clash(found)
+        return sorted(found, key=_precedence)
+
+    def resolve(self, plugin_type: str, name: str) -> PluginInfo:
+        """Return the record of `Name` or `framework:Name`.
+
+        Raises:
+            PluginNotFoundError: Nothing has this name; close ones are suggested.
+            AmbiguousPluginError: A bare name that only frameworks have, and several do.
+            DuplicatePluginError: Two different objects of one framework claim it.
+        """
+        info = self._find(plugin_type, name)
+        if info is None and self._refresh is not None:
+            self._refresh()
+            info = self._find(plugin_type, name)
+        if info is None:
+            raise PluginNotFoundError(self.not_found_message(plugin_type, name))
+        return info
+
+    def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
+        framework, bare = split_name(name)
+        found = self.providers(plugin_type, bare)
+        if framework is not None:
+            wanted = framework_identifier(framework)
+            return next((info for info in found if framework_identifier(info.framework) == wanted), None)
+        if len(found) > 1 and found[0].framework in ADAPTED:
+            names = ", ".join(info.qualified for info in found)
+            raise AmbiguousPluginError(f"{plugin_type} {bare!r} exists in several frameworks; say which: {names}")
+        return found[0] if found else None
+
+    def get(self, plugin_type: str, name: str) -> Any:
+        """Return the real object of `Name` or `framework:Name`, imported if it was not yet.
+
+        Raises:
+            PluginNotFoundError, AmbiguousPluginError, DuplicatePluginError: As `resolve`.
+            PluginLoadError: Its import failed.
+        """
+        return self.load(self.resolve(plugin_type, name))
+
+    def load(self, info: PluginInfo) -> Any:
+        """Return the real object of a record, imported if it was not yet.
+
+        Raises:
+            PluginLoadError: Its import failed.
+        """
+        key = (info.type, info.reference)
+        try:
+            return self._objects[key]
+        except KeyError:
+            pass
+        from brainsmith.plugin.loading import import_object
+
+        obj = import_object(info)
+        with self._lock:
+            return self._objects.setdefault(key, obj)
+
+    def is_loaded(self, info: PluginInfo) -> bool:
+        """Tell whether the object of a record has been imported."""
+        return (info.type, info.reference) in self._objects
+
+    def records(
+        self, type: str | None = None, framework: str | None = None, stage: str | None = None
+    ) -> tuple[PluginInfo, ...]:
+        """Return all records, or those of a type, framework or stage, sorted by type, framework and name."""
+        if self._refresh is not None:
+            self._refresh()
+        with self._lock:
+            registered = [info for providers in self._registered.values() for info in providers.values()]
+            taken = {(info.key, info.framework) for info in registered}
+            discovered = [
+                info
+                for infos in self._discovered.values()
+                for info in infos
+                if not taken or (info.key, info.framework) not in taken
+            ]
+        wanted = framework and framework_identifier(framework)
+        return tuple(
+            info
+            for info in sorted(registered + discovered, key=_order)
+            if (type is None or info.type == type)
+            and (framework is None or framework_identifier(info.framework) == wanted)
+            and (stage is None or info.stage == stage)
+        )
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The declared groups: the members' names, in order, by the group's name."""
+        if self._refresh is not None:
+            self._refresh()
+        return dict(self._groups)
+
+    def group(self, name: str) -> tuple[str, ...] | None:
+        """Return the members of a declared group, or the transforms that state a stage of that name; else None."""
+        declared = self.groups.get(name)
+        if declared is not None:
+            return declared
+        staged = sorted(self.records("transform", stage=name), key=_precedence)
+        return tuple(info.qualified for info in staged) or None
+
+    def suggest(self, plugin_type: str, name: str) -> list[str]:
+        """Return up to three names of a type that are close to this one."""
+        import difflib
+
+        bare = split_name(name)[1]
+        names = {info.name.lower(): info.name for info in self.records(plugin_type)}
+        return [names[close] for close in difflib.get_close_matches(bare.lower(), names, n=3, cutoff=0.6)]
+
+    def not_found_message(self, plugin_type: str, name: str) -> str:
+        """Return the sentence that says that a name is unknown, with suggestions."""
+        framework, bare = split_name(name)
+        where = f" in {framework!r}" if framework else ""
+        close = self.suggest(plugin_type, bare)
+        hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        elsewhere = [other for other in PLUGIN_TYPES if other != plugin_type and self._anywhere(other, bare)]
+        also = f" (there is a {elsewhere[0]} of that name)" if elsewhere else ""
+        count = len(self.records(plugin_type, framework))
+        return (
+            f"no {plugin_type} named {bare!r}{where}{also}{hint}\n"
+            f"  {count} are registered: brainsmith plugins list --type {plugin_type}"
+        )
+
+    def _anywhere(self, plugin_type: str, name: str) -> bool:
+        key = f"{plugin_type}:{name}"
+        return bool(self._discovered.get(key) or self._registered.get(key))
+
+    def __getitem__(self, key: str) -> PluginInfo:
+        plugin_type, _, name = key.partition(":")
+        return self.resolve(plugin_type, name)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[str(key)]
+        except PluginNotFoundError:
+            return False
+        except (AmbiguousPluginError, DuplicatePluginError):
+            return True
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        seen: set[str] = set()
+        for info in self.records():
+            if info.key not in seen:
+                seen.add(info.key)
+                yield info.key
+
+    def keys(self) -> list[str]:
+        """Return the keys `type:Name`, each once."""
+        return list(self)
+
+    def __len__(self) -> int:
+        return len(self.records())
+
+
+def split_name(name: str) -> tuple[str | None, str]:
+    """Split `framework:Name`; the framework is None in a bare name."""
+    framework, colon, bare = name.rpartition(":")
+    return (framework, bare) if colon else (None, name)
+
+
+def duplicate_message(info: PluginInfo, rivals: Iterable[PluginInfo]) -> str:
+    """Return the message of a clash, with both places."""
+    places = "\n".join(f"  {rival.origin}" for rival in rivals)
+    return f"{info.type} {info.name!r} is defined twice in framework {info.framework!r}:\n{places}"
+
+
+def _refuse_clash(found: list[PluginInfo]) -> None:
+    by_framework: dict[str, PluginInfo] = {}
+    for info in found:
+        first = by_framework.setdefault(info.framework, info)
+        if first.reference != info.reference:
+            raise DuplicatePluginError(duplicate_message(info, [first, info]))
+
+
+def _precedence(info: PluginInfo) -> tuple[int, int, str, str]:
+    if info.framework in OURS:
+        rank = OURS.index(info.framework)
+    else:
+        rank = 3 if info.framework in ADAPTED else 2
+    return rank, -info.priority, info.framework, info.name
+
+
+def _order(info: PluginInfo) -> tuple[int, str, str]:
+    return PLUGIN_TYPES.index(info.type), info.framework, info.name

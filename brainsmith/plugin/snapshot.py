@@ -1,0 +1,150 @@
+"""What one discovery found: a value that is kept in memory and on disk."""
+
+from __future__ import annotations
+
+from brainsmith.errors import Problem
+from brainsmith.kept import digest
+from brainsmith.plugin.info import PluginInfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.files import Stamp
+
+
+class AdapterResult:
+    """What one adapter found.
+
+    Attributes:
+        name: The adapter's name; `qonnx`, `finn`, `brainsmith`, `project`, `entry_points`.
+        records: The plugins.
+        groups: Declared groups: members by name.
+        problems: Files that could not be read, clashes and the like; the rest was found all the same.
+        watched: The files and folders that the result depends on.
+        version: The version of what was read; empty where there is none.
+        status: `available`, `absent` (not installed) or `failed`.
+        detail: One sentence: what was found, or why not.
+        milliseconds: How long it took.
+    """
+
+    __slots__ = ("detail", "groups", "milliseconds", "name", "problems", "records", "status", "version", "watched")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.records: list[PluginInfo] = []
+        self.groups: dict[str, tuple[str, ...]] = {}
+        self.problems: list[Problem] = []
+        self.watched: list[str] = []
+        self.version = ""
+        self.status = "available"
+        self.detail = ""
+        self.milliseconds = 0.0
+
+
+class Snapshot:
+    """The result of a whole discovery.
+
+    Attributes:
+        records: Every plugin found.
+        groups: The declared groups.
+        problems: What could not be read, and clashes.
+        adapters: One summary for each adapter: name, status, version, number of plugins, detail, milliseconds.
+        paths: The files and folders that were read.
+        stamps: Their stamps, in the same order.
+        environment: The installed distributions (`distributions.environment`).
+        created: Seconds since the epoch.
+        identity: Stands for everything that was read; equal for equal contents of the files.
+        complete: Whether no adapter failed; only then may it be kept.
+        settled: Whether every file was older than the discovery by a tick of the file system's clock. If not, it
+            may have changed while it was read, or may yet in the same tick; the snapshot is not trusted again.
+    """
+
+    __slots__ = (
+        "adapters",
+        "complete",
+        "created",
+        "environment",
+        "groups",
+        "identity",
+        "paths",
+        "problems",
+        "records",
+        "settled",
+        "stamps",
+    )
+
+    def __init__(
+        self,
+        records: list[PluginInfo],
+        groups: dict[str, tuple[str, ...]],
+        problems: list[Problem],
+        adapters: list[dict[str, Any]],
+        paths: list[str],
+        stamps: list[Stamp],
+        environment: tuple[tuple[str, ...], ...],
+        created: float,
+        identity: str = "",
+        complete: bool = True,
+        settled: bool = True,
+    ) -> None:
+        self.records = records
+        self.groups = groups
+        self.problems = problems
+        self.adapters = adapters
+        self.paths = paths
+        self.stamps = stamps
+        self.environment = environment
+        self.created = created
+        self.identity = identity or digest(repr((paths, stamps, environment)))
+        self.complete = complete
+        self.settled = settled
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return it as tuples, lists, dicts, strings and numbers."""
+        return (
+            [info.to_plain() for info in self.records],
+            self.groups,
+            [(p.file, p.line, p.column, p.text) for p in self.problems],
+            self.adapters,
+            self.paths,
+            self.stamps,
+            self.environment,
+            self.created,
+            self.identity,
+        )
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> Snapshot:
+        """Make it of its plain form."""
+        records, groups, problems, adapters, paths, stamps, environment, created, identity = plain
+        return cls(
+            [PluginInfo.from_plain(values) for values in records],
+            groups,
+            [Problem(*values) for values in problems],
+            adapters,
+            paths,
+            stamps,
+            environment,
+            created,
+            identity,
+        )
+
+    def restricted(self, types: tuple[str, ...] | None) -> Snapshot:
+        """Return it with the records of some types only."""
+        if types is None:
+            return self
+        kept = [info for info in self.records if info.type in types]
+        return Snapshot(
+            kept,
+            self.groups,
+            self.problems,
+            self.adapters,
+            self.paths,
+            self.stamps,
+            self.environment,
+            self.created,
+            self.identity,
+            self.complete,
+            self.settled,
+        )

@@ -1,0 +1,42 @@
+"""The door: what users and plugins import.
+
+    from brainsmith.plugins import transforms as tfm, kernels as kn, backends as bk, steps
+
+    model = model.transform(tfm.ExpandNorms())
+    model = model.transform(tfm.finn.Streamline())
+"""
+
+from __future__ import annotations
+
+from brainsmith.plugin.collections import Backends, Collection, Kernels
+from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.manager import reset_plugin_system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+transforms = Collection("transform", get_registry)
+"""All transforms: `tfm.X`, `tfm.finn.X`, `tfm.qonnx.X`."""
+
+kernels = Kernels("kernel", get_registry)
+"""All kernels."""
+
+backends = Backends("backend", get_registry)
+"""All backends."""
+
+steps = Collection("step", get_registry)
+"""All build steps."""
+
+__all__ = ["backends", "kernels", "reset_plugin_system", "steps", "transforms"]
+
+_ABOVE = {"load_blueprint_plugins": "brainsmith.blueprint.plugins"}
+
+
+def __getattr__(name: str) -> Any:
+    """Reach what lies in the layers above, by name, when it is asked for (PEP 562)."""
+    if name in _ABOVE:
+        from importlib import import_module
+
+        return getattr(import_module(_ABOVE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,313 @@
+"""The settings, and the only place that reads the environment.
+
+An argument wins over the environment, the environment over the project's `.brainsmith/config.yaml`, that over the
+user's `brainsmith/config.yaml` in `$XDG_CONFIG_HOME`, and that over the defaults. A *project* is the nearest folder
+upwards that has a `.brainsmith` folder in it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith.errors import Problem, SettingsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+MODES = ("full", "blueprint", "selective")
+"""The discovery modes."""
+
+PROJECT_FOLDER = ".brainsmith"
+"""The folder that makes its parent a project."""
+
+
+class Settings:
+    """The settings of one process: a value.
+
+    Attributes:
+        cache_ttl: Seconds after which a discovery is done again whatever the files' times say.
+        discovery_mode: `full`, `blueprint` or `selective`: what is discovered when nothing is said.
+        frameworks: The adapters that are used; None for all.
+        performance_tracking: Whether times are measured.
+        debug: Whether the logger `brainsmith.plugin` writes every step to stderr.
+        dynamic_loading: Whether bundles may be loaded at run time.
+        plugin_folders: Folders that are scanned besides the project's `plugins`; absolute.
+        groups: Named sets of plugins: members by name.
+        project: The project's folder; None outside a project.
+        cache_dir: Where all caches live.
+        files: The configuration files that were looked for, in the order of their precedence.
+        sources: Where each setting that is not a default comes from.
+    """
+
+    __slots__ = (
+        "cache_dir",
+        "cache_ttl",
+        "debug",
+        "discovery_mode",
+        "dynamic_loading",
+        "files",
+        "frameworks",
+        "groups",
+        "performance_tracking",
+        "plugin_folders",
+        "project",
+        "sources",
+    )
+
+    def __init__(self) -> None:
+        self.cache_ttl: float = 300.0
+        self.discovery_mode = "full"
+        self.frameworks: tuple[str, ...] | None = None
+        self.performance_tracking = True
+        self.debug = False
+        self.dynamic_loading = True
+        self.plugin_folders: tuple[str, ...] = ()
+        self.groups: dict[str, tuple[str, ...]] = {}
+        self.project: str | None = None
+        self.cache_dir = ""
+        self.files: tuple[str, ...] = ()
+        self.sources: dict[str, str] = {}
+
+    def key(self) -> tuple[Any, ...]:
+        """Return what of the settings decides what a discovery finds."""
+        return (self.frameworks, self.plugin_folders, tuple(sorted(self.groups.items())), self.project)
+
+
+def load_settings(start: str | None = None, **arguments: Any) -> Settings:
+    """Read the settings that hold for a folder.
+
+    Args:
+        start: Where the search for the project begins; the current folder by default.
+        **arguments: Settings by name; they win over everything else.
+
+    Raises:
+        SettingsError: A value cannot be used; all of them are named, each with its place.
+    """
+    settings = Settings()
+    settings.cache_dir = cache_dir()
+    settings.project = find_project(start)
+    settings.files = _config_files(settings.project)
+    problems: list[Problem] = []
+    for path in reversed(settings.files):
+        for name, (value, line, column) in _read_config(path, settings.cache_dir, problems).items():
+            _apply(settings, name, value, path, line, column, problems)
+    for variable, name, convert in _VARIABLES:
+        text = os.environ.get(variable)
+        if text is not None and text != "":
+            _apply(settings, name, convert(text), variable, 0, 0, problems)
+    for name, value in arguments.items():
+        if value is not None:
+            _apply(settings, name, value, f"argument {name}", 0, 0, problems)
+    if problems:
+        raise SettingsError("\n".join(str(problem) for problem in problems))
+    return settings
+
+
+def cache_dir() -> str:
+    """Return the folder of all caches: `$XDG_CACHE_HOME/brainsmith`, or `~/.cache/brainsmith`."""
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache"), "brainsmith")
+
+
+def find_project(start: str | None = None) -> str | None:
+    """Return the nearest folder, from one upwards, that has a `.brainsmith` folder; None if there is none."""
+    try:
+        folder = os.path.abspath(start or os.getcwd())
+    except FileNotFoundError:  # the current folder was removed
+        return None
+    while True:
+        if os.path.isdir(os.path.join(folder, PROJECT_FOLDER)):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def is_completing() -> bool:
+    """Tell whether the shell asks for completions of a command line."""
+    return "_ARGCOMPLETE" in os.environ
+
+
+def wants_colour(is_terminal: bool) -> bool:
+    """Tell whether output may be coloured (https://no-color.org)."""
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def search_path() -> str:
+    """Return `PATH`."""
+    return os.environ.get("PATH", os.defpath)
+
+
+def vivado_folder() -> str | None:
+    """Return the folder of an installed Vivado, as its own settings script states it."""
+    return os.environ.get("XILINX_VIVADO") or None
+
+
+def set_default_variable(name: str, value: str) -> None:
+    """Set a variable that a framework reads, unless the user has set it."""
+    os.environ.setdefault(name, value)
+
+
+def _home() -> str:
+    return os.path.expanduser("~")
+
+
+def _config_files(project: str | None) -> tuple[str, ...]:
+    user = os.environ.get("XDG_CONFIG_HOME") or os.path.join(_home(), ".config")
+    files = [os.path.join(user, "brainsmith", "config.yaml")]
+    if project is not None:
+        files.insert(0, os.path.join(project, PROJECT_FOLDER, "config.yaml"))
+    return tuple(files)
+
+
+def _boolean(text: str) -> object:
+    lower = text.strip().lower()
+    if lower in ("1", "true", "yes", "on"):
+        return True
+    if lower in ("0", "false", "no", "off"):
+        return False
+    return text
+
+
+def _number(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+_VARIABLES: tuple[tuple[str, str, Callable[[str], object]], ...] = (
+    ("BRAINSMITH_PLUGIN_CACHE_TTL", "cache_ttl", _number),
+    ("BRAINSMITH_PLUGIN_MODE", "discovery_mode", str),
+    ("BRAINSMITH_PLUGIN_DEBUG", "debug", _boolean),
+    ("BRAINSMITH_DYNAMIC_LOADING", "dynamic_loading", _boolean),
+)
+
+
+def _apply(
+    settings: Settings, name: str, value: object, source: str, line: int, column: int, problems: list[Problem]
+) -> None:
+    """Check one value and set it."""
+    checker = _CHECKS.get(name)
+    if checker is None:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, _CHECKS, n=1)
+        hint = f". Did you mean {close[0]!r}?" if close else f"; there are {', '.join(_CHECKS)}"
+        problems.append(Problem(source, line, column, f"there is no setting {name!r}{hint}"))
+        return
+    wanted, convert = checker
+    try:
+        converted = convert(value)
+    except (TypeError, ValueError):
+        problems.append(Problem(source, line, column, f"{name} must be {wanted}, not {value!r}"))
+        return
+    if name == "plugin_folders":
+        base = settings.project if source.endswith(".yaml") and settings.project else os.getcwd()
+        converted = tuple(os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in converted)
+    setattr(settings, name, converted)
+    settings.sources[name] = source
+
+
+def _as_seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise ValueError
+    return float(value)
+
+
+def _as_mode(value: object) -> str:
+    if value not in MODES:
+        raise ValueError
+    return str(value)
+
+
+def _as_boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _as_strings(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise TypeError
+    return tuple(value)
+
+
+def _as_groups(value: object) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise TypeError
+    return {name: _as_strings(members) for name, members in value.items()}
+
+
+_CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "cache_ttl": ("a number of seconds, 0 or more", _as_seconds),
+    "discovery_mode": (" or ".join(MODES), _as_mode),
+    "frameworks": ("a list of frameworks such as [qonnx, finn]", _as_strings),
+    "performance_tracking": ("true or false", _as_boolean),
+    "debug": ("true or false", _as_boolean),
+    "dynamic_loading": ("true or false", _as_boolean),
+    "plugin_folders": ("a list of folders", _as_strings),
+    "groups": ("a table of lists of plugin names", _as_groups),
+}
+
+
+def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
+    """Return the values under `plugin_system` with their places; kept by path, size and time, so yaml is rarely needed."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return {}
+    from brainsmith.kept import Kept
+
+    kept = Kept(caches, "settings", path)
+    stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+    plain = kept.load(stamp)
+    if plain is None:
+        found_before = len(problems)
+        plain = _parse_config(path, problems)
+        if len(problems) == found_before:
+            kept.save(stamp, plain)
+    return dict(plain)
+
+
+def _parse_config(path: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
+    import yaml
+
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode("utf-8")
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except OSError as error:
+        problems.append(Problem(path, 0, 0, f"the settings cannot be read: {error.strerror}"))
+        return {}
+    except UnicodeDecodeError as error:
+        problems.append(Problem(path, 0, 0, f"the settings must be UTF-8 text: {error.reason}"))
+        return {}
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        problems.append(Problem(path, line, column, f"the settings are not YAML: {error.problem}"))
+        return {}
+    return _plugin_system(yaml, root, path, problems) if root is not None else {}
+
+
+def _plugin_system(yaml: Any, root: Any, path: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
+    values: dict[str, tuple[Any, int, int]] = {}
+    if not isinstance(root, yaml.MappingNode):
+        problems.append(Problem(path, 1, 1, "the settings must be a table with the key plugin_system"))
+        return values
+    constructor = yaml.SafeLoader("")
+    for key, value in root.value:
+        line, column = key.start_mark.line + 1, key.start_mark.column + 1
+        if key.value != "plugin_system":
+            text = f"there is no section {key.value!r}; there is plugin_system"
+            problems.append(Problem(path, line, column, text))
+        elif isinstance(value, yaml.MappingNode):
+            for name, item in value.value:
+                place = (name.start_mark.line + 1, name.start_mark.column + 1)
+                values[str(name.value)] = (constructor.construct_object(item, deep=True), *place)
+        elif value.tag != "tag:yaml.org,2002:null":
+            problems.append(Problem(path, line, column, "plugin_system must be a table of settings"))
+    return values
