@@ -1,0 +1,116 @@
+"""Compare models whose inputs and outputs a step has moved, reshaped or replaced by class numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from brainsmith.build.execute import Executor
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+Change = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What goes in and out of a model.
+
+    Attributes:
+        inputs: Shape of each input, by name, in order.
+        outputs: Shape of each output, by name, in order.
+    """
+
+    inputs: dict[str, Shape]
+    outputs: dict[str, Shape]
+
+    @classmethod
+    def of(cls, executor: Executor) -> Signature:
+        """Read it from a prepared model."""
+        inputs = {name: executor.shape(name) for name in executor.inputs}
+        return cls(inputs, {name: executor.shape(name) for name in executor.outputs})
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How to feed a changed model the original's inputs, and to read its outputs as the original's.
+
+    Attributes:
+        feed: For each of its inputs: the original's input, and what to do with a stack of it.
+        read: For each of the original's outputs: this model's output, and what to do with a stack of it.
+        classes: Its only output is the class number (an argmax was added): it is compared with the original's.
+        notes: What had to be done, for the report.
+        reason: Why nothing can be compared; empty if it can.
+    """
+
+    feed: dict[str, tuple[str, Change]]
+    read: dict[str, tuple[str, Change]]
+    classes: bool = False
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def align(original: Signature, changed: Signature) -> Alignment:
+    """Match two models' inputs and outputs by position."""
+    for kind, first, second in (
+        ("inputs", original.inputs, changed.inputs),
+        ("outputs", original.outputs, changed.outputs),
+    ):
+        if len(first) != len(second):
+            return _failed(f"it has {len(second)} {kind}, and the model before the build {len(first)}")
+    feed: dict[str, tuple[str, Change]] = {}
+    read: dict[str, tuple[str, Change]] = {}
+    notes: list[str] = []
+    for (name, shape), (new, now) in zip(original.inputs.items(), changed.inputs.items(), strict=True):
+        change, note = _change(shape, now)
+        if change is None:
+            return _failed(f"its input '{new}' has shape {now}, and the original '{name}' {shape}")
+        feed[new] = (name, change)
+        notes.extend(f"input '{new}' {note}" for note in note)
+    for (name, shape), (new, now) in zip(original.outputs.items(), changed.outputs.items(), strict=True):
+        change, note = _change(now, shape)
+        if change is None:
+            if len(changed.outputs) == 1 and int(np.prod(now)) == 1 < int(np.prod(shape)):
+                notes.append(f"output '{new}' is a class number, compared with the largest of '{name}'")
+                return Alignment(feed, {name: (new, _same)}, True, tuple(notes))
+            return _failed(f"its output '{new}' has shape {now}, and the original '{name}' {shape}")
+        read[name] = (new, change)
+        notes.extend(f"output '{new}' {note}" for note in note)
+    return Alignment(feed, read, notes=tuple(notes))
+
+
+def _failed(reason: str) -> Alignment:
+    return Alignment({}, {}, reason=reason)
+
+
+def _same(stack: Array) -> Array:
+    return stack
+
+
+def _change(have: Shape, want: Shape) -> tuple[Change | None, list[str]]:
+    """Find how stacks of one tensor shape become another's: as they are, without ones, or another layout."""
+    if have == want:
+        return _same, []
+    if [dim for dim in have if dim != 1] == [dim for dim in want if dim != 1] or 1 in (len(have), len(want)):
+        if int(np.prod(have)) == int(np.prod(want)):
+            return lambda stack: stack.reshape(len(stack), *want), [f"reshaped from {have} to {want}"]
+        return None, []
+    # NCHW becomes NHWC where a step absorbs a transpose into the graph's input or output.
+    layouts = [(0, 2, 3, 1), (0, 3, 1, 2)] if len(have) == 4 else []
+    for order in layouts:
+        if tuple(have[at] for at in order) == want:
+            return _transpose(order), [f"transposed from {have} to {want}"]
+    orders = [o for o in itertools.permutations(range(len(have))) if tuple(have[at] for at in o) == want]
+    if len(orders) == 1:
+        return _transpose(orders[0]), [f"transposed from {have} to {want}"]
+    return None, []
+
+
+def _transpose(order: Shape) -> Change:
+    axes = (0, *(at + 1 for at in order))
+    return lambda stack: stack.transpose(axes)

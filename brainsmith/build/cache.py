@@ -1,0 +1,240 @@
+"""The build cache: the result of each step, under a key of everything that it depends on.
+
+An entry is a folder: `model.onnx`, the step's side files, and `meta.json` with the digest of each. It is written
+elsewhere and renamed into place, so that builds at the same time and a killed one leave only whole entries; a
+damaged one is dropped. Beside the key there is what the step read of `cfg`, which is known only after it ran: one
+key may hold several entries, one for each set of values read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.artifact import Artifact
+from brainsmith.build.config import current
+from brainsmith.build.explain import first_difference
+from brainsmith.build.keys import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+DEFAULT_LIMIT = 2 << 30
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a look into the cache gave.
+
+    Attributes:
+        model: The step's result; None where the step has to run.
+        reason: Why it was reused, or why it was not.
+        folder: The entry.
+        files: The side files of the step, relative to the output folder, with their digests.
+    """
+
+    model: Artifact | None
+    reason: str
+    folder: Path | None = None
+    files: Mapping[str, str] | None = None
+
+
+class BuildCache:
+    """Results of steps in a folder, shared by all builds of a user.
+
+    Args:
+        folder: Made when something is stored.
+        limit: Bytes that `trim` leaves at most; the entries used longest ago go first.
+    """
+
+    def __init__(self, folder: Path, limit: int = DEFAULT_LIMIT) -> None:
+        self.folder = folder
+        self.limit = limit
+
+    def find(self, parts: Mapping[str, str], config: Any) -> Found:
+        """Look a step up.
+
+        Args:
+            parts: As `keys.step_parts` gives them.
+            config: The step's `cfg`; an entry counts if all that its step read of it is as it was.
+        """
+        reason = ""
+        for entry in self._entries(parts):
+            meta = _read_meta(entry)
+            if meta is None:
+                if entry.exists():
+                    self._drop(entry)
+                    reason = "its cache entry was damaged, and dropped"
+                continue
+            changed = _changed_reads(meta["reads"], config)
+            if changed:
+                reason = reason or changed
+                continue
+            found = _load(entry, meta)
+            if found is not None:
+                return found
+            self._drop(entry)
+            reason = "its cache entry was damaged, and dropped"
+        return Found(None, reason or first_difference(self._latest(parts["step"]), parts))
+
+    def restore(self, found: Found, output: Path, localise: Callable[[str, bytes], bytes]) -> bool:
+        """Put the side files of an entry into the output folder; False, and the entry is gone, if one is damaged.
+
+        Args:
+            found: A hit.
+            output: The folder.
+            localise: Applied to each file's content: puts the output folder's name where the cache has none.
+        """
+        assert found.folder is not None and found.files is not None
+        contents = {}
+        for name, digest in found.files.items():
+            try:
+                contents[name] = (found.folder / "files" / name).read_bytes()
+            except OSError:
+                contents[name] = b""
+            if _digest(contents[name]) != digest:
+                self._drop(found.folder)
+                return False
+        for name, data in contents.items():
+            (output / name).parent.mkdir(parents=True, exist_ok=True)
+            (output / name).write_bytes(localise(name, data))
+        return True
+
+    def store(
+        self, parts: Mapping[str, str], reads: Mapping[str, str], model: Artifact, files: Mapping[str, bytes]
+    ) -> None:
+        """Keep a step's result.
+
+        Args:
+            parts: As `keys.step_parts` gives them.
+            reads: What the step read of `cfg`.
+            model: Its result.
+            files: Content of its side files, by path relative to the output folder.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        work = self.folder / "tmp" / f"{os.getpid()}-{secrets.token_hex(6)}"
+        (work / "files").mkdir(parents=True)
+        try:
+            (work / "model.onnx").write_bytes(model.data)
+            for name, data in files.items():
+                (work / "files" / name).parent.mkdir(parents=True, exist_ok=True)
+                (work / "files" / name).write_bytes(data)
+            digests = {name: _digest(data) for name, data in files.items()}
+            meta = {
+                "format": _FORMAT,
+                "parts": parts,
+                "reads": reads,
+                "model": model.digest,
+                "files": digests,
+            }
+            (work / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True))
+            target = self._key_folder(parts) / _digest(json.dumps(reads, sort_keys=True).encode())[:16]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(OSError):  # another build was first, with the same content
+                work.rename(target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        self._write_latest(parts)
+
+    def trim(self) -> None:
+        """Remove what killed builds left, and the entries used longest ago until the limit holds."""
+        for work in _children(self.folder / "tmp"):
+            with contextlib.suppress(OSError):
+                if time.time() - work.stat().st_mtime > 3600:
+                    shutil.rmtree(work, ignore_errors=True)
+        sized = []
+        for key in _children(self.folder / "entries"):
+            for entry in _children(key):
+                with contextlib.suppress(OSError):
+                    size = sum(path.stat().st_size for path in entry.rglob("*") if path.is_file())
+                    sized.append((entry.stat().st_mtime, size, entry))
+        total = sum(size for _, size, _ in sized)
+        for _, size, entry in sorted(sized):
+            if total <= self.limit:
+                break
+            self._drop(entry)
+            total -= size
+
+    def _key_folder(self, parts: Mapping[str, str]) -> Path:
+        return self.folder / "entries" / key_of(dict(parts))
+
+    def _entries(self, parts: Mapping[str, str]) -> list[Path]:
+        return sorted(_children(self._key_folder(parts)))
+
+    def _drop(self, entry: Path) -> None:
+        """Remove an entry at once for all readers, then its files."""
+        attic = self.folder / "tmp" / f"{os.getpid()}-{secrets.token_hex(6)}"
+        with contextlib.suppress(OSError):
+            attic.parent.mkdir(parents=True, exist_ok=True)
+            entry.rename(attic)
+            shutil.rmtree(attic, ignore_errors=True)
+            entry.parent.rmdir()
+
+    def _latest_file(self, step: str) -> Path:
+        return self.folder / "latest" / f"{_digest(step.encode())}.json"
+
+    def _latest(self, step: str) -> dict[str, str] | None:
+        try:
+            parts = json.loads(self._latest_file(step).read_text())
+        except (OSError, ValueError):
+            return None
+        return parts if isinstance(parts, dict) else None
+
+    def _write_latest(self, parts: Mapping[str, str]) -> None:
+        file = self._latest_file(parts["step"])
+        file.parent.mkdir(parents=True, exist_ok=True)
+        work = file.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}")
+        work.write_text(json.dumps(dict(parts)))
+        work.replace(file)
+
+
+def _read_meta(entry: Path) -> dict[str, Any] | None:
+    try:
+        meta = json.loads((entry / "meta.json").read_text())
+        whole = (
+            meta["format"] == _FORMAT and isinstance(meta["reads"], dict) and isinstance(meta["files"], dict)
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return meta if whole else None
+
+
+def _changed_reads(reads: Mapping[str, str], config: Any) -> str:
+    for name, then in sorted(reads.items()):
+        now = current(config, name)
+        if now != then:
+            return f"cfg.{name} was {then}, and is {now} now"
+    return ""
+
+
+def _load(entry: Path, meta: Mapping[str, Any]) -> Found | None:
+    try:
+        model = Artifact((entry / "model.onnx").read_bytes())
+        os.utime(entry)
+    except OSError:
+        return None
+    if model.digest != meta["model"]:
+        return None
+    return Found(model, "same model, source, arguments, cfg and versions", entry, meta["files"])
+
+
+def _children(folder: Path) -> Iterable[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()

@@ -1,0 +1,110 @@
+"""Compare the outputs of two models, sample by sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs.
+
+    Attributes:
+        wrong: (samples,), whether each differs.
+        max_error: The largest absolute difference; infinite where one side is not a number.
+        worst_tensor: The output with that difference.
+        worst_sample: Where in the compared stack it is.
+        classes: (samples,), the class that the second model gives to each.
+    """
+
+    wrong: Array
+    max_error: float
+    worst_tensor: str
+    worst_sample: int
+    classes: Array
+
+    @property
+    def mismatches(self) -> int:
+        """Count the samples that differ."""
+        return int(self.wrong.sum())
+
+
+def compare(
+    expected: Mapping[str, Array],
+    outputs: Mapping[str, Array],
+    tolerance: float,
+    classes: bool,
+    by_class: bool,
+) -> Comparison:
+    """Compare stacks of outputs.
+
+    Args:
+        expected: The original's outputs: (samples, ...) each.
+        outputs: The other model's, with the same names.
+        tolerance: The largest absolute difference that is none.
+        classes: `outputs` holds class numbers; they are compared with those of `expected`.
+        by_class: A sample that changes its class differs, whatever the tolerance.
+    """
+    first = next(iter(expected))
+    before = predictions(expected[first])
+    if classes:
+        after = np.round(outputs[first].reshape(len(before), -1)[:, 0]).astype(int)
+        errors = {first: np.abs(before - after).astype(float)}
+        return _comparison(errors, before != after, after)
+    after = predictions(outputs[first])
+    errors = {name: _errors(stack, outputs[name]) for name, stack in expected.items()}
+    wrong = before != after if by_class else np.zeros(len(before), bool)
+    for worst in errors.values():
+        wrong = wrong | (worst > tolerance)
+    return _comparison(errors, wrong, after)
+
+
+def _comparison(errors: dict[str, Array], wrong: Array, classes: Array) -> Comparison:
+    tensor = max(errors, key=lambda name: float(errors[name].max()))
+    worst = int(errors[tensor].argmax())
+    return Comparison(wrong, float(errors[tensor][worst]), tensor, worst, classes)
+
+
+def _errors(expected: Array, actual: Array) -> Array:
+    """Return the largest absolute difference of each sample; equal infinities and NaNs do not differ."""
+    one = expected.reshape(len(expected), -1).astype(np.float64)
+    other = actual.reshape(len(actual), -1).astype(np.float64)
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.abs(one - other))
+    return np.asarray(np.nan_to_num(difference, nan=np.inf, posinf=np.inf).max(axis=1))
+
+
+def largest(stack: Array) -> float:
+    """Return the largest absolute value that is a number."""
+    return float(np.abs(stack[np.isfinite(stack)]).max(initial=0.0))
+
+
+def predictions(stack: Array) -> Array:
+    """Return each sample's class: the largest of several outputs, or a single output as a class number."""
+    flat = stack.reshape(len(stack), -1)
+    if flat.shape[1] > 1:
+        return np.asarray(flat.argmax(axis=1))
+    return np.asarray(np.round(np.nan_to_num(flat[:, 0])).astype(int))
+
+
+def first_changed_tensor(
+    order: Iterable[str], before: Mapping[str, Array], after: Mapping[str, Array], tolerance: float
+) -> str:
+    """Return the first tensor, in the order of execution, that both models name alike and compute differently.
+
+    A hint only: a step may rightly move a factor from one side of a tensor to the other.
+    """
+    for name in order:
+        if name in before and name in after and before[name].shape == after[name].shape:
+            if float(_errors(before[name], after[name]).max(initial=0.0)) > tolerance:
+                return name
+    return ""

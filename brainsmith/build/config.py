@@ -1,0 +1,139 @@
+"""What a step may ask of the build: the light `cfg` of our steps, FINN's own config, and a view that notes reads."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from brainsmith.errors import BuildError
+
+
+@dataclass
+class StepConfig:
+    """The part of FINN's `DataflowBuildConfig` that steps of this project use, with the same names.
+
+    Attributes:
+        output_dir: Where a step may put files; an absolute path.
+        synth_clk_period_ns: The target clock, nanoseconds.
+        fpga_part: The device; None where the blueprint names none.
+        target_fps: Frames per second that folding aims at; None keeps the smallest folding.
+        kernel_preferences: For each kernel of the blueprint, its backend types, the preferred one first.
+    """
+
+    output_dir: str = ""
+    synth_clk_period_ns: float = 10.0
+    fpga_part: str | None = None
+    target_fps: int | None = None
+    kernel_preferences: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def _resolve_fpga_part(self) -> str:
+        if self.fpga_part is None:
+            raise BuildError("the blueprint names no device: add `part:` under `hw_compiler: target:`")
+        return self.fpga_part
+
+    def _resolve_hls_clk_period(self) -> float:
+        return self.synth_clk_period_ns
+
+    def _resolve_cycles_per_frame(self) -> int | None:
+        if self.target_fps is None:
+            return None
+        return int(1e9 / self.synth_clk_period_ns / self.target_fps)
+
+    def get_report_directory(self, create: bool = True) -> Path:
+        """Return the folder for reports."""
+        folder = Path(self.output_dir) / "report"
+        if create:
+            folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def finn_config(config: StepConfig) -> Any:
+    """Make FINN's own config with the same values, for FINN's own steps.
+
+    Estimates are its only output, because every other one needs Vivado. Loading it costs FINN's builder package,
+    so it is made only when a FINN step is in the pipeline.
+    """
+    from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+
+    prepare_finn()
+    from finn.builder.build_dataflow_config import DataflowBuildConfig, DataflowOutputType
+
+    made = DataflowBuildConfig(
+        output_dir=config.output_dir,
+        synth_clk_period_ns=config.synth_clk_period_ns,
+        fpga_part=config.fpga_part,
+        target_fps=config.target_fps,
+        generate_outputs=[DataflowOutputType.ESTIMATE_REPORTS],
+    )
+    made.kernel_preferences = config.kernel_preferences
+    return made
+
+
+class RecordingView:
+    """A config as one step sees it: everything it reads or writes is noted.
+
+    It passes for the config itself (`isinstance`, `dataclasses.fields`), and the config's own methods run on the
+    view, so that what they read is noted too.
+    """
+
+    def __init__(self, config: Any) -> None:
+        object.__setattr__(self, "_config", config)
+        object.__setattr__(self, "_reads", {})
+        object.__setattr__(self, "_writes", set())
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Return the config's class, so that isinstance tests in steps hold."""
+        return type(object.__getattribute__(self, "_config"))
+
+    def __getattr__(self, name: str) -> Any:
+        config = object.__getattribute__(self, "_config")
+        own = vars(config)
+        method = None if name in own else getattr(type(config), name, None)
+        if isinstance(method, types.FunctionType):
+            return types.MethodType(method, self)
+        try:
+            value = getattr(config, name)
+        except AttributeError:
+            object.__getattribute__(self, "_reads")[name] = "absent"
+            raise
+        if not name.startswith("__"):
+            object.__getattribute__(self, "_reads")[name] = describe(value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__getattribute__(self, "_writes").add(name)
+        setattr(object.__getattribute__(self, "_config"), name, value)
+
+
+def reads_of(view: RecordingView) -> dict[str, str]:
+    """Return what a step read: the name of each part, and its value as text."""
+    return dict(object.__getattribute__(view, "_reads"))
+
+
+def writes_of(view: RecordingView) -> tuple[str, ...]:
+    """Return the names of the parts that a step changed."""
+    return tuple(sorted(object.__getattribute__(view, "_writes")))
+
+
+def describe(value: Any) -> str:
+    """Return a config value as text that differs whenever the value does; a file counts with its content."""
+    if isinstance(value, Path) and value.is_file():
+        import hashlib
+
+        return f"{value} ({hashlib.blake2b(value.read_bytes(), digest_size=8).hexdigest()})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {describe(value[key])}" for key in sorted(value, key=str)) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(describe(entry) for entry in value) + "]"
+    return repr(value)
+
+
+def current(config: Any, name: str) -> str:
+    """Return what a step that reads `name` would find now, as `describe` writes it."""
+    try:
+        return describe(getattr(config, name))
+    except AttributeError:
+        return "absent"

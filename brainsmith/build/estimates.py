@@ -1,0 +1,66 @@
+"""Read the estimates that a build's steps have written: this project's file, or FINN's."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOTALS = ("interval_cycles", "latency_cycles", "fps", "lut", "bram18", "dsp")
+
+
+def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """Return the layers, and the totals of the whole accelerator.
+
+    Args:
+        folder: The output folder of the build.
+        clock_ns: Clock period, for the frames per second of FINN's cycles.
+
+    Returns:
+        The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes), and `TOTALS`; no
+        layers and None if no step made estimates.
+    """
+    ours = _read(folder / "report" / "estimates.json")
+    if ours is not None:
+        layers = ours.get("layers", [])
+        return layers, {name: ours.get(name) for name in TOTALS}
+    cycles = _read(folder / "report" / "estimate_layer_cycles.json")
+    if cycles is None:
+        return [], None
+    resources = _read(folder / "report" / "estimate_layer_resources.json") or {}
+    network = _read(folder / "report" / "estimate_network_performance.json") or {}
+    layers = [_finn_layer(name, count, resources.get(name, {})) for name, count in cycles.items()]
+    interval = max(cycles.values(), default=0)
+    return layers, {
+        "interval_cycles": interval,
+        "latency_cycles": network.get("critical_path_cycles", sum(cycles.values())),
+        "fps": 1e9 / (interval * clock_ns) if interval else None,
+        **{name: sum(layer[name] for layer in layers) for name in ("lut", "bram18", "dsp")},
+    }
+
+
+def _finn_layer(name: str, cycles: int, resources: dict[str, Any]) -> dict[str, Any]:
+    """Translate a layer of FINN's reports; its name is all they say of its kind (`MVAU_rtl_0`)."""
+    kind = name.rpartition("_")[0] or name
+    backend = kind.rpartition("_")[2]
+    return {
+        "name": name,
+        "op_type": kind,
+        "backend": backend if backend in ("hls", "rtl") else "",
+        "cycles": cycles,
+        "lut": int(resources.get("LUT", 0)),
+        "bram18": int(resources.get("BRAM_18K", 0)),
+        "dsp": int(resources.get("DSP", 0)),
+        "uram": int(resources.get("URAM", 0)),
+        "attributes": {},
+    }
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    return content if isinstance(content, dict) else None

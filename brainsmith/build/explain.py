@@ -1,0 +1,38 @@
+"""Say why a step was not taken from the cache."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SENTENCES = {
+    "source": "its source changed",
+    "arguments": "its arguments changed",
+    "project plugins": "the project's plugins changed",
+    "model": "the model before it is another one",
+}
+
+
+def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str]) -> str:
+    """Compare a step with its latest run in this cache and name what differs; all of it, if several things do."""
+    if latest is None:
+        return "it was not built before"
+    reasons = [sentence for part, sentence in _SENTENCES.items() if latest.get(part) != parts[part]]
+    if latest.get("frameworks") != parts["frameworks"]:
+        reasons.append(_version_change(latest.get("frameworks", "{}"), parts["frameworks"]))
+    return ", ".join(reasons) if reasons else "its result is no longer in the cache"
+
+
+def _version_change(before: str, now: str) -> str:
+    try:
+        old = json.loads(before)
+    except ValueError:
+        old = {}
+    new = json.loads(now)
+    changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    return ", ".join(
+        f"{name} was {old.get(name, 'absent')}, is {new.get(name, 'absent')} now" for name in changed
+    )

@@ -1,0 +1,142 @@
+"""Golden data: the inputs that a model is verified with, and what is known about their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+Array = np.ndarray[Any, Any]
+
+RANDOM_SAMPLES = 8
+RANDOM_SEED = 0
+RANDOM_WARNING = (
+    f"no golden inputs: verified with {RANDOM_SAMPLES} random inputs (seed {RANDOM_SEED}), which says little about real "
+    "data. Add `verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or --verify-inputs x.npy."
+)
+
+
+@dataclass(frozen=True)
+class GoldenData:
+    """What a build verifies with.
+
+    Attributes:
+        inputs: (samples, *input shape), float32; the input's own batch dimension included.
+        labels: (samples,), the right class of each; None if unknown.
+        expected: (samples, ...), the right output of each; None if unknown.
+        random: The inputs were made up.
+    """
+
+    inputs: Array
+    labels: Array | None = None
+    expected: Array | None = None
+    random: bool = False
+
+
+def load_golden(
+    model: ModelWrapper,
+    inputs: Path | Array | None,
+    labels: Path | Array | None,
+    expected: Path | Array | None,
+) -> GoldenData:
+    """Read golden data and check that they fit the model and each other.
+
+    Args:
+        model: The input model.
+        inputs: A .npy file or an array: (samples, *input shape), with or without its batch dimension of 1; without
+            inputs, eight seeded random ones are made.
+        labels: One class number for each sample.
+        expected: One output for each sample.
+
+    Raises:
+        BuildError: A file cannot be read, or does not fit.
+    """
+    name, shape = _input_of(model)
+    if inputs is None:
+        if labels is not None or expected is not None:
+            which = "labels" if labels is not None else "expected outputs"
+            raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
+        return GoldenData(_random(model, name, shape), random=True)
+    data = _read(inputs, "inputs")
+    stack = _fit(data, shape, name, inputs)
+    known_labels = None if labels is None else _labels(_read(labels, "labels"), len(stack), labels)
+    known = None if expected is None else _read(expected, "expected outputs")
+    if known is not None and (not known.ndim or len(known) != len(stack)):
+        raise BuildError(
+            f"{_name(expected)} holds outputs of shape {known.shape} for {len(stack)} inputs: one each is needed"
+        )
+    return GoldenData(stack, known_labels, known)
+
+
+def _input_of(model: ModelWrapper) -> tuple[str, tuple[int, ...]]:
+    constants = {tensor.name for tensor in model.graph.initializer}
+    name = next(value.name for value in model.graph.input if value.name not in constants)
+    return name, tuple(model.get_tensor_shape(name))
+
+
+def _read(source: Path | Array | None, what: str) -> Array:
+    if isinstance(source, (str, Path)):
+        try:
+            source = np.load(Path(source), allow_pickle=False)
+        except FileNotFoundError:
+            raise BuildError(f"verify {what}: {source} does not exist") from None
+        except (OSError, ValueError, EOFError) as error:
+            raise BuildError(
+                f"verify {what}: {source} is not a .npy file of plain numbers: {error}"
+            ) from error
+    if not isinstance(source, np.ndarray) or source.dtype.kind not in "biuf":
+        raise BuildError(
+            f"verify {what} must be a .npy file or an array of numbers, not {type(source).__name__}"
+        )
+    return source
+
+
+def _fit(data: Array, shape: tuple[int, ...], name: str, source: object) -> Array:
+    """Bring samples into the input's shape: adding dimensions of one is safe, everything else is a guess."""
+    single = shape[1:] if shape[:1] == (1,) else shape
+    sample = data.shape[1:]
+    squeezed = [dim for dim in sample if dim != 1]
+    wanted = [dim for dim in shape if dim != 1]
+    if (
+        data.ndim
+        and len(data)
+        and (squeezed == wanted or (len(wanted) == 1 and wanted[0] == np.prod(squeezed)))
+    ):
+        return np.ascontiguousarray(data.reshape(len(data), *shape).astype(np.float32))
+    raise BuildError(
+        f"{_name(source)} has shape {data.shape}, which does not fit input '{name}' of shape {shape}: "
+        f"(samples, {', '.join(map(str, single))}) is needed"
+    )
+
+
+def _labels(data: Array, samples: int, source: object) -> Array:
+    flat = data.reshape(-1)
+    if len(flat) != samples:
+        raise BuildError(f"{_name(source)} holds {len(flat)} labels for {samples} inputs: one each is needed")
+    if not np.array_equal(flat, np.round(flat)):
+        raise BuildError(f"{_name(source)} holds labels that are not whole numbers")
+    return flat.astype(np.int64)
+
+
+def _random(model: ModelWrapper, name: str, shape: tuple[int, ...]) -> Array:
+    """Draw inputs that the input's datatype annotation allows: whole numbers of its range, else a normal."""
+    generator = np.random.default_rng(RANDOM_SEED)
+    size = (RANDOM_SAMPLES, *shape)
+    datatype = model.get_tensor_datatype(name)
+    if datatype.name == "BIPOLAR":
+        return generator.choice(np.asarray([-1, 1], np.float32), size)
+    if datatype.is_integer():
+        low, high = max(datatype.min(), -(2**15)), min(datatype.max(), 2**15)
+        return generator.integers(int(low), int(high), size, endpoint=True).astype(np.float32)
+    return generator.normal(size=size).astype(np.float32)
+
+
+def _name(source: object) -> str:
+    return str(source) if isinstance(source, (str, Path)) else "the given array"

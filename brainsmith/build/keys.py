@@ -1,0 +1,117 @@
+"""What the result of a step depends on, as text that differs whenever one of these does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from importlib import metadata, util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.callable_source import Uncacheable, callable_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brainsmith.build.pipeline import BuildStep
+
+# Whose sources can change what a step does: steps reach into all of them through the door.
+_PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
+_ABOVE = ("web", "cli", "__pycache__")  # of our own package: what no step can reach
+_LIBRARIES = ("onnx", "onnxruntime", "numpy")
+
+
+def framework_versions() -> dict[str, str]:
+    """Return the version of each framework, with a fingerprint of its sources where they can be edited."""
+    versions = {"python": f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"}
+    for package, distribution in _PACKAGES.items():
+        spec = util.find_spec(package)
+        if spec is not None and spec.submodule_search_locations:
+            root = Path(spec.submodule_search_locations[0])
+            sources = _stamp(root, _ABOVE if package == "brainsmith" else ())
+            versions[package] = f"{_version(distribution)} ({sources})"
+    for library in _LIBRARIES:
+        versions[library] = _version(library)
+    return versions
+
+
+def step_parts(
+    step: BuildStep, model: str, versions: dict[str, str], folders: Iterable[Path]
+) -> dict[str, str]:
+    """Return the parts of a step's cache key, by what they are.
+
+    Args:
+        step: The step.
+        model: Digest of the model it gets.
+        versions: As `framework_versions` gives them.
+        folders: Folders of the project's own plugins, any of which a step may use.
+
+    Raises:
+        Uncacheable: The result cannot be tied to a key; the message says why.
+    """
+    return {
+        "step": f"{step.framework}:{step.name}",
+        "source": _source(step),
+        "arguments": _arguments(step),
+        "frameworks": json.dumps(versions, sort_keys=True),
+        "project plugins": _digest(_contents(folders)),
+        "model": model,
+    }
+
+
+def key_of(parts: dict[str, str]) -> str:
+    """Return the one key of all parts."""
+    return _digest(json.dumps(parts, sort_keys=True).encode())
+
+
+def _source(step: BuildStep) -> str:
+    if step.record is None:
+        return _digest(callable_source(step.target).encode())
+    file = Path(step.record.origin.rpartition(":")[0])
+    text = file.read_bytes() if file.is_file() else b""
+    return _digest(f"{step.record.reference} {step.record.version}".encode() + text)
+
+
+def _arguments(step: BuildStep) -> str:
+    if not all(_plain(value) for value in step.arguments.values()):
+        raise Uncacheable("it has an argument that is not plain data")
+    return json.dumps(dict(step.arguments), sort_keys=True)
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_plain(entry) for entry in value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _plain(entry) for key, entry in value.items())
+    return value is None or isinstance(value, (str, int, float, bool))
+
+
+def _stamp(root: Path, without: tuple[str, ...]) -> str:
+    """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version."""
+    lines = []
+    for path in root.rglob("*.py"):
+        if path.relative_to(root).parts[0] in without:
+            continue
+        stat = path.stat()
+        lines.append(f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}")
+    return _digest("\n".join(sorted(lines)).encode())[:12]
+
+
+def _contents(folders: Iterable[Path]) -> bytes:
+    digest = hashlib.blake2b()
+    for folder in sorted(set(folders)):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(f"{path}\n".encode() + path.read_bytes())
+    return digest.digest()
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "not installed as a distribution"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()

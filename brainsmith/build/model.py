@@ -1,0 +1,136 @@
+"""Read the model and refuse, before any work, what cannot become hardware."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.artifact import Artifact
+from brainsmith.errors import ModelError
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+QUANTISERS = ("Quant", "IntQuant", "FloatQuant", "BipolarQuant", "Trunc", "MultiThreshold")
+
+
+def read_model(source: str | Path | ModelWrapper) -> Artifact:
+    """Read a model and check that it is one fixed-size, quantised ONNX graph with one input.
+
+    Args:
+        source: A path, or a QONNX model; the latter is not changed.
+
+    Raises:
+        ModelError: It is none; the message says what it is and what to do.
+    """
+    if isinstance(source, (str, Path)):
+        name = str(source)
+        wrapper = _wrap(_load(Path(source)), name)
+    else:
+        name = "the model"
+        wrapper = _wrap(source.model, name)
+    _check_inputs(wrapper, name)
+    _check_shapes(wrapper, name)
+    _check_quantised(wrapper, name)
+    return Artifact.of(wrapper)
+
+
+def _load(path: Path) -> Any:
+    """Read the protobuf message, external weights included."""
+    if path.is_dir():
+        found = sorted(entry.name for entry in path.glob("*.onnx"))[:5]
+        hint = f"It holds {', '.join(found)}." if found else "Name the .onnx file itself."
+        raise ModelError(f"{path} is a folder, not an ONNX file. {hint}")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ModelError(f"model {path} does not exist{_nearby(path)}") from None
+    except OSError as error:
+        raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
+    if not data:
+        raise ModelError(f"{path} is empty; an ONNX file was expected")
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        proto = onnx.load_from_string(data)
+    except DecodeError:
+        raise ModelError(f"{path} is not an ONNX file: it holds no ONNX model that can be read") from None
+    if not proto.ir_version or not proto.opset_import or not proto.HasField("graph"):
+        raise ModelError(f"{path} is not an ONNX file: it has no IR version, operator set or graph")
+    try:
+        onnx.load_external_data_for_model(proto, str(path.parent))
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise ModelError(f"{path} keeps weights in another file that cannot be read: {error}") from error
+    return proto
+
+
+def _nearby(path: Path) -> str:
+    parent = path.parent if path.parent.is_dir() else None
+    if parent is None:
+        return f": there is no folder {path.parent}"
+    found = sorted(entry.name for entry in parent.glob("*.onnx"))[:5]
+    return f". {parent} has {', '.join(found)}" if found else ""
+
+
+def _wrap(proto: Any, name: str) -> ModelWrapper:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    if not proto.graph.node:
+        raise ModelError(f"{name} has no nodes: there is nothing to build")
+    return ModelWrapper(proto, make_deepcopy=True)
+
+
+def _check_inputs(model: ModelWrapper, name: str) -> None:
+    constants = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value.name for value in model.graph.input if value.name not in constants]
+    if len(inputs) != 1:
+        listed = ", ".join(f"'{tensor}'" for tensor in inputs) or "none"
+        raise ModelError(
+            f"{name} must have one input, not {len(inputs)} ({listed}). Join several inputs before the model, "
+            "or build the parts one by one."
+        )
+    if not model.graph.output:
+        raise ModelError(f"{name} has no outputs: every result would be thrown away")
+
+
+def _check_shapes(model: ModelWrapper, name: str) -> None:
+    constants = {tensor.name for tensor in model.graph.initializer}
+    values = [("input", v) for v in model.graph.input if v.name not in constants]
+    values += [("output", v) for v in model.graph.output]
+    for kind, value in values:
+        if not value.type.tensor_type.HasField("shape"):
+            raise ModelError(
+                f"{name}: {kind} '{value.name}' has no shape. Export the model with fixed shapes."
+            )
+        dims = [dim.dim_value or dim.dim_param or "?" for dim in value.type.tensor_type.shape.dim]
+        for at, dim in enumerate(dims):
+            if not isinstance(dim, int) or dim < 1:
+                shape = ", ".join(str(entry) for entry in dims)
+                raise ModelError(
+                    f"{name}: {kind} '{value.name}' has the dynamic shape [{shape}]: dimension {at} ('{dim}') is "
+                    "not a number. Hardware has fixed sizes: export the model with fixed shapes and a batch of 1."
+                )
+
+
+def _check_quantised(model: ModelWrapper, name: str) -> None:
+    kinds = {node.op_type for node in model.graph.node}
+    if kinds.intersection(QUANTISERS):
+        return
+    annotations = [
+        entry.value
+        for annotation in model.graph.quantization_annotation
+        for entry in annotation.quant_parameter_tensor_names
+        if entry.key == "finn_datatype"
+    ]
+    if any(not value.startswith("FLOAT") for value in annotations):
+        return
+    if "QuantizeLinear" in kinds:
+        raise ModelError(
+            f"{name} is quantised with QuantizeLinear, which is not supported. Convert it to QONNX first: "
+            "model.transform(tfm.qonnx.QCDQToQuant())."
+        )
+    raise ModelError(
+        f"{name} is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and no datatype "
+        "annotation. Train it quantised (with Brevitas or QKeras, for example) and export it as QONNX."
+    )

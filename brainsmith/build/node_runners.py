@@ -1,0 +1,170 @@
+"""One node, prepared once and run on stacks of samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+Array = np.ndarray[Any, Any]
+
+
+def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
+    """Choose how to run a node: a custom operation's own code, else ONNX Runtime."""
+    from qonnx.custom_op.registry import is_custom_op
+    from qonnx.util.basic import get_preferred_qonnx_opset
+
+    opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
+    if is_custom_op(node.domain, node.op_type):
+        return CustomRunner(model, node, constants, opset)
+    if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
+        return SubgraphRunner(model, node, constants, opset)
+    return StandardRunner(model, node, constants, opset)
+
+
+class NodeRunner:
+    """Runs one node; decides at its first stack whether the node may take all samples as one batch.
+
+    A batch is used only if the node gave, for the first and the last sample, exactly what it gives for each of
+    them alone.
+    """
+
+    def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
+        self.node = node
+        self.model = model
+        self.opset = opset
+        self.outputs = [name for name in node.output if name]
+        self._constants = constants
+        self._batched: bool | None = None
+
+    def run(self, varying: dict[str, Array]) -> dict[str, Array]:
+        """Run all samples.
+
+        Args:
+            varying: A stack for each input that is not a constant.
+
+        Returns:
+            A stack for each output.
+        """
+        samples = len(next(iter(varying.values())))
+        if self._batched is None and samples > 1:
+            self._batched = self._try_batch(varying, samples)
+        if self._batched and samples > 1:
+            return self._as_batch(varying)
+        singles = [self._one(varying, at) for at in range(samples)]
+        return {name: np.stack([single[name] for single in singles]) for name in self.outputs}
+
+    def once(self, values: dict[str, Array]) -> dict[str, Array]:
+        """Run one sample: tensors in the node's own shapes."""
+        inputs = {name: self._constants[name] for name in self.node.input if name in self._constants}
+        return self._call({**inputs, **values}, batch=None)
+
+    def _one(self, varying: dict[str, Array], at: int) -> dict[str, Array]:
+        return self.once({name: np.asarray(stack[at]) for name, stack in varying.items()})
+
+    def _as_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
+        samples = len(next(iter(varying.values())))
+        merged = {name: stack.reshape(stack.shape[0], *stack.shape[2:]) for name, stack in varying.items()}
+        inputs = {name: self._constants[name] for name in self.node.input if name in self._constants}
+        results = self._call({**inputs, **merged}, batch=samples)
+        if any(len(array) != samples for array in results.values()):
+            raise BuildError("not one result for each sample")
+        return {name: array.reshape(samples, 1, *array.shape[1:]) for name, array in results.items()}
+
+    def _try_batch(self, varying: dict[str, Array], samples: int) -> bool:
+        if any(stack.ndim < 2 or stack.shape[1] != 1 for stack in varying.values()):
+            return False
+        try:
+            together = self._checked_batch(varying)
+        except BuildError:
+            return False
+        return all(
+            np.array_equal(together[name][at], array, equal_nan=array.dtype.kind == "f")
+            for at in (0, samples - 1)
+            for name, array in self._one(varying, at).items()
+        )
+
+    def _checked_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
+        try:
+            return self._as_batch(varying)
+        except Exception as error:
+            raise BuildError(f"'{self.node.name}' takes no batch") from error
+
+    def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
+        raise NotImplementedError
+
+
+class CustomRunner(NodeRunner):
+    """A custom operation (of QONNX, FINN or a plugin): its `execute_node`, on an instance that is kept."""
+
+    def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
+        from qonnx.custom_op.registry import getCustomOp
+
+        super().__init__(model, node, constants, opset)
+        self._operation = getCustomOp(node, onnx_opset_version=opset)
+        self._shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in self.outputs}
+
+    def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
+        context: dict[str, Any] = {"": None, **inputs}
+        for name, shape in self._shapes.items():
+            context[name] = np.zeros(shape if batch is None else (batch, *shape[1:]), np.float32)
+        self._operation.execute_node(context, self.model.graph)
+        return {name: np.asarray(context[name]) for name in self.outputs}
+
+
+class StandardRunner(NodeRunner):
+    """A standard ONNX node: a session of ONNX Runtime, made once."""
+
+    def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
+        super().__init__(model, node, constants, opset)
+        self._session: Any = None
+
+    def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
+        if self._session is None:
+            self._session = self._open(inputs)
+        results = self._session.run(self.outputs, inputs)
+        return dict(zip(self.outputs, results, strict=True))
+
+    def _open(self, inputs: dict[str, Array]) -> Any:
+        import onnxruntime
+        from onnx import helper
+
+        def value(name: str, dtype: np.dtype[Any]) -> Any:
+            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), None)
+
+        graph = helper.make_graph(
+            [self.node],
+            "one_node",
+            [value(name, array.dtype) for name, array in inputs.items()],
+            [helper.make_empty_tensor_value_info(name) for name in self.outputs],
+        )
+        # IR version 10 is what every ONNX Runtime of the last years reads; one node needs nothing newer.
+        proto = helper.make_model(
+            graph, ir_version=10, opset_imports=[helper.make_opsetid(self.node.domain, self.opset)]
+        )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 3
+        return onnxruntime.InferenceSession(
+            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+
+
+class SubgraphRunner(NodeRunner):
+    """A node with graphs inside (If, Loop, Scan): QONNX's own execution, sample by sample."""
+
+    def _try_batch(self, varying: dict[str, Array], samples: int) -> bool:
+        return False
+
+    def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
+        from qonnx.core.onnx_exec import execute_node
+
+        context: dict[str, Any] = self.model.make_empty_exec_context()
+        context.update(inputs)
+        execute_node(self.node, context, self.model.graph, self.opset)
+        return {name: np.asarray(context[name]) for name in self.outputs}

@@ -1,0 +1,108 @@
+"""Turn a blueprint's selection, or a Python list of steps, into the pipeline's steps."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.pipeline import BuildStep
+from brainsmith.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from brainsmith.blueprint.selection import Selection
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.registry import Registry
+
+
+def steps_of(selection: Selection) -> tuple[BuildStep, ...]:
+    """List the steps of a blueprint in order, each phase replaced by its transforms."""
+    planned: list[BuildStep] = []
+    for use in selection.steps:
+        if use.record is None:
+            planned.extend(plugin_step(entry.record, entry.args) for entry in selection.phase(use.name))
+        else:
+            planned.append(plugin_step(use.record, use.args))
+    return _checked(planned)
+
+
+def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, ...]:
+    """List the steps of a Python list.
+
+    Args:
+        entries: Functions `(model, cfg) -> model`, lambdas, names of steps (`"cleanup"`, `"finn:step_streamline"`),
+            transform classes or instances, records, and `{"step" or "transform": name, "args": {...}}`.
+        registry: Where names are looked up.
+
+    Raises:
+        BuildError: An entry is none of these.
+        PluginNotFoundError: A name is unknown.
+    """
+    return _checked([_entry(entry, at, registry) for at, entry in enumerate(entries)])
+
+
+def plugin_step(record: PluginInfo, arguments: Mapping[str, Any] | None = None) -> BuildStep:
+    """Make a step of a plugin's record; nothing is imported."""
+    name = record.qualified if record.framework == "finn" and record.type == "step" else record.name
+    return BuildStep(name, record.framework, record.type, dict(arguments or {}), record)
+
+
+def _entry(entry: Any, at: int, registry: Registry) -> BuildStep:
+    if isinstance(entry, str):
+        return plugin_step(registry.resolve("step", entry))
+    if isinstance(entry, dict):
+        return _named(entry, at, registry)
+    if hasattr(entry, "qualified") and hasattr(entry, "reference"):
+        return plugin_step(entry)
+    kind = "transform" if _is_transform(entry) else "step"
+    if kind == "step" and not callable(entry):
+        raise BuildError(
+            f"steps[{at}] must be a function (model, cfg) -> model, the name of a step, or a transform, "
+            f"not {entry!r}"
+        )
+    record = _record_of(entry, kind, registry)
+    if record is not None:
+        return plugin_step(record)
+    return BuildStep(callable_name(entry), "callable", kind, target=entry)
+
+
+def _named(entry: Mapping[str, Any], at: int, registry: Registry) -> BuildStep:
+    kinds = [kind for kind in ("step", "transform") if kind in entry]
+    if len(kinds) != 1 or set(entry) - {kinds[0], "args"}:
+        raise BuildError(
+            f"steps[{at}] must be {{'step' or 'transform': name, 'args': {{...}}}}, not {entry!r}"
+        )
+    return plugin_step(registry.resolve(kinds[0], entry[kinds[0]]), entry.get("args"))
+
+
+def _is_transform(entry: Any) -> bool:
+    return callable(getattr(entry, "apply", None)) and not isinstance(entry, types.FunctionType)
+
+
+def _record_of(entry: Any, kind: str, registry: Registry) -> PluginInfo | None:
+    """Find the record of an object that is a plugin: `steps.cleanup` is the function itself."""
+    module, qualname = getattr(entry, "__module__", None), getattr(entry, "__qualname__", None)
+    if module is None or qualname is None or "<" in qualname:
+        return None
+    record = registry.scanned(kind, f"{module}:{qualname}")
+    return record if record is not None and record.load() is entry else None
+
+
+def callable_name(entry: Any) -> str:
+    """Name a callable for messages and reports: a lambda by the place where it was written."""
+    name = getattr(entry, "__name__", None) or type(entry).__name__
+    code = getattr(entry, "__code__", None)
+    if name == "<lambda>" and code is not None:
+        return f"lambda at {Path(code.co_filename).name}:{code.co_firstlineno}"
+    return str(name)
+
+
+def _checked(steps: list[BuildStep]) -> tuple[BuildStep, ...]:
+    """Return the steps; an empty pipeline is an error."""
+    if not steps:
+        raise BuildError(
+            "the pipeline has no steps: name some under `steps:`, or leave the key out for the default"
+        )
+    return tuple(steps)

@@ -1,0 +1,72 @@
+"""Rewrite folder names inside files: FINN writes absolute paths into node attributes and reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def relocate_files(folder: Path, old: str, new: str) -> None:
+    """Replace `old` by `new` in every file below a folder."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+            moved = relocated(path.name, data, old, new)
+            if moved is not data:
+                path.write_bytes(moved)
+
+
+def relocated(name: str, data: bytes, old: str, new: str) -> bytes:
+    """Return a file's content with `old` replaced by `new`: in a model's attributes and metadata, or in a text.
+
+    Other binary files are returned as they are.
+    """
+    if old.encode() not in data:
+        return data
+    if not name.endswith(".onnx"):
+        try:
+            return data.decode().replace(old, new).encode()
+        except UnicodeDecodeError:
+            return data
+    import onnx
+
+    proto = onnx.load_from_string(data)
+    _rewrite(proto.graph, old, new)
+    for entry in [*proto.metadata_props, *proto.graph.metadata_props]:
+        entry.value = entry.value.replace(old, new)
+    return bytes(proto.SerializeToString(deterministic=True))
+
+
+def foreign_paths(data: bytes, folder: str) -> set[str]:
+    """Return the existing paths outside a folder that a model names: generated code, weight files."""
+    if b"/" not in data:
+        return set()
+    import onnx
+
+    proto = onnx.load_from_string(data)
+    return {text for text in _texts(proto.graph) if not text.startswith(folder) and Path(text).exists()}
+
+
+def _texts(graph: Any) -> Iterator[str]:
+    """Yield every string attribute that reads like an absolute path."""
+    for node in graph.node:
+        for attribute in node.attribute:
+            for text in (attribute.s, *attribute.strings):
+                if text.startswith(b"/") and len(text) < 4096 and b"\0" not in text:
+                    yield text.decode(errors="replace")
+            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
+                yield from _texts(inner)
+
+
+def _rewrite(graph: Any, old: str, new: str) -> None:
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.s:  # setting an empty one would make it present
+                attribute.s = attribute.s.replace(old.encode(), new.encode())
+            for at, text in enumerate(attribute.strings):
+                attribute.strings[at] = text.replace(old.encode(), new.encode())
+            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
+                _rewrite(inner, old, new)

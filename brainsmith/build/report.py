@@ -1,0 +1,120 @@
+"""Assemble `report.json`, and the lines that end a build. docs/report.md describes the format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from brainsmith.build.result import StepResult
+    from brainsmith.build.verify import Verified
+    from brainsmith.plugin.registry import Registry
+
+SCHEMA = "brainsmith.report/1"
+
+
+def assemble(
+    model: dict[str, Any],
+    blueprint: dict[str, Any],
+    plugins: list[dict[str, Any]],
+    steps: Sequence[StepResult],
+    layers: list[dict[str, Any]],
+    estimate: dict[str, Any] | None,
+    accuracy: dict[str, Any] | None,
+    warnings: Iterable[str],
+    graphs: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the report as plain data: what `report.json` holds."""
+    return {
+        "schema": SCHEMA,
+        "model": model,
+        "blueprint": blueprint,
+        "plugins": plugins,
+        "steps": [_step(step) for step in steps],
+        "layers": layers,
+        "estimate": estimate,
+        "accuracy": accuracy,
+        "warnings": list(warnings),
+        "graphs": graphs,
+    }
+
+
+def _step(step: StepResult) -> dict[str, Any]:
+    return {
+        "name": step.name,
+        "framework": step.framework,
+        "seconds": round(step.seconds, 6),
+        "reused": step.reused,
+        "cache": step.cache,
+        "verified": None if step.verified is None else _verified(step.verified),
+    }
+
+
+def _verified(verified: Verified) -> dict[str, Any]:
+    return {
+        "samples": verified.samples,
+        "mismatches": verified.mismatches,
+        "max_error": verified.max_error if verified.samples else None,
+        "notes": list(verified.notes),
+        **({"reason": verified.reason} if verified.reason else {}),
+    }
+
+
+def loaded_plugins(registry: Registry) -> list[dict[str, Any]]:
+    """List every plugin whose object this process has imported, as the loading itself noted it."""
+    from brainsmith.plugin.core import get_registry
+
+    loading = get_registry()
+    return [
+        {
+            "type": info.type,
+            "framework": info.framework,
+            "name": info.name,
+            "version": info.version,
+            "reference": info.reference,
+            "origin": info.origin,
+        }
+        for info in registry.records()
+        if loading.is_loaded(info)
+    ]
+
+
+def summary_text(report: dict[str, Any], output: Path) -> str:
+    """Return the end of a build for a terminal: layers, cycles, rate, resources, accuracy, and where it all is."""
+    lines = []
+    reused = sum(step["reused"] for step in report["steps"])
+    seconds = sum(step["seconds"] for step in report["steps"])
+    lines.append(
+        ("steps", f"{len(report['steps'])} in {seconds:.1f} s" + (f", {reused} reused" if reused else ""))
+    )
+    if report["layers"]:
+        lines.append(("layers", str(len(report["layers"]))))
+    estimate = report["estimate"]
+    if estimate is not None:
+        lines.append(
+            (
+                "cycles",
+                f"{_count(estimate['interval_cycles'])} per frame, {_count(estimate['latency_cycles'])} latency",
+            )
+        )
+        lines.append(("rate", f"{_count(estimate['fps'])} frames per second"))
+        resources = (("LUT", "lut"), ("BRAM18", "bram18"), ("DSP", "dsp"))
+        lines.append(("resources", ", ".join(f"{_count(estimate[key])} {name}" for name, key in resources)))
+    accuracy = report["accuracy"]
+    if accuracy is not None:
+        lines.append(("accuracy", _accuracy(accuracy)))
+    lines.append(("output", str(output)))
+    text = [f"{name:<10} {value}" for name, value in lines]
+    text.extend(f"warning: {warning}" for warning in report["warnings"])
+    return "\n".join(text)
+
+
+def _accuracy(accuracy: dict[str, Any]) -> str:
+    after = "not measured" if accuracy["after"] is None else f"{accuracy['after']:.2%}"
+    return f"{after} after the build, {accuracy['before']:.2%} before ({accuracy['samples']} samples)"
+
+
+def _count(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:,.0f}"

@@ -1,0 +1,94 @@
+"""What a build gives back, and what it tells while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from brainsmith.build.verify import Verified
+
+
+@dataclass
+class StepResult:
+    """One step that ran, or was reused.
+
+    Attributes:
+        seconds: What it took in this build; verification is not part of it.
+        reused: Its result came from the build cache.
+        cache: Why it was reused, or why it was not.
+        verified: None where verification is off.
+    """
+
+    name: str
+    framework: str
+    seconds: float
+    reused: bool
+    cache: str
+    verified: Verified | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Something that a build did; `str()` of it is one line for a terminal.
+
+    Attributes:
+        kind: "check", "start" (a step begins) or "done" (a step is over).
+        index: Number of the step, from 1; 0 before the first.
+        total: How many steps there are.
+        text: The line without its number.
+        step: The result, when it is done.
+    """
+
+    kind: str
+    index: int
+    total: int
+    text: str
+    step: StepResult | None = None
+
+    def __str__(self) -> str:
+        if not self.index:
+            return self.text
+        width = len(str(self.total))
+        return f"[{self.index:>{width}}/{self.total}] {self.text}"
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """A finished build.
+
+    Attributes:
+        output: The folder with everything.
+        model: The last model, `model.onnx`.
+        report: The content of `report.json`.
+        steps: What ran, in order.
+        warnings: What the user should know.
+        explanations: For each step, why it was or was not reused.
+    """
+
+    output: Path
+    model: Path
+    report: dict[str, Any]
+    steps: tuple[StepResult, ...]
+    warnings: tuple[str, ...] = ()
+    explanations: tuple[str, ...] = field(default=())
+
+    @property
+    def estimate(self) -> dict[str, Any] | None:
+        """Cycles, frames per second and resources; None if no step made an estimate."""
+        estimate: dict[str, Any] | None = self.report["estimate"]
+        return estimate
+
+    @property
+    def accuracy(self) -> dict[str, Any] | None:
+        """Samples, and the share of right classes before and after; None without labels."""
+        accuracy: dict[str, Any] | None = self.report["accuracy"]
+        return accuracy
+
+    def summary(self) -> str:
+        """Return the lines that end a build on a terminal."""
+        from brainsmith.build.report import summary_text
+
+        return summary_text(self.report, self.output)

@@ -1,0 +1,187 @@
+"""Run one step: from the cache, or for real, with what it read and wrote noted."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.artifact import Artifact
+from brainsmith.build.cache import BuildCache, Found
+from brainsmith.build.callable_source import Uncacheable
+from brainsmith.build.config import RecordingView, reads_of, writes_of
+from brainsmith.build.failure import failing_node
+from brainsmith.build.guard import process_state_kept
+from brainsmith.build.keys import framework_versions, step_parts
+from brainsmith.build.relocate import foreign_paths, relocated
+from brainsmith.build.result import StepResult
+from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.build.pipeline import BuildStep, StepFunction
+
+# Stands for the output folder in what is cached: another build has another one.
+_OUTPUT = "@brainsmith-output@"
+_MODEL = "model.onnx"
+# What of cfg says where results go, and not what they are.
+_PLACES = ("output_dir", "config_path", "model_path")
+
+
+class StepRunner:
+    """Runs the steps of one build.
+
+    Args:
+        steps: All of them: they are all imported before the first one runs, so that a broken one is known at once.
+        config: The `cfg` of the steps.
+        staging: Where steps put files.
+        cache: None to run everything.
+        folders: The project's own plugins.
+
+    Attributes:
+        results: One for each step so far.
+        warnings: What the user should know.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[BuildStep],
+        config: Any,
+        staging: Path,
+        cache: BuildCache | None,
+        folders: Sequence[Path] = (),
+    ) -> None:
+        self._steps = steps
+        self._config = config
+        self._staging = staging
+        self._cache = cache
+        self._folders = folders
+        self._versions = framework_versions() if cache is not None else {}
+        self._functions: list[StepFunction] | None = None
+        self.results: list[StepResult] = []
+        self.warnings: list[str] = []
+
+    def apply(self, step: BuildStep, model: Artifact) -> Artifact:
+        """Return a step's result.
+
+        Raises:
+            BuildError: It failed; the message names it and its node.
+            PluginLoadError: A step of the pipeline cannot be imported.
+        """
+        started = time.perf_counter()
+        parts, why = self._parts(step, model)
+        result = None
+        if parts is not None and self._cache is not None:
+            found = self._cache.find(parts, self._config)
+            why = found.reason
+            result = self._reuse(found)
+            if found.model is not None and result is None:
+                why = "its cache entry was damaged, and dropped"
+        reused = result is not None
+        if result is None:
+            # Loading every step may take seconds: they count for the first one that has to run.
+            function = self._load(len(self.results))
+            result, why_not = self._run(step, function, model, parts)
+            why = why_not or why
+        seconds = time.perf_counter() - started
+        self.results.append(StepResult(step.name, step.framework, seconds, reused, why))
+        return result
+
+    def _parts(self, step: BuildStep, model: Artifact) -> tuple[dict[str, str] | None, str]:
+        if self._cache is None:
+            return None, "the build cache is off"
+        try:
+            digest = Artifact(self._portable(_MODEL, model.data)).digest
+            return step_parts(step, digest, self._versions, self._folders), ""
+        except Uncacheable as reason:
+            return None, f"it is never reused: {reason}"
+
+    def _reuse(self, found: Found) -> Artifact | None:
+        if (
+            found.model is None
+            or self._cache is None
+            or not self._cache.restore(found, self._staging, self._local)
+        ):
+            return None
+        data = self._local(_MODEL, found.model.data)
+        return found.model if data == found.model.data else Artifact(data)
+
+    def _load(self, at: int) -> StepFunction:
+        if self._functions is None:
+            self._functions = [step.load() for step in self._steps]
+        return self._functions[at]
+
+    def _run(
+        self, step: BuildStep, function: StepFunction, model: Artifact, parts: dict[str, str] | None
+    ) -> tuple[Artifact, str]:
+        """Run a step and keep its result; the text says why it could not be kept."""
+        view = RecordingView(self._config)
+        before = _listing(self._staging)
+        given = model.data
+        try:
+            with process_state_kept():
+                wrapper = function(model.take(), view)
+            result = Artifact.of(_checked(wrapper))
+        except PluginLoadError:
+            raise
+        except (Exception, SystemExit) as error:
+            text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+            raise BuildError(f"step '{step.name}' failed{failing_node(error)}: {text}") from error
+        if parts is None or self._cache is None:
+            return result, ""
+        return result, self._keep(parts, view, given, result, before)
+
+    def _keep(
+        self,
+        parts: dict[str, str],
+        view: RecordingView,
+        given: bytes,
+        result: Artifact,
+        before: dict[str, tuple[int, int]],
+    ) -> str:
+        """Store a result; the text says why it could not be stored."""
+        writes = writes_of(view)
+        if writes:
+            return f"it is never reused: it changes cfg.{writes[0]}"
+        foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
+        if foreign:
+            return f"it is never reused: its result names {min(foreign)}, which is outside the output folder"
+        reads = {name: value for name, value in reads_of(view).items() if name not in _PLACES}
+        files = {
+            name: self._portable(name, (self._staging / name).read_bytes())
+            for name, stamp in _listing(self._staging).items()
+            if before.get(name) != stamp
+        }
+        assert self._cache is not None
+        try:
+            self._cache.store(parts, reads, Artifact(self._portable(_MODEL, result.data)), files)
+        except OSError as error:
+            self.warnings.append(f"the build cache cannot be written: {error}")
+            self._cache = None
+        return ""
+
+    def _portable(self, name: str, data: bytes) -> bytes:
+        return relocated(name, data, str(self._staging), _OUTPUT)
+
+    def _local(self, name: str, data: bytes) -> bytes:
+        return relocated(name, data, _OUTPUT, str(self._staging))
+
+
+def _checked(model: Any) -> Any:
+    if not hasattr(model, "graph") or not hasattr(model, "model"):
+        raise BuildError(f"it must return a model, not {type(model).__name__}")
+    if not model.graph.node:
+        raise BuildError("it returned a model without nodes")
+    return model
+
+
+def _listing(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return size and time of every side file, by its path."""
+    listing = {}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        if path.is_file() and name.parts[0] != "checkpoints":
+            stat = path.stat()
+            listing[str(name)] = (stat.st_size, stat.st_mtime_ns)
+    return listing

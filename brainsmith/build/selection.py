@@ -1,0 +1,136 @@
+"""What one build is asked to do: the pipeline, the target and the golden data, from blueprint and arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.plan import steps_from, steps_of
+from brainsmith.errors import BlueprintError
+
+if TYPE_CHECKING:
+    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.selection import Selection
+    from brainsmith.build.artifact import Artifact
+    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.plugin.registry import Registry
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `build` that say what to do."""
+
+    blueprint: str | Path | Blueprint | None = None
+    steps: list[Any] | None = None
+    verify_inputs: Any = None
+    verify_labels: Any = None
+    verify_expected: Any = None
+
+
+@dataclass(frozen=True)
+class BuildSelection:
+    """What a build does.
+
+    Attributes:
+        steps: The pipeline.
+        target: Fields of the steps' config.
+        golden: Inputs, labels and expected outputs: a path, an array or None each.
+        tolerances: By step; "*" for all others.
+        description: The blueprint, as the report names it.
+        registry: Where plugins are.
+        cache_folder: Where the build cache is.
+        folders: The project's own plugins.
+        warnings: Optional plugins that are absent.
+    """
+
+    steps: tuple[BuildStep, ...]
+    target: dict[str, Any]
+    golden: tuple[Any, Any, Any]
+    tolerances: dict[str, float]
+    description: dict[str, Any]
+    registry: Registry
+    cache_folder: Path
+    folders: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+
+def select(request: Request, source: Artifact) -> BuildSelection:
+    """Read the blueprint, look its plugins up, and put the arguments in place of what it says.
+
+    Args:
+        request: The arguments.
+        source: The input model, already checked: its errors come before the blueprint's.
+
+    Raises:
+        BlueprintError: All that is wrong with the blueprint.
+    """
+    from brainsmith.plugin import get_plugin_manager
+    from brainsmith.settings import load_settings
+
+    # Resolved among all plugins, whatever the discovery mode: the blueprint decides what may be loaded.
+    registry, _ = get_plugin_manager().all_records()
+    blueprint, chosen = _resolved(request, registry)
+    settings = load_settings()
+    return BuildSelection(
+        steps=steps_of(chosen) if request.steps is None else steps_from(request.steps, registry),
+        target=_target(blueprint, chosen),
+        golden=_golden(request, blueprint),
+        tolerances=dict(blueprint.verify.tolerance),
+        description=_description(blueprint),
+        registry=registry,
+        cache_folder=Path(settings.cache_dir) / "builds",
+        folders=_folders(settings),
+        warnings=chosen.skipped,
+    )
+
+
+def _resolved(request: Request, registry: Registry) -> tuple[Blueprint, Selection]:
+    """Read and resolve the blueprint; without one, the default steps, or nothing where steps are given."""
+    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.selection import Selection
+
+    blueprint = request.blueprint
+    if blueprint is None and request.steps is not None:
+        return Blueprint("(no blueprint)"), Selection()
+    from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
+
+    if isinstance(blueprint, (str, Path)):
+        return check_blueprint(blueprint, registry)
+    blueprint = blueprint or Blueprint("(no blueprint)")
+    missing = missing_files(blueprint)
+    if missing:
+        raise BlueprintError(missing)
+    return blueprint, resolve_blueprint(blueprint, registry)
+
+
+def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
+    target: dict[str, Any] = {"fpga_part": blueprint.target.part, "target_fps": blueprint.target.fps}
+    if blueprint.target.clock_ns is not None:
+        target["synth_clk_period_ns"] = blueprint.target.clock_ns
+    target["kernel_preferences"] = {use.record.name: use.backend_types for use in chosen.kernels}
+    return target
+
+
+def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any]:
+    """Take the arguments' golden data; where they give inputs, the blueprint's labels do not belong to them."""
+    given = (request.verify_inputs, request.verify_labels, request.verify_expected)
+    if request.verify_inputs is not None:
+        return given
+    written = (blueprint.verify.inputs, blueprint.verify.labels, blueprint.verify.expected)
+    inputs, labels, expected = (w if g is None else g for g, w in zip(given, written, strict=True))
+    return inputs, labels, expected
+
+
+def _description(blueprint: Blueprint) -> dict[str, Any]:
+    target = blueprint.target
+    return {
+        "file": blueprint.file,
+        "target": {"part": target.part, "clock_ns": target.clock_ns, "fps": target.fps},
+        "output": blueprint.output,
+    }
+
+
+def _folders(settings: Any) -> tuple[Path, ...]:
+    own = [Path(settings.project) / "plugins"] if settings.project else []
+    return tuple(folder for folder in (*own, *map(Path, settings.plugin_folders)) if folder.is_dir())

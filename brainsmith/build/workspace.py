@@ -1,0 +1,142 @@
+"""The output folder: a build works in a hidden folder inside it and swaps its files in when all is done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brainsmith.build.relocate import relocate_files
+from brainsmith.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STAGING = ".build-"
+_MANIFEST = ".build.json"
+FAILED = "failed"
+
+
+class Workspace:
+    """Where one build writes.
+
+    An earlier good build in the same folder stays whole until this one has succeeded; files that no build made
+    are never touched.
+
+    Attributes:
+        output: The folder that the user named; absolute.
+        staging: Where this build's files are until `publish`.
+
+    Raises:
+        OutputError: The folder cannot be made or written.
+    """
+
+    def __init__(self, output: str | Path) -> None:
+        self.output = Path(output).absolute()
+        if self.output.is_file():
+            raise OutputError(f"output {output} is a file; name a folder")
+        self._made = [folder for folder in (self.output, *self.output.parents) if not folder.exists()]
+        self.staging = self.output / f"{_STAGING}{os.getpid()}-{secrets.token_hex(4)}"
+        try:
+            self.staging.mkdir(parents=True)
+        except OSError as error:
+            self._unmake()
+            raise OutputError(f"output folder {output} cannot be written: {error.strerror}") from error
+        _sweep(self.output)
+
+    def publish(self) -> None:
+        """Swap the build's files into the output folder; the report comes last, so it never stands alone."""
+        relocate_files(self.staging, str(self.staging), str(self.output))
+        entries = sorted(
+            (entry.name for entry in self.staging.iterdir()), key=lambda name: name == "report.json"
+        )
+        earlier = _manifest(self.output)
+        with _interrupts_held():
+            for name in entries:
+                _swap(self.staging / name, self.output / name, self.staging)
+            for name in earlier - set(entries):
+                _remove(self.output / name)
+            manifest = self.staging / _MANIFEST
+            manifest.write_text(json.dumps({"entries": entries}))
+            manifest.replace(self.output / _MANIFEST)
+            _remove(self.output / FAILED)
+            shutil.rmtree(self.staging)
+
+    def fail(self) -> Path:
+        """Keep what a failed build made under `failed/`, and return that folder."""
+        folder = self.output / FAILED
+        relocate_files(self.staging, str(self.staging), str(folder))
+        with _interrupts_held():
+            _remove(folder)
+            self.staging.replace(folder)
+        return folder
+
+    def discard(self) -> None:
+        """Remove all traces of this build."""
+        with _interrupts_held():
+            shutil.rmtree(self.staging, ignore_errors=True)
+            self._unmake()
+
+    def _unmake(self) -> None:
+        for folder in self._made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _swap(source: Path, target: Path, attic: Path) -> None:
+    """Put a staged entry in its place; what was there goes to the attic first, for a folder cannot be replaced."""
+    if target.is_dir() and not target.is_symlink():
+        target.replace(attic / f"{target.name}.old")
+    source.replace(target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _manifest(output: Path) -> set[str]:
+    try:
+        entries = json.loads((output / _MANIFEST).read_text())["entries"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {name for name in entries if isinstance(name, str) and name and Path(name).name == name}
+
+
+def _sweep(output: Path) -> None:
+    """Remove the staging folders of builds that were killed."""
+    for folder in output.glob(f"{_STAGING}*-*"):
+        pid = folder.name.removeprefix(_STAGING).partition("-")[0]
+        if pid.isdigit() and not _alive(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Delay Ctrl-C for a few renames; only the main thread can be interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

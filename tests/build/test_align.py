@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from brainsmith.build.align import Signature, align
+
+
+def one(inputs, outputs):
+    return Signature({"x": inputs}, {"y": outputs})
+
+
+def test_equal_models():
+    found = align(one((1, 4), (1, 3)), Signature({"in": (1, 4)}, {"out": (1, 3)}))
+    assert (found.reason, found.notes, found.classes) == ("", (), False)
+    assert {new: old for new, (old, _) in found.feed.items()} == {"in": "x"}
+    assert {old: new for old, (new, _) in found.read.items()} == {"y": "out"}
+
+
+def test_a_layout_that_was_absorbed():
+    found = align(one((1, 3, 8, 8), (1, 2, 4, 4)), Signature({"x": (1, 8, 8, 3)}, {"y": (1, 4, 4, 2)}))
+    assert found.notes == (
+        "input 'x' transposed from (1, 3, 8, 8) to (1, 8, 8, 3)",
+        "output 'y' transposed from (1, 4, 4, 2) to (1, 2, 4, 4)",
+    )
+    stack = np.random.default_rng(0).random((5, 1, 3, 8, 8))
+    np.testing.assert_array_equal(found.feed["x"][1](stack), stack.transpose(0, 1, 3, 4, 2))
+    result = np.random.default_rng(0).random((5, 1, 4, 4, 2))
+    np.testing.assert_array_equal(found.read["y"][1](result), result.transpose(0, 1, 4, 2, 3))
+
+
+def test_dimensions_of_one_and_flattening():
+    found = align(one((1, 8), (1, 10)), Signature({"x": (1, 1, 1, 8)}, {"y": (10,)}))
+    assert found.notes == (
+        "input 'x' reshaped from (1, 8) to (1, 1, 1, 8)",
+        "output 'y' reshaped from (10,) to (1, 10)",
+    )
+    assert found.read["y"][1](np.zeros((5, 10))).shape == (5, 1, 10)
+
+
+def test_an_argmax_that_was_added():
+    found = align(one((1, 8), (1, 10)), one((1, 8), (1, 1, 1, 1)))
+    assert found.classes
+    assert found.notes == ("output 'y' is a class number, compared with the largest of 'y'",)
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        (one((1, 9), (1, 3)), "its input 'x' has shape (1, 9), and the original 'x' (1, 4)"),
+        (one((1, 4), (1, 2)), "its output 'y' has shape (1, 2), and the original 'y' (1, 3)"),
+        (
+            Signature({"x": (1, 4)}, {"y": (1, 3), "z": (1,)}),
+            "it has 2 outputs, and the model before the build 1",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_says_why(after, reason):
+    assert align(one((1, 4), (1, 3)), after).reason == reason

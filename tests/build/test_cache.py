@@ -1,0 +1,186 @@
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from brainsmith.build.artifact import Artifact
+from brainsmith.build.cache import BuildCache
+from brainsmith.build.config import StepConfig
+from tests.build import graphs
+
+PARTS = {
+    "step": "brainsmith:fold",
+    "source": "s",
+    "arguments": "{}",
+    "frameworks": '{"qonnx": "1.0.0"}',
+    "project plugins": "p",
+    "model": "m",
+}
+CONFIG = StepConfig(target_fps=1000)
+READS = {"target_fps": "1000"}
+
+
+def same(name, data):
+    return data
+
+
+@pytest.fixture
+def model():
+    return Artifact.of(graphs.quant_mlp())
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return BuildCache(tmp_path / "cache")
+
+
+def entry_of(cache):
+    (entry,) = (cache.folder / "entries").glob("*/*")
+    return entry
+
+
+def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
+    assert cache.find(PARTS, CONFIG).reason == "it was not built before"
+    cache.store(PARTS, READS, model, {"report/estimates.json": b"{}"})
+    found = cache.find(PARTS, CONFIG)
+    assert found.model.data == model.data
+    assert cache.restore(found, tmp_path / "out", same)
+    assert (tmp_path / "out" / "report" / "estimates.json").read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"source": "t"}, "its source changed"),
+        ({"arguments": "[]"}, "its arguments changed"),
+        ({"model": "n"}, "the model before it is another one"),
+        ({"project plugins": "q"}, "the project's plugins changed"),
+        ({"frameworks": '{"qonnx": "1.0.1"}'}, "qonnx was 1.0.0, is 1.0.1 now"),
+        ({"source": "t", "model": "n"}, "its source changed, the model before it is another one"),
+        ({"step": "finn:fold"}, "it was not built before"),
+    ],
+)
+def test_any_other_part_is_a_miss_that_says_why(cache, model, changed, reason):
+    cache.store(PARTS, READS, model, {})
+    found = cache.find({**PARTS, **changed}, CONFIG)
+    assert (found.model, found.reason) == (None, reason)
+
+
+def test_a_changed_part_of_cfg_that_was_read(cache, model):
+    cache.store(PARTS, READS, model, {})
+    found = cache.find(PARTS, StepConfig(target_fps=2000))
+    assert (found.model, found.reason) == (None, "cfg.target_fps was 1000, and is 2000 now")
+    assert cache.find(PARTS, StepConfig(target_fps=1000, synth_clk_period_ns=3)).model is not None
+
+
+def test_one_key_holds_an_entry_for_each_cfg(cache, model):
+    other = Artifact.of(graphs.quant_mlp(seed=5))
+    cache.store(PARTS, READS, model, {})
+    cache.store(PARTS, {"target_fps": "2000"}, other, {})
+    assert cache.find(PARTS, CONFIG).model.digest == model.digest
+    assert cache.find(PARTS, StepConfig(target_fps=2000)).model.digest == other.digest
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entry: (entry / "model.onnx").write_bytes(b"cut"),
+        lambda entry: (entry / "model.onnx").unlink(),
+        lambda entry: (entry / "meta.json").write_text('{"format": 1'),
+        lambda entry: (entry / "meta.json").write_text("[]"),
+        lambda entry: (entry / "meta.json").unlink(),
+    ],
+)
+def test_a_damaged_entry_is_dropped_and_rebuilt(cache, model, damage):
+    cache.store(PARTS, READS, model, {})
+    damage(entry_of(cache))
+    found = cache.find(PARTS, CONFIG)
+    assert (found.model, found.reason) == (None, "its cache entry was damaged, and dropped")
+    assert list((cache.folder / "entries").glob("*/*")) == []
+    cache.store(PARTS, READS, model, {})
+    assert cache.find(PARTS, CONFIG).model is not None
+
+
+def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
+    cache.store(PARTS, READS, model, {"report/a.json": b"1"})
+    (entry_of(cache) / "files" / "report" / "a.json").write_bytes(b"2")
+    assert not cache.restore(cache.find(PARTS, CONFIG), tmp_path / "out", same)
+    assert not (tmp_path / "out").exists()
+    assert cache.find(PARTS, CONFIG).model is None
+
+
+def test_trim_removes_what_was_used_longest_ago(cache, model):
+    import os
+
+    for at in range(4):
+        cache.store({**PARTS, "model": str(at)}, READS, model, {})
+    for at in range(4):
+        found = cache.find({**PARTS, "model": str(at)}, CONFIG)
+        os.utime(found.folder, (1000 + at, 1000 + at))
+    cache.find({**PARTS, "model": "0"}, CONFIG)  # used just now
+    cache.limit = 2 * (len(model.data) + 1000)
+    cache.trim()
+    kept = [at for at in range(4) if cache.find({**PARTS, "model": str(at)}, CONFIG).model is not None]
+    assert kept == [0, 3]
+
+
+def test_a_killed_writer_leaves_only_whole_entries(tmp_path):
+    code = """
+import os, sys
+from brainsmith.build.cache import BuildCache
+from brainsmith.build.artifact import Artifact
+from pathlib import Path
+from tests.build.test_cache import PARTS, READS
+cache = BuildCache(Path(sys.argv[1]))
+for at in range(100000):
+    cache.store({**PARTS, "model": str(at)}, READS, Artifact(bytes(200000)), {"a": bytes(200000)})
+    print(at, flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    for _ in range(20):
+        process.stdout.readline()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    entries = list((tmp_path / "entries").glob("*/*"))
+    assert len(entries) >= 20
+    for entry in entries:
+        meta = json.loads((entry / "meta.json").read_text())
+        assert Artifact((entry / "model.onnx").read_bytes()).digest == meta["model"]
+
+
+def test_many_threads_at_once(cache, model, tmp_path):
+    problems = []
+
+    def work(number):
+        try:
+            for at in range(20):
+                parts = {**PARTS, "model": str(at % 5)}
+                found = cache.find(parts, CONFIG)
+                if found.model is None:
+                    cache.store(parts, READS, model, {"a": b"1" * 100})
+                elif found.model.data != model.data:
+                    problems.append("another model")
+                if at == 10 and number == 0:
+                    cache.limit = 1
+                    cache.trim()
+        except Exception as error:
+            problems.append(repr(error))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, model):
+    (tmp_path / "file").write_text("")
+    cache = BuildCache(tmp_path / "file" / "cache")
+    assert cache.find(PARTS, CONFIG).reason == "it was not built before"
+    with pytest.raises(OSError, match="Not a directory"):
+        cache.store(PARTS, READS, model, {})
+    cache.trim()

@@ -1,0 +1,48 @@
+import numpy as np
+
+from brainsmith.build.compare import compare, first_changed_tensor, predictions
+
+ONES = np.asarray([[[1.0, 2.0]], [[4.0, 3.0]]])
+
+
+def run(actual, tolerance=1e-6, classes=False, by_class=False):
+    return compare({"y": ONES}, {"y": np.asarray(actual, float)}, tolerance, classes, by_class)
+
+
+def test_equal():
+    found = run(ONES)
+    assert (found.mismatches, found.max_error, found.classes.tolist()) == (0, 0.0, [1, 0])
+
+
+def test_the_worst_sample_and_error():
+    found = run([[[1.0, 2.5]], [[4.0, 5.0]]])
+    assert (found.mismatches, found.max_error, found.worst_tensor, found.worst_sample) == (2, 2.0, "y", 1)
+    assert run([[[1.0, 2.5]], [[4.0, 5.0]]], tolerance=1.0).mismatches == 1
+
+
+def test_another_class_differs_whatever_the_tolerance():
+    assert run([[[2.0, 1.9]], [[4.0, 3.0]]], tolerance=10, by_class=True).mismatches == 1
+    assert run([[[2.0, 1.9]], [[4.0, 3.0]]], tolerance=10).mismatches == 0
+
+
+def test_nan_and_infinity():
+    odd = np.asarray([[[np.nan, np.inf]]])
+    assert compare({"y": odd}, {"y": odd.copy()}, 0.0, False, False).mismatches == 0
+    found = compare({"y": odd}, {"y": np.asarray([[[0.0, np.inf]]])}, 1e9, False, False)
+    assert (found.mismatches, found.max_error) == (1, np.inf)
+
+
+def test_class_numbers():
+    assert run([[1.0], [0.0]], classes=True).mismatches == 0
+    assert run([[1.0], [1.0]], classes=True).mismatches == 1
+
+
+def test_predictions_of_one_output_are_its_value():
+    assert predictions(np.asarray([[[3.0]], [[7.0]]])).tolist() == [3, 7]
+
+
+def test_first_changed_tensor_follows_the_order():
+    before = {"a": np.zeros(3), "b": np.zeros(3), "c": np.zeros(3)}
+    after = {"a": np.zeros(3), "b": np.ones(3), "c": np.ones(3)}
+    assert first_changed_tensor(["a", "c", "b"], before, after, 0.1) == "c"
+    assert first_changed_tensor(["a"], before, after, 0.1) == ""

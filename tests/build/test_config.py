@@ -1,0 +1,59 @@
+import dataclasses
+
+import pytest
+
+from brainsmith.build.config import RecordingView, StepConfig, current, describe, reads_of, writes_of
+from brainsmith.errors import BuildError
+
+
+def test_the_view_notes_reads_also_those_of_methods():
+    config = StepConfig(output_dir="/out", synth_clk_period_ns=5.0, fpga_part="xc7z020", target_fps=1000)
+    view = RecordingView(config)
+    assert reads_of(view) == {}
+    assert view._resolve_cycles_per_frame() == 200000
+    assert view._resolve_fpga_part() == "xc7z020"
+    assert reads_of(view) == {"synth_clk_period_ns": "5.0", "target_fps": "1000", "fpga_part": "'xc7z020'"}
+
+
+def test_the_view_passes_for_the_config():
+    view = RecordingView(StepConfig(fpga_part="p"))
+    assert isinstance(view, StepConfig)
+    assert "fpga_part" in [field.name for field in dataclasses.fields(view)]
+
+
+def test_what_is_absent_is_noted_too():
+    view = RecordingView(StepConfig())
+    assert getattr(view, "folding_config_file", None) is None
+    assert reads_of(view) == {"folding_config_file": "absent"}
+    assert current(StepConfig(), "folding_config_file") == "absent"
+
+
+def test_writes_are_noted_and_reach_the_config():
+    config = StepConfig()
+    view = RecordingView(config)
+    view.target_fps = 7
+    assert writes_of(view) == ("target_fps",)
+    assert config.target_fps == 7
+
+
+def test_a_step_that_needs_the_device_says_what_to_add():
+    with pytest.raises(
+        BuildError, match="^the blueprint names no device: add `part:` under `hw_compiler: target:`$"
+    ):
+        StepConfig()._resolve_fpga_part()
+
+
+def test_describe_differs_when_a_files_content_does(tmp_path):
+    file = tmp_path / "folding.json"
+    file.write_text("1")
+    first = describe(file)
+    file.write_text("2")
+    assert describe(file) != first
+
+
+def test_describe_does_not_depend_on_the_order_of_a_dict():
+    assert (
+        describe({"b": [1, (2,)], "a": None})
+        == describe({"a": None, "b": [1, (2,)]})
+        == "{'a': None, 'b': [1, [2]]}"
+    )

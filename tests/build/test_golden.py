@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from qonnx.core.datatype import DataType
+
+from brainsmith.build.golden import load_golden
+from brainsmith.errors import BuildError
+from tests.build import graphs
+
+MLP = graphs.quant_mlp()
+CNN = graphs.quant_cnn()
+
+
+def failure(*arguments, model=MLP):
+    with pytest.raises(BuildError) as caught:
+        load_golden(model, *arguments)
+    return str(caught.value)
+
+
+def test_files(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(60, dtype=np.uint8).reshape(10, 6))
+    np.save(tmp_path / "y.npy", np.arange(10) % 3)
+    np.save(tmp_path / "z.npy", np.zeros((10, 3)))
+    golden = load_golden(MLP, tmp_path / "x.npy", tmp_path / "y.npy", tmp_path / "z.npy")
+    assert (golden.inputs.shape, golden.inputs.dtype, golden.random) == ((10, 1, 6), np.float32, False)
+    assert golden.labels.tolist() == [0, 1, 2] * 3 + [0]
+    assert golden.expected.shape == (10, 3)
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (5, 1, 6), (5, 2, 3), (5, 6, 1, 1)])
+def test_shapes_that_fit_a_flat_input(shape):
+    assert load_golden(MLP, np.zeros(shape), None, None).inputs.shape == (5, 1, 6)
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 6, 2), (5, 72), (0, 2, 6, 6)])
+def test_shapes_that_would_be_a_guess(shape):
+    assert failure(np.zeros(shape), None, None, model=CNN) == (
+        f"the given array has shape {shape}, which does not fit input 'x' of shape (1, 2, 6, 6): (samples, 2, 6, 6) is "
+        "needed"
+    )
+
+
+def test_random_inputs_are_the_same_each_time_and_fit_the_datatype():
+    first, second = load_golden(MLP, None, None, None), load_golden(MLP, None, None, None)
+    assert first.random
+    assert first.inputs.shape == (8, 1, 6)
+    np.testing.assert_array_equal(first.inputs, second.inputs)
+    model = graphs.quant_mlp()
+    for name, values in (("INT2", {-2, -1, 0, 1}), ("BIPOLAR", {-1, 1}), ("BINARY", {0, 1})):
+        model.set_tensor_datatype("x", DataType[name])
+        assert set(load_golden(model, None, None, None).inputs.ravel()) == values
+
+
+def test_labels_without_inputs():
+    message = "there are labels to verify with, but no inputs: give verify inputs too"
+    assert failure(None, np.zeros(3), None) == message
+
+
+def test_counts_must_agree():
+    assert failure(np.zeros((4, 6)), np.zeros(3), None) == (
+        "the given array holds 3 labels for 4 inputs: one each is needed"
+    )
+    assert failure(np.zeros((4, 6)), None, np.zeros((3, 3))) == (
+        "the given array holds outputs of shape (3, 3) for 4 inputs: one each is needed"
+    )
+
+
+def test_labels_are_whole_numbers():
+    message = "the given array holds labels that are not whole numbers"
+    assert failure(np.zeros((2, 6)), np.asarray([0.5, 1]), None) == message
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy does not exist"
+    (tmp_path / "x.npy").write_text("no")
+    assert failure(tmp_path / "x.npy", None, None).startswith(
+        f"verify inputs: {tmp_path}/x.npy is not a .npy file of plain numbers: "
+    )
+    np.save(tmp_path / "o.npy", np.asarray([{}], dtype=object), allow_pickle=True)
+    assert "is not a .npy file of plain numbers" in failure(tmp_path / "o.npy", None, None)
+    assert failure("abc.npy", None, None) == "verify inputs: abc.npy does not exist"
+    assert failure([1, 2], None, None) == "verify inputs must be a .npy file or an array of numbers, not list"

@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from qonnx.core.datatype import DataType
+
+from brainsmith.build.model import read_model
+from brainsmith.errors import ModelError
+from tests.build import graphs
+
+
+def failure(source):
+    with pytest.raises(ModelError) as caught:
+        read_model(source)
+    return str(caught.value)
+
+
+def saved(model, path):
+    model.save(str(path))
+    return path
+
+
+def test_reads_a_quantised_model_from_a_file_and_from_memory(tmp_path):
+    model = graphs.quant_mlp()
+    before = model.model.SerializeToString(deterministic=True)
+    from_file = read_model(saved(model, tmp_path / "mlp.onnx"))
+    from_memory = read_model(model)
+    assert from_file.digest == from_memory.digest
+    assert [node.op_type for node in from_file.peek().graph.node].count("Quant") == 4
+    assert model.model.SerializeToString(deterministic=True) == before
+
+
+def test_a_missing_file_and_what_is_beside_it(tmp_path):
+    assert failure(tmp_path / "no.onnx") == f"model {tmp_path}/no.onnx does not exist"
+    saved(graphs.quant_mlp(), tmp_path / "mlp.onnx")
+    assert (
+        failure(tmp_path / "no.onnx") == f"model {tmp_path}/no.onnx does not exist. {tmp_path} has mlp.onnx"
+    )
+    assert failure(tmp_path / "sub" / "no.onnx") == (
+        f"model {tmp_path}/sub/no.onnx does not exist: there is no folder {tmp_path}/sub"
+    )
+
+
+def test_a_folder(tmp_path):
+    assert failure(tmp_path) == f"{tmp_path} is a folder, not an ONNX file. Name the .onnx file itself."
+    saved(graphs.quant_mlp(), tmp_path / "mlp.onnx")
+    assert failure(tmp_path) == f"{tmp_path} is a folder, not an ONNX file. It holds mlp.onnx."
+
+
+@pytest.mark.parametrize(
+    "content", [b"hello, I am text\n", b"\x89PNG\r\n\x1a\n" + bytes(64), b"\x08\x07", bytes(3)]
+)
+def test_not_an_onnx_file(tmp_path, content):
+    file = tmp_path / "x.onnx"
+    file.write_bytes(content)
+    assert failure(file).startswith(f"{file} is not an ONNX file: it ")
+
+
+def test_every_cut_of_a_real_model_is_refused(tmp_path):
+    data = graphs.quant_mlp().model.SerializeToString()
+    file = tmp_path / "x.onnx"
+    for end in range(0, len(data) - 1, 97):
+        file.write_bytes(data[:end])
+        with pytest.raises(ModelError):
+            read_model(file)
+
+
+def test_an_empty_file(tmp_path):
+    (tmp_path / "x.onnx").touch()
+    assert failure(tmp_path / "x.onnx") == f"{tmp_path}/x.onnx is empty; an ONNX file was expected"
+
+
+def test_a_float_model():
+    assert failure(graphs.float_mlp()) == (
+        "the model is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and no datatype "
+        "annotation. Train it quantised (with Brevitas or QKeras, for example) and export it as QONNX."
+    )
+
+
+def test_datatype_annotations_are_quantisation_too():
+    model = graphs.float_mlp()
+    model.set_tensor_datatype("x", DataType["FLOAT32"])
+    assert "is a float model" in failure(model)
+    model.set_tensor_datatype("w", DataType["INT4"])
+    assert read_model(model).peek().get_tensor_datatype("w").name == "INT4"
+
+
+def test_quantize_linear_is_named():
+    model = graphs.float_mlp()
+    model.graph.node[0].op_type = "QuantizeLinear"
+    assert "quantised with QuantizeLinear, which is not supported" in failure(model)
+
+
+def test_several_inputs():
+    model = graphs.quant_mlp()
+    model.graph.input.append(helper.make_tensor_value_info("mask", TensorProto.FLOAT, [1, 6]))
+    assert failure(model) == (
+        "the model must have one input, not 2 ('x', 'mask'). Join several inputs before the model, or build the parts "
+        "one by one."
+    )
+
+
+def test_a_constant_listed_as_an_input_is_none():
+    model = graphs.quant_mlp()
+    del model.graph.value_info[:]
+    model.graph.input.append(helper.make_tensor_value_info("w0", TensorProto.FLOAT, [6, 8]))
+    read_model(model)
+
+
+@pytest.mark.parametrize(("dim", "shown"), [("batch", "batch"), (0, "?")])
+def test_dynamic_shapes(dim, shown):
+    model = graphs.quant_mlp()
+    model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, [dim, 6]))
+    assert failure(model) == (
+        f"the model: input 'x' has the dynamic shape [{shown}, 6]: dimension 0 ('{shown}') is not a number. Hardware has "
+        "fixed sizes: export the model with fixed shapes and a batch of 1."
+    )
+
+
+def test_no_shape_at_all():
+    model = graphs.quant_mlp()
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("m1", TensorProto.FLOAT, None))
+    assert failure(model) == "the model: output 'm1' has no shape. Export the model with fixed shapes."
+
+
+def test_no_nodes():
+    model = graphs.quant_mlp()
+    del model.graph.node[:]
+    assert failure(model) == "the model has no nodes: there is nothing to build"
+
+
+def test_weights_in_a_file_beside_the_model(tmp_path):
+    import onnx
+
+    model = graphs.quant_mlp((64, 64, 4))
+    weights = model.get_initializer("w0")
+    onnx.save(
+        model.model, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=100
+    )
+    again = read_model(tmp_path / "m.onnx").peek()
+    np.testing.assert_array_equal(again.get_initializer("w0"), weights)
+    (tmp_path / "w.bin").unlink()
+    assert failure(tmp_path / "m.onnx").startswith(
+        f"{tmp_path}/m.onnx keeps weights in another file that cannot be read: "
+    )

@@ -1,0 +1,264 @@
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.transformation.general import GiveUniqueNodeNames
+from qonnx.transformation.infer_shapes import InferShapes
+
+import brainsmith.build
+from brainsmith.build import build
+from brainsmith.errors import BuildError, ModelError, OutputError, VerificationError
+from tests.build import graphs
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+
+
+def same(model, cfg):
+    return model
+
+
+def named(model, cfg):
+    return model.transform(GiveUniqueNodeNames())
+
+
+def flip(model, cfg):
+    weights = model.get_initializer("w0").copy()
+    weights[0, 0] += 0.25
+    model.set_initializer("w0", weights)
+    return model
+
+
+def swap(model, cfg):
+    weights = model.get_initializer("w0")
+    model.set_initializer("w0", np.ascontiguousarray(weights[:, [1, 0, *range(2, weights.shape[1])]]))
+    return model
+
+
+def fail(model, cfg):
+    for node in model.graph.node:
+        raise ValueError("cannot fold this")
+    return model
+
+
+def tree(folder):
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
+
+
+def golden():
+    model = graphs.quant_mlp()
+    data = graphs.samples(model, 60)
+    return {"verify_inputs": data, "verify_labels": np.arange(60) % 3}
+
+
+def test_a_build_from_python(tmp_path):
+    result = build(
+        graphs.quant_mlp(), output=tmp_path / "out", steps=[named, InferShapes(), same], **golden()
+    )
+    assert tree(tmp_path / "out") == [
+        ".build.json",
+        "checkpoints/01_named.onnx",
+        "checkpoints/02_InferShapes.onnx",
+        "checkpoints/03_same.onnx",
+        "model.onnx",
+        "report.html",
+        "report.json",
+    ]
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report == result.report
+    assert report["schema"] == "brainsmith.report/1"
+    assert [step["name"] for step in report["steps"]] == ["named", "InferShapes", "same"]
+    assert [step["framework"] for step in report["steps"]] == ["callable", "callable", "callable"]
+    assert all(step["verified"]["samples"] == 60 for step in report["steps"])
+    assert all(step["verified"]["mismatches"] == 0 for step in report["steps"])
+    accuracy = report["accuracy"]
+    assert accuracy["samples"] == 60
+    assert accuracy["before"] == accuracy["after"] > 0
+    assert (report["layers"], report["estimate"], report["warnings"]) == ([], None, [])
+    assert [node["op_type"] for node in report["graphs"]["before"]["nodes"]][:2] == ["Input", "Quant"]
+    assert ModelWrapper(str(result.model)).graph.node[0].name == "Quant_0"
+
+
+def test_a_second_build_reuses_every_step(tmp_path):
+    first = build(graphs.quant_mlp(), output=tmp_path / "a", steps=[named, same], **golden())
+    second = build(graphs.quant_mlp(), output=tmp_path / "b", steps=[named, same], **golden())
+    assert [step.reused for step in first.steps] == [False, False]
+    assert [step.reused for step in second.steps] == [True, True]
+    assert (tmp_path / "a" / "model.onnx").read_bytes() == (tmp_path / "b" / "model.onnx").read_bytes()
+    third = build(graphs.quant_mlp(seed=3), output=tmp_path / "b", steps=[named, same], **golden())
+    for step in third.steps:
+        assert not step.reused
+        assert step.cache.startswith("the model before it is another one")
+    assert not any(
+        s.reused
+        for s in build(graphs.quant_mlp(), output=tmp_path / "c", steps=[same], use_cache=False).steps
+    )
+
+
+@pytest.mark.parametrize(("change", "name"), [(flip, "flip"), (swap, "swap")])
+def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
+    with pytest.raises(VerificationError) as caught:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, change, same], **golden())
+    first, *rest = str(caught.value).splitlines()
+    assert first.startswith(f"step '{name}' changed what the model computes: ")
+    assert "at tensor 'm1'" in first
+    assert rest == [
+        "  steps before it: named",
+        f"  last good model: {tmp_path}/out/failed/checkpoints/01_named.onnx",
+    ]
+    assert tree(tmp_path / "out") == [
+        "failed/checkpoints/01_named.onnx",
+        f"failed/checkpoints/02_{name}.onnx",
+    ]
+
+
+def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
+    build(graphs.quant_mlp(), output=tmp_path, steps=[named], **golden())
+    before = {name: (tmp_path / name).read_bytes() for name in tree(tmp_path) if not name.startswith("xdg")}
+    with pytest.raises(BuildError) as caught:
+        build(graphs.quant_mlp(), output=tmp_path, steps=[named, same, fail], **golden())
+    assert str(caught.value).splitlines() == [
+        "step 'fail' failed at node 'Quant_0' (Quant): ValueError: cannot fold this",
+        "  steps before it: named, same",
+        f"  last good model: {tmp_path}/failed/checkpoints/02_same.onnx",
+    ]
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert ModelWrapper(f"{tmp_path}/failed/checkpoints/02_same.onnx").graph.node[0].name == "Quant_0"
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    build(graphs.quant_mlp(), output=tmp_path, steps=[named], **golden())
+    assert not (tmp_path / "failed").exists()
+
+
+def test_the_first_step_fails(tmp_path):
+    with pytest.raises(BuildError, match=r"it was the first step; the last good model is the input model$"):
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[fail])
+
+
+def test_lambdas_are_named_by_their_place(tmp_path):
+    line = sys._getframe().f_lineno + 1
+    steps = [lambda m, cfg: m.transform(GiveUniqueNodeNames()), lambda m, cfg: m]
+    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=steps)
+    assert [step.name for step in result.steps] == [f"lambda at test_run.py:{line}"] * 2
+    assert tree(tmp_path / "out" / "checkpoints") == [
+        f"01_lambda_at_test_run.py_{line}.onnx",
+        f"02_lambda_at_test_run.py_{line}.onnx",
+    ]
+
+
+def test_without_golden_data_eight_random_inputs_and_a_warning(tmp_path):
+    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named])
+    assert result.steps[0].verified.samples == 8
+    assert result.warnings == (
+        "no golden inputs: verified with 8 random inputs (seed 0), which says little about real data. Add "
+        "`verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or --verify-inputs x.npy.",
+    )
+
+
+def test_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
+    def odd(model, cfg):
+        model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
+        model.graph.output[0].name = "odd"
+        return model
+
+    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, odd], **golden())
+    (warning,) = result.warnings
+    assert warning.startswith("step 'odd' was not verified: ")
+    assert result.report["steps"][1]["verified"]["samples"] == 0
+    assert result.report["steps"][1]["verified"]["reason"]
+    assert result.report["accuracy"]["after"] is None
+
+
+def test_progress_and_summary(tmp_path):
+    lines = []
+    steps = [named, same]
+    result = build(
+        graphs.quant_mlp(),
+        output=tmp_path / "out",
+        steps=steps,
+        progress=lambda e: lines.append(str(e)),
+        explain=True,
+        **golden(),
+    )
+    assert lines[0].startswith("input model: 60 samples, accuracy ")
+    assert lines[1] == "[1/2] named"
+    assert lines[2].startswith("[1/2] named  ")
+    assert lines[2].endswith(" s  verified 60 samples  (it was not built before)")
+    summary = result.summary().splitlines()
+    assert summary[0].startswith("steps      2 in ")
+    assert summary[1].startswith("accuracy   ")
+    assert summary[2] == f"output     {tmp_path / 'out'}"
+
+
+def test_verification_and_report_off(tmp_path):
+    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same], verify=False, report=False)
+    assert result.report["steps"][0]["verified"] is None
+    assert tree(tmp_path / "out") == [".build.json", "checkpoints/01_same.onnx", "model.onnx", "report.json"]
+
+
+def test_bad_input_leaves_nothing(tmp_path):
+    for model, error in ((graphs.float_mlp(), ModelError), (tmp_path / "no.onnx", ModelError)):
+        with pytest.raises(error):
+            build(model, output=tmp_path / "out", steps=[same])
+        assert not (tmp_path / "out").exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError):
+        build(graphs.quant_mlp(), output=tmp_path / "file", steps=[same])
+    with pytest.raises(
+        BuildError, match=r"^steps\[1\] must be a function \(model, cfg\) -> model, the name of a step, or a"
+    ):
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same, 3])
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_leaves_nothing_but_the_cache(tmp_path):
+    def interrupted(model, cfg):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, interrupted])
+    assert str(caught.value) == (
+        f"build interrupted after 1 of 2 steps; {tmp_path / 'out'} is as it was; the steps done are in the build cache"
+    )
+    assert not (tmp_path / "out").exists()
+    assert build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, same]).steps[0].reused
+
+
+def test_two_builds_in_two_threads(tmp_path):
+    results, problems = {}, []
+
+    def work(seed):
+        try:
+            model = graphs.quant_mlp(seed=seed)
+            results[seed] = build(model, output=tmp_path / f"out{seed}", steps=[named, InferShapes(), same])
+        except Exception as error:
+            problems.append(error)
+
+    folder = Path.cwd()
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert Path.cwd() == folder
+    for seed, result in results.items():
+        expected = graphs.quant_mlp(seed=seed).get_initializer("w0")
+        np.testing.assert_array_equal(ModelWrapper(str(result.model)).get_initializer("w0"), expected)
+
+
+def test_the_package_is_light():
+    code = "import sys, brainsmith.build; print([m for m in ('numpy', 'onnx', 'qonnx', 'yaml') if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    assert done.stdout == "[]\n"
+    assert sorted(brainsmith.build.__all__) == ["BuildResult", "build"]

@@ -1,0 +1,186 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from brainsmith.build.artifact import Artifact
+from brainsmith.build.cache import BuildCache
+from brainsmith.build.config import StepConfig
+from brainsmith.build.pipeline import BuildStep
+from brainsmith.build.runner import StepRunner
+from brainsmith.errors import BuildError
+from tests.build import graphs
+
+FACTOR = 2.0
+
+
+def scale(model, cfg):
+    model.set_initializer("w0", model.get_initializer("w0") * np.float32(FACTOR))
+    if cfg.target_fps:
+        cfg.get_report_directory().joinpath("note.txt").write_text(f"{cfg.output_dir} {cfg.target_fps}")
+    return model
+
+
+def run(function, tmp_path, name="out", config=None, cache=True):
+    staging = tmp_path / name
+    staging.mkdir()
+    config = config or StepConfig(target_fps=5)
+    config.output_dir = str(staging)
+    step = BuildStep("mine", "callable", "step", target=function)
+    runner = StepRunner([step], config, staging, BuildCache(tmp_path / "cache") if cache else None)
+    model = runner.apply(step, Artifact.of(graphs.quant_mlp()))
+    return model, runner.results[0], staging
+
+
+def test_a_step_runs_once_and_is_reused_with_its_side_files(tmp_path):
+    first, result, _ = run(scale, tmp_path)
+    assert (result.reused, result.cache) == (False, "it was not built before")
+    again, result, staging = run(scale, tmp_path, "other")
+    assert (result.reused, result.cache) == (True, "same model, source, arguments, cfg and versions")
+    assert again.data == first.data
+    assert (staging / "report" / "note.txt").read_text() == f"{staging} 5"
+
+
+def test_another_value_of_what_it_read_runs_it_again(tmp_path):
+    run(scale, tmp_path)
+    result = run(scale, tmp_path, "b", StepConfig(target_fps=6))[1]
+    assert (result.reused, result.cache) == (False, "cfg.target_fps was 5, and is 6 now")
+    assert run(scale, tmp_path, "c", StepConfig(target_fps=5, fpga_part="unread"))[1].reused
+
+
+def test_a_global_is_part_of_the_key(tmp_path, monkeypatch):
+    run(scale, tmp_path)
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    result = run(scale, tmp_path, "b")[1]
+    assert (result.reused, result.cache) == (False, "its source changed")
+
+
+def test_a_closure_is_part_of_the_key(tmp_path):
+    def make(factor):
+        def step(model, cfg):
+            model.set_initializer("w0", model.get_initializer("w0") * np.float32(factor))
+            return model
+
+        return step
+
+    first = run(make(1.0), tmp_path)[0]
+    second, result, _ = run(make(2.0), tmp_path, "b")
+    assert not result.reused
+    assert second.digest != first.digest
+    assert run(make(2.0), tmp_path, "c")[1].reused
+
+
+def test_what_cannot_be_keyed_runs_each_time_and_says_why(tmp_path):
+    weights = np.zeros((6, 8), np.float32)
+
+    def step(model, cfg):
+        model.set_initializer("w0", weights)
+        return model
+
+    for name in ("a", "b"):
+        result = run(step, tmp_path, name)[1]
+        assert not result.reused
+        assert result.cache == (
+            "it is never reused: its variable 'weights' is a ndarray, whose content is not part of a key"
+        ).replace("a ndarray", "a ndarray")
+
+
+def test_a_step_that_changes_cfg_or_names_files_elsewhere_is_not_kept(tmp_path):
+    def writer(model, cfg):
+        cfg.target_fps = 9
+        return model
+
+    def outside(model, cfg):
+        model.graph.node[0].attribute.append(helper.make_attribute("code_gen_dir", "/usr/bin"))
+        return model
+
+    assert run(writer, tmp_path, "a")[1].cache == "it is never reused: it changes cfg.target_fps"
+    assert run(outside, tmp_path, "b")[1].cache == (
+        "it is never reused: its result names /usr/bin, which is outside the output folder"
+    )
+
+
+def test_paths_into_the_output_move_with_it(tmp_path):
+    def step(model, cfg):
+        Path(cfg.output_dir, "part.txt").write_text("x")
+        model.graph.node[0].attribute.append(helper.make_attribute("model", f"{cfg.output_dir}/part.txt"))
+        return model
+
+    first = run(step, tmp_path, "a")[0]
+    second, result, staging = run(step, tmp_path, "b")
+    assert result.reused
+    assert f"{staging}/part.txt".encode() in second.data
+    assert str(tmp_path / "a").encode() in first.data
+
+
+def test_folder_and_environment_are_restored(tmp_path, monkeypatch):
+    monkeypatch.setenv("BUILD_TEST_KEPT", "1")
+
+    def step(model, cfg):
+        os.chdir("/")
+        os.environ["BUILD_TEST_NEW"] = "2"
+        os.environ["BUILD_TEST_KEPT"] = "2"
+        return model
+
+    before = Path.cwd()
+    run(step, tmp_path)
+    assert Path.cwd() == before
+    assert "BUILD_TEST_NEW" not in os.environ
+    assert os.environ["BUILD_TEST_KEPT"] == "1"
+
+
+def test_a_failure_names_step_node_and_cause(tmp_path):
+    def step(model, cfg):
+        for node in model.graph.node:
+            if node.op_type == "MatMul":
+                raise KeyError("no folding")
+        return model
+
+    with pytest.raises(
+        BuildError, match=r"^step 'mine' failed at node 'matmul0' \(MatMul\): KeyError: 'no folding'$"
+    ):
+        run(step, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (None, "it must return a model, not NoneType"),
+        ((1, True), "it must return a model, not tuple"),
+    ],
+)
+def test_a_step_that_returns_no_model(tmp_path, result, text):
+    with pytest.raises(BuildError, match=f"^step 'mine' failed: {text}$"):
+        run(lambda model, cfg: result, tmp_path)
+
+
+def test_exit_in_a_step_is_a_failure(tmp_path):
+    with pytest.raises(BuildError, match="^step 'mine' failed: SystemExit: 3$"):
+        run(lambda model, cfg: exit(3), tmp_path)
+
+
+def test_without_a_cache_nothing_is_written(tmp_path):
+    result = run(scale, tmp_path, cache=False)[1]
+    assert result.cache == "the build cache is off"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_unwritable_cache_is_a_warning(tmp_path):
+    (tmp_path / "cache").write_text("")
+    staging = tmp_path / "out"
+    staging.mkdir()
+    step = BuildStep("mine", "callable", "step", target=scale)
+    runner = StepRunner([step], StepConfig(output_dir=str(staging)), staging, BuildCache(tmp_path / "cache"))
+    runner.apply(step, Artifact.of(graphs.quant_mlp()))
+    assert runner.warnings[0].startswith("the build cache cannot be written: ")
+
+
+def test_the_input_is_not_changed(tmp_path):
+    model = Artifact.of(graphs.quant_mlp())
+    before = model.data
+    step = BuildStep("mine", "callable", "step", target=scale)
+    runner = StepRunner([step], StepConfig(), tmp_path, None)
+    result = runner.apply(step, model)
+    assert Artifact.of(model.peek()).data == before != result.data

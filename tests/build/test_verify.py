@@ -1,0 +1,163 @@
+import numpy as np
+import pytest
+from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
+
+from brainsmith.build.golden import GoldenData
+from brainsmith.build.verify import Verifier
+from brainsmith.errors import BuildError, VerificationError
+from tests.build import graphs
+
+
+def no_parent():
+    return None
+
+
+def make(model, count=40, labels=None, expected=None, **tolerances):
+    data = graphs.samples(model, count)[:, None]
+    return Verifier(model, GoldenData(data, labels, expected), tolerances)
+
+
+def copied(model):
+    return ModelWrapper(model.model, make_deepcopy=True)
+
+
+def test_an_unchanged_model_verifies():
+    model = graphs.quant_mlp()
+    outcome = make(model).check("cleanup", copied(model), no_parent)
+    assert (outcome.samples, outcome.mismatches, outcome.max_error, outcome.reason) == (40, 0, 0.0, "")
+
+
+def test_a_flipped_weight_bit_is_found():
+    model = graphs.quant_mlp()
+    changed = copied(model)
+    weights = changed.get_initializer("w0").copy()
+    weights[2, 5] += 0.25  # the lowest bit of a 4-bit weight with a scale of 0.25
+    changed.set_initializer("w0", weights)
+    with pytest.raises(VerificationError) as caught:
+        make(model).check("streamline", changed, no_parent)
+    message = str(caught.value)
+    assert message.startswith("step 'streamline' changed what the model computes: ")
+    assert "worst at tensor 'm1', sample " in message
+    assert message.endswith(
+        "tolerance 6.0625e-05. The first tensor of the same name that differs is 'wq0'"
+    ) or ("The first tensor of the same name that differs is 'm0'" in message)
+
+
+def test_two_swapped_channels_are_found():
+    model = graphs.quant_cnn()
+    changed = copied(model)
+    weights = changed.get_initializer("w").copy()
+    changed.set_initializer("w", weights[[1, 0, 2]])
+    with pytest.raises(VerificationError, match="^step 'lower' changed what the model computes: "):
+        make(model).check("lower", changed, no_parent)
+
+
+def test_a_tolerance_per_step():
+    model = graphs.quant_mlp()
+    changed = copied(model)
+    changed.graph.node.append(helper.make_node("Add", ["m1", "tiny"], ["y"], name="shift"))
+    changed.graph.output[0].name = "y"
+    changed.set_initializer("tiny", np.asarray(0.01, np.float32))
+    with pytest.raises(VerificationError, match=r"error 0\.01\d*, tolerance 0\.005"):
+        make(model, **{"*": 0.005, "loose": 0.02}).check("other", changed, no_parent)
+    outcome = make(model, **{"*": 0.005, "loose": 0.02}).check("loose", changed, no_parent)
+    assert outcome.mismatches == 0
+    assert outcome.max_error == pytest.approx(0.01, rel=1e-3)
+
+
+def test_accuracy_and_classes():
+    model = graphs.quant_mlp()
+    labels = np.zeros(40, int)
+    verifier = make(model, labels=labels)
+    outcome = verifier.check("x", copied(model), no_parent, whole=True)
+    assert verifier.accuracy == outcome.accuracy
+    assert 0 < verifier.accuracy < 1
+
+
+def test_a_model_that_cannot_be_executed_says_why():
+    model = graphs.quant_mlp()
+    changed = copied(model)
+    changed.graph.node[-1].op_type = "NoSuchOp"
+    outcome = make(model).check("x", changed, no_parent)
+    assert outcome.samples == 0
+    assert outcome.reason
+
+
+def test_outputs_that_cannot_be_compared_say_why():
+    outcome = make(graphs.quant_mlp()).check("x", graphs.quant_mlp((6, 8, 4)), no_parent)
+    assert (outcome.samples, outcome.reason) == (
+        0,
+        "its output 'm1' has shape (1, 4), and the original 'm1' (1, 3)",
+    )
+
+
+def test_absorbed_transposes_still_verify():
+    model = graphs.quant_cnn()
+    changed = copied(model)
+    changed.graph.input[0].CopyFrom(helper.make_tensor_value_info("nhwc", 1, [1, 6, 6, 2]))
+    changed.graph.node.insert(0, helper.make_node("Transpose", ["nhwc"], ["x"], name="t", perm=[0, 3, 1, 2]))
+    changed.graph.node.append(helper.make_node("ArgMax", ["y"], ["top"], name="top", axis=1, keepdims=0))
+    changed.graph.output[0].CopyFrom(helper.make_tensor_value_info("top", 7, [1]))
+    outcome = make(model).check("absorb", changed, no_parent)
+    assert (outcome.samples, outcome.mismatches, outcome.reason) == (40, 0, "")
+    assert outcome.notes == (
+        "input 'nhwc' transposed from (1, 2, 6, 6) to (1, 6, 6, 2)",
+        "output 'top' is a class number, compared with the largest of 'y'",
+    )
+
+
+def parent_and_child(tmp_path):
+    """Split the network after its first activation, as FINN's partitioning does."""
+    model = graphs.quant_mlp()
+    child = copied(model)
+    child.graph.node.remove(child.graph.node[0])
+    child.graph.input[0].CopyFrom(helper.make_tensor_value_info("a0", 1, [1, 6]))
+    parent = copied(model)
+    del parent.graph.node[1:]
+    partition = helper.make_node(
+        "GenericPartition", ["a0"], ["m1"], name="part", domain="qonnx.custom_op.general", model="gone.onnx"
+    )
+    partition.op_type = "StreamingDataflowPartition"
+    parent.graph.node.append(partition)
+    parent.set_tensor_shape("a0", [1, 6])
+    return model, parent, child
+
+
+def test_a_dataflow_partition_is_run_inside_its_parent(tmp_path):
+    model, parent, child = parent_and_child(tmp_path)
+    verifier = make(model)
+    assert verifier.check("part", child, lambda: parent).samples == 40
+    weights = child.get_initializer("w1").copy()
+    child.set_initializer("w1", weights[::-1].copy())
+    with pytest.raises(VerificationError):
+        verifier.check("part", child, lambda: parent)
+
+
+def test_expected_outputs_are_checked_before_any_step():
+    model = graphs.quant_mlp()
+    data = graphs.samples(model)[:, None]
+    outputs = make(model)._outputs()["m1"]
+    Verifier(model, GoldenData(data, None, outputs[:, 0]), {})
+    Verifier(model, GoldenData(data, None, outputs.reshape(40, -1).argmax(axis=1)), {})
+    wrong = outputs.copy()
+    wrong[7, 0, 1] += 1
+    with pytest.raises(
+        VerificationError,
+        match=(
+            r"^the input model does not compute the expected outputs, before any step: 1 of 40 samples differ; worst at "
+            r"tensor 'm1', sample 7: error 1, tolerance "
+        ),
+    ):
+        Verifier(model, GoldenData(data, None, wrong), {})
+    with pytest.raises(
+        BuildError, match=r"^the expected outputs have shape \(40, 2\), and output 'm1' of 40 samples has "
+    ):
+        Verifier(model, GoldenData(data, None, wrong[:, 0, :2]), {})
+
+
+def test_chosen_samples_are_spread_and_the_same():
+    verifier = make(graphs.quant_mlp(), count=100)
+    chosen = verifier._chosen(32)
+    assert len(chosen) == 32
+    assert (chosen[0], chosen[-1]) == (0, 99)

@@ -1,0 +1,121 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from onnx import helper
+
+from brainsmith.build.workspace import Workspace
+from brainsmith.errors import OutputError
+from tests.build import graphs
+
+
+def tree(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def fill(workspace, **files):
+    for name, text in files.items():
+        path = workspace.staging / name.replace("__", "/").replace("_json", ".json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_publish_swaps_the_files_in(tmp_path):
+    workspace = Workspace(tmp_path / "a" / "out")
+    fill(workspace, report_json="{}", checkpoints__one="1")
+    workspace.publish()
+    assert tree(tmp_path / "a" / "out") == [".build.json", "checkpoints", "checkpoints/one", "report.json"]
+
+
+def test_a_second_build_replaces_the_first_and_touches_nothing_else(tmp_path):
+    first = Workspace(tmp_path)
+    fill(first, report_json="1", checkpoints__one="1", old="x")
+    first.publish()
+    (tmp_path / "mine.txt").write_text("keep me")
+    second = Workspace(tmp_path)
+    fill(second, report_json="2", checkpoints__two="2")
+    assert (tmp_path / "report.json").read_text() == "1"
+    second.publish()
+    assert tree(tmp_path) == [".build.json", "checkpoints", "checkpoints/two", "mine.txt", "report.json"]
+    assert (tmp_path / "report.json").read_text() == "2"
+
+
+def test_a_failed_build_leaves_the_earlier_one_whole(tmp_path):
+    first = Workspace(tmp_path)
+    fill(first, report_json="1")
+    first.publish()
+    second = Workspace(tmp_path)
+    fill(second, checkpoints__two="2")
+    assert second.fail() == tmp_path / "failed"
+    assert tree(tmp_path) == [
+        ".build.json",
+        "failed",
+        "failed/checkpoints",
+        "failed/checkpoints/two",
+        "report.json",
+    ]
+    third = Workspace(tmp_path)
+    fill(third, report_json="3")
+    third.publish()
+    assert tree(tmp_path) == [".build.json", "report.json"]
+
+
+def test_discard_leaves_nothing_not_even_the_folders_it_made(tmp_path):
+    workspace = Workspace(tmp_path / "a" / "b")
+    fill(workspace, report_json="1")
+    workspace.discard()
+    assert tree(tmp_path) == []
+
+
+def test_the_output_is_a_file(tmp_path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(OutputError, match=f"^output {tmp_path}/out is a file; name a folder$"):
+        Workspace(tmp_path / "out")
+
+
+def test_an_unwritable_output(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        OutputError, match=f"^output folder {tmp_path}/file/out cannot be written: Not a directory$"
+    ):
+        Workspace(tmp_path / "file" / "out")
+    with pytest.raises(OutputError, match="^output folder /proc/brainsmith/out cannot be written: "):
+        Workspace("/proc/brainsmith/out")
+
+
+def test_what_a_killed_build_left_is_swept(tmp_path):
+    code = f"from brainsmith.build.workspace import Workspace; import os; Workspace({str(tmp_path)!r}); os._exit(9)"
+    subprocess.run([sys.executable, "-c", code], check=False)
+    assert len(tree(tmp_path)) == 1
+    mine = Workspace(tmp_path)
+    other = Workspace(tmp_path)
+    assert sorted(tree(tmp_path)) == sorted([mine.staging.name, other.staging.name])
+
+
+def test_paths_into_the_staging_folder_are_rewritten(tmp_path):
+    workspace = Workspace(tmp_path / "out")
+    model = graphs.quant_mlp()
+    model.graph.node[0].attribute.append(helper.make_attribute("model", f"{workspace.staging}/part.onnx"))
+    model.save(str(workspace.staging / "parent.onnx"))
+    fill(workspace, paths_json=json.dumps([f"{workspace.staging}/x"]))
+    workspace.publish()
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    again = ModelWrapper(str(tmp_path / "out" / "parent.onnx"))
+    assert [a.s for a in again.graph.node[0].attribute if a.name == "model"] == [
+        f"{tmp_path}/out/part.onnx".encode()
+    ]
+    assert json.loads((tmp_path / "out" / "paths.json").read_text()) == [f"{tmp_path}/out/x"]
+
+
+def test_a_manifest_cannot_name_files_elsewhere(tmp_path):
+    (tmp_path / "precious").write_text("")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".build.json").write_text(json.dumps({"entries": ["../precious", 3, ""]}))
+    workspace = Workspace(out)
+    workspace.publish()
+    assert (tmp_path / "precious").exists()
+    assert os.listdir(out) == [".build.json"]
