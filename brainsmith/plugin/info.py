@@ -80,8 +80,9 @@ class PluginInfo:
         extra: What only one framework knows, such as the domain of an operator.
     """
 
-    __slots__ = FIELDS
+    __slots__ = ("_values",)
 
+    _values: tuple[Any, ...]
     name: str
     type: str
     framework: str
@@ -105,22 +106,20 @@ class PluginInfo:
         unknown = [name for name in fields if name not in FIELDS]
         if unknown:
             raise TypeError(f"a plugin record has no field {unknown[0]!r}; it has {', '.join(FIELDS)}")
-        for field, default in zip(FIELDS, _DEFAULTS, strict=True):
-            value = fields.get(field, default)
-            object.__setattr__(self, field, dict(value) if field == "extra" else value)
+        values = [fields.get(field, default) for field, default in zip(FIELDS, _DEFAULTS, strict=True)]
+        values[-1] = dict(values[-1])
+        _SET_VALUES(self, tuple(values))
 
     @classmethod
     def from_plain(cls, values: tuple[Any, ...]) -> PluginInfo:
         """Make a record of its plain form (`to_plain`)."""
         info = object.__new__(cls)
-        put = object.__setattr__
-        for field, value in zip(FIELDS, values, strict=True):
-            put(info, field, value)
+        _SET_VALUES(info, values)
         return info
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return the values in the order of `FIELDS`: strings, numbers, tuples and one dict."""
-        return tuple(getattr(self, field) for field in FIELDS)
+        return self._values
 
     def replace(self, **changes: Any) -> PluginInfo:
         """Return a copy with some fields changed."""
@@ -188,7 +187,7 @@ class PluginInfo:
             raise KeyError(f"the record of {self.key!r} has no {name!r}") from None
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and name in self.extra:
+        if not name.startswith("_") and name in self.extra:
             return self.extra[name]
         raise AttributeError(f"the record of {self.key!r} has no attribute {name!r}")
 
@@ -210,7 +209,7 @@ class PluginInfo:
         yield from self.extra
 
     def __len__(self) -> int:
-        return len(self.keys())
+        return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
         return name == "class" or name in FIELDS or name in self.extra
@@ -232,3 +231,20 @@ class PluginInfo:
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.qualified} {self.reference}>"
+
+
+class _Field:
+    """Reads one value of a record. A cached discovery makes hundreds of records; this makes each of one tuple."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __get__(self, info: PluginInfo | None, owner: type) -> Any:
+        return self if info is None else info._values[self.index]
+
+
+_SET_VALUES = PluginInfo.__dict__["_values"].__set__
+for _index, _name in enumerate(FIELDS):
+    setattr(PluginInfo, _name, _Field(_index))
