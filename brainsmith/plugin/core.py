@@ -16,7 +16,7 @@ import sys
 
 from brainsmith.errors import PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.registry import REGISTRY, Registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
         def __call__(self, obj: T, /) -> T: ...
         @overload
         def __call__(self, /, **values: Any) -> Callable[[T], T]: ...
-
-
-_REGISTRY = Registry()
 
 
 def get_registry() -> Registry:
@@ -64,11 +61,11 @@ def _decorator(plugin_type: str) -> Decorator:
 def _enter(plugin_type: str, obj: Any, values: dict[str, Any], origin: str) -> Any:
     name = getattr(obj, "__name__", type(obj).__name__)
     reference = f"{getattr(obj, '__module__', '?')}:{getattr(obj, '__qualname__', name)}"
-    scanned = _REGISTRY.scanned(plugin_type, reference)
+    scanned = REGISTRY.scanned(plugin_type, reference)
     framework = scanned.framework if scanned else _framework(reference)
     info = make_record(plugin_type, values, name, framework, reference, origin)
     check_kind(plugin_type, obj, origin)
-    _REGISTRY.register(info, obj, override=bool(values.get("override")))
+    REGISTRY.register(info, obj, override=bool(values.get("override")))
     return obj
 
 

@@ -59,7 +59,7 @@ def discover(settings: Settings, adapters: list[Adapter], frameworks: tuple[str,
     problems = [problem for result in results for problem in result.problems]
     records, clashes = _settle_clashes(records)
     problems.extend(clashes)
-    watched = list(dict.fromkeys([*settings.files, *(path for result in results for path in result.watched)]))
+    watched = list(dict.fromkeys(path for result in results for path in result.watched))
     found = stamps(watched)
     newest = max((max(times[:2]) for times in found), default=0)
     return Snapshot(

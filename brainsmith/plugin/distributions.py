@@ -6,7 +6,9 @@ import os
 import sys
 
 from brainsmith.kept import read_bytes
+from brainsmith.plugin.files import stamp
 
+_INSTALLED = ("site-packages", "dist-packages")
 _SUFFIXES = (".dist-info", ".egg-info")
 
 
@@ -58,15 +60,18 @@ def environment(packages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         found in another way).
     """
     folders = search_folders()
-    state = []
+    state: list[tuple[str, ...]] = []
     for folder in folders:
+        if os.path.basename(folder) in _INSTALLED:  # only installers write there, so its own time shows it
+            state.append((folder, str(stamp(folder))))
+            continue
         try:
             names = [name for name in os.listdir(folder) if name.endswith(_SUFFIXES)]
         except OSError:
             continue
         if names:
             names.sort()
-            state.append((folder, *names))
+            state.append((folder, *names, *(str(stamp(os.path.join(folder, name))) for name in names)))
     for package in packages:
         suffix = os.path.join(package, "__init__.py")
         state.append((package, next((f for f in folders if os.path.exists(os.path.join(f, suffix))), "")))

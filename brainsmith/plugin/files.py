@@ -105,7 +105,13 @@ def stamp(path: str) -> Stamp:
 
 def stamps(paths: Iterable[str]) -> list[Stamp]:
     """Return the stamp of each path, in order."""
-    try:
-        return [(s.st_mtime_ns, s.st_ctime_ns, s.st_size) for s in map(os.stat, paths)]
-    except OSError:
-        return [stamp(path) for path in paths]
+    found: list[Stamp] = []
+    add = found.append
+    statuses = map(os.stat, paths)
+    while True:
+        try:
+            for status in statuses:
+                add((status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+            return found
+        except OSError:  # the map goes on behind the path that is not there
+            add(ABSENT)

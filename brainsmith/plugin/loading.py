@@ -6,6 +6,7 @@ import sys
 from _thread import RLock
 
 from brainsmith.errors import PluginLoadError
+from brainsmith.kept import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ def load(info: PluginInfo) -> Any:
     Raises:
         PluginLoadError: The import failed; the plugin's own error is shown and chained.
     """
-    from brainsmith.plugin.core import _REGISTRY
+    from brainsmith.plugin.registry import REGISTRY
 
-    return _REGISTRY.load(info)
+    return REGISTRY.load(info)
 
 
 def import_object(info: PluginInfo) -> Any:
@@ -81,9 +82,7 @@ def _prepare(info: PluginInfo) -> None:
 
 def folder_module(folder: str) -> str:
     """Return the name of the module below which the files of a folder are imported: the same in every process."""
-    from zlib import crc32
-
-    return f"{FOLDER_PREFIX}{crc32(folder.encode('utf-8', 'surrogateescape')):08x}"
+    return FOLDER_PREFIX + digest(folder)
 
 
 def mount_folder(name: str, folder: str) -> None:

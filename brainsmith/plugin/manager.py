@@ -12,7 +12,6 @@ from _thread import RLock
 from brainsmith.errors import SettingsError
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
-from brainsmith.plugin.log import debug
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.stats import Stats
 from brainsmith.settings import MODES, Settings, load_settings
@@ -155,9 +154,10 @@ class PluginManager:
         snapshot, source = self._cache.get(key, settings)
         if snapshot is not None:
             return snapshot, source
-        debug("scanning: %s", source)
         from brainsmith.plugin.discovery import adapters_for, discover
+        from brainsmith.plugin.log import debug
 
+        debug("scanning: %s", source)
         snapshot = discover(settings, adapters_for(settings), request.frameworks)
         if request.mode != "blueprint":
             snapshot = snapshot.restricted(request.types)
@@ -304,9 +304,9 @@ def get_plugin_manager() -> PluginManager:
     if not _MANAGERS:
         with _MANAGERS_LOCK:
             if not _MANAGERS:
-                from brainsmith.plugin.core import _REGISTRY
+                from brainsmith.plugin.registry import REGISTRY
 
-                _MANAGERS.append(PluginManager(_REGISTRY))
+                _MANAGERS.append(PluginManager(REGISTRY))
     return _MANAGERS[0]
 
 

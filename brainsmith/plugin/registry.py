@@ -315,3 +315,7 @@ def _precedence(info: PluginInfo) -> tuple[int, int, str, str]:
 
 def _order(info: PluginInfo) -> tuple[int, str, str]:
     return PLUGIN_TYPES.index(info.type), info.framework, info.name
+
+
+REGISTRY = Registry()
+"""The one registry of this process. Use `brainsmith.plugin.core.get_registry`, which has discovery behind it."""

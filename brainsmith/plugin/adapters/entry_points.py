@@ -78,8 +78,6 @@ class EntryPointAdapter:
         result = AdapterResult(self.name)
         folders = search_folders()
         infos = info_folders(folders)
-        for info in infos:
-            result.watched.append(info.path)
         zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
         offering = [info for info in infos if offers(info, GROUP)]
         for info in offering:

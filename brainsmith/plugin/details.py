@@ -1,0 +1,211 @@
+"""Read what is asked of one plugin only, and costs parsing: its parameters and its docstring."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+
+from brainsmith.errors import PluginLoadError
+from brainsmith.kept import Kept, read_bytes
+from brainsmith.plugin.files import SourceFile, stamp
+from brainsmith.plugin.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+
+REQUIRED = "<required>"
+"""The default of a parameter that has none."""
+
+
+class Parameter:
+    """One parameter of a constructor or function.
+
+    Attributes:
+        name: Its name, with `*` or `**` in front if it takes many.
+        default: Its default as Python text, or `REQUIRED`.
+        annotation: Its type as Python text; empty if it has none.
+        keyword_only: Whether it can be given by name only.
+    """
+
+    __slots__ = ("annotation", "default", "keyword_only", "name")
+
+    def __init__(self, name: str, default: str = REQUIRED, annotation: str = "", keyword_only: bool = False) -> None:
+        self.name = name
+        self.default = default
+        self.annotation = annotation
+        self.keyword_only = keyword_only
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default == REQUIRED and not self.name.startswith("*")
+
+    def __str__(self) -> str:
+        text = f"{self.name}: {self.annotation}" if self.annotation else self.name
+        if self.default == REQUIRED:
+            return text
+        return f"{text} = {self.default}" if self.annotation else f"{text}={self.default}"
+
+    def __repr__(self) -> str:
+        return f"Parameter({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Parameter) and self.to_plain() == other.to_plain()
+
+    def __hash__(self) -> int:
+        return hash(self.to_plain())
+
+    def to_plain(self) -> tuple[str, str, str, bool]:
+        """Return name, default, annotation and whether it is keyword-only."""
+        return self.name, self.default, self.annotation, self.keyword_only
+
+
+class Details:
+    """What the source says of one plugin.
+
+    Attributes:
+        parameters: Of the constructor or function, without `self`.
+        docstring: Cleaned of its indentation; empty if there is none.
+        bases: Of a class: the names of its bases as written.
+    """
+
+    __slots__ = ("bases", "docstring", "parameters")
+
+    def __init__(self, parameters: tuple[Parameter, ...], docstring: str, bases: tuple[str, ...]) -> None:
+        self.parameters = parameters
+        self.docstring = docstring
+        self.bases = bases
+
+
+def details_of(info: PluginInfo) -> Details:
+    """Read a plugin's details from its source, without importing it; kept on disk as long as the file is the same.
+
+    Raises:
+        PluginLoadError: The source is not there, or does not define the plugin.
+    """
+    from brainsmith.settings import cache_dir
+
+    path = info.file or _path_of(info)
+    if not path or not os.path.isfile(path):
+        raise PluginLoadError(f"{info.type} {info.qualified!r}: its source {path or info.module!r} is not there")
+    kept = Kept(cache_dir(), "details", f"{path}|{info.reference}")
+    file_stamp = stamp(path)
+    plain = kept.load(file_stamp)
+    if plain is None:
+        details = _read(info, path)
+        kept.save(file_stamp, ([p.to_plain() for p in details.parameters], details.docstring, details.bases))
+        return details
+    parameters, docstring, bases = plain
+    return Details(tuple(Parameter(*values) for values in parameters), docstring, tuple(bases))
+
+
+def _path_of(info: PluginInfo) -> str:
+    from brainsmith.plugin.adapters.entry_points import module_files
+
+    files, _ = module_files(info.module)
+    return files[0].path if files else ""
+
+
+def _read(info: PluginInfo, path: str) -> Details:
+    source = Source(SourceFile(path, info.module, path.endswith("__init__.py")), read_bytes(path))
+    name = info.reference.partition(":")[2]
+    try:
+        node = _find(source, name)
+    except SyntaxError as error:
+        raise PluginLoadError(f"{path}:{error.lineno}: the file is not Python: {error.msg}") from error
+    if node is None:
+        raise PluginLoadError(f"{path} does not define {name!r}; it may be imported there from elsewhere")
+    docstring = inspect.cleandoc(ast.get_docstring(node, clean=False) or "")
+    if not isinstance(node, ast.ClassDef):
+        return Details(tuple(_parameters(node.args, skip=0)), docstring, ())
+    bases = tuple(ast.unparse(base) for base in node.bases)
+    return Details(_constructor(source, node, frozenset()), docstring, bases)
+
+
+def _find(source: Source, name: str) -> ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | None:
+    for item in source.exact_definitions():
+        if item.name == name:
+            return item.node
+    return None
+
+
+def _constructor(source: Source, node: ast.ClassDef, seen: frozenset[str]) -> tuple[Parameter, ...]:
+    """Return the parameters of `__init__`, the class's own or the one that it inherits."""
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+            return tuple(_parameters(item.args, skip=1))
+    if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+        return tuple(_fields(node))
+    for base in node.bases:
+        found = _definition_of(source, ast.unparse(base))
+        if found is not None and found[1].name not in seen:
+            return _constructor(*found, seen | {node.name})
+    return ()
+
+
+def _definition_of(source: Source, name: str) -> tuple[Source, ast.ClassDef] | None:
+    """Return the class that a name in a file means, and its file; followed through imports, none of them run."""
+    head, dot, rest = name.partition(".")
+    if not dot:
+        own = _find(source, name)
+        if isinstance(own, ast.ClassDef):
+            return source, own
+    target = source.binding(head)
+    if target is None:
+        return None
+    for _ in range(8):  # packages that import from packages
+        module, _, class_name = f"{target}{dot}{rest}".rpartition(".")
+        other = _source_of(module)
+        if other is None:
+            return None
+        node = _find(other, class_name)
+        if isinstance(node, ast.ClassDef):
+            return other, node
+        target, dot, rest = other.binding(class_name), "", ""
+        if target is None:
+            return None
+    return None
+
+
+def _source_of(module: str) -> Source | None:
+    from brainsmith.plugin.adapters.entry_points import module_files
+
+    if not module:
+        return None
+    files, _ = module_files(module)
+    return Source(files[0], read_bytes(files[0].path)) if files else None
+
+
+def _parameters(arguments: ast.arguments, skip: int) -> Iterator[Parameter]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    defaults.extend(arguments.defaults)
+    for argument, default in list(zip(positional, defaults, strict=True))[skip:]:
+        yield _parameter(argument, default)
+    if arguments.vararg:
+        yield Parameter(f"*{arguments.vararg.arg}", annotation=_text(arguments.vararg.annotation))
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield _parameter(argument, default, keyword_only=True)
+    if arguments.kwarg:
+        yield Parameter(f"**{arguments.kwarg.arg}", annotation=_text(arguments.kwarg.annotation))
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None, keyword_only: bool = False) -> Parameter:
+    text = REQUIRED if default is None else ast.unparse(default)
+    return Parameter(argument.arg, text, _text(argument.annotation), keyword_only)
+
+
+def _fields(node: ast.ClassDef) -> Iterator[Parameter]:
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+            text = REQUIRED if item.value is None else ast.unparse(item.value)
+            yield Parameter(item.target.id, text, _text(item.annotation))
+
+
+def _text(node: Any) -> str:
+    return ast.unparse(node) if node is not None else ""
