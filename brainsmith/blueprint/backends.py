@@ -6,29 +6,24 @@ from brainsmith.blueprint.lookup import Lookup, in_framework
 from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.schema import KernelEntry, PluginName
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError
+from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.registry import OURS, Registry, split_name
 
 
-class BackendTable:
-    """The backends of every kernel of a registry, the best first.
+class BackendChoice:
+    """Chooses the backends that an entry of a blueprint allows.
 
-    A backend's `kernel` means the kernel of that name in its own framework, or else the one that the bare
-    name resolves to. Names are never compared by prefix or suffix: another framework's kernel of the same
-    name has backends of its own.
+    Names are never compared by prefix or suffix: another framework's kernel of the same name has backends of
+    its own (`backends_of`).
     """
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
-        self._by_kernel: dict[PluginInfo, list[PluginInfo]] = {}
-        for backend in sorted(lookup.registry.records("backend"), key=_rank):
-            kernel = kernel_of(lookup.registry, backend)
-            if kernel is not None:
-                self._by_kernel.setdefault(kernel, []).append(backend)
 
     def select(self, kernel: PluginInfo, entry: KernelEntry) -> tuple[PluginInfo, ...]:
         """Give the backends that an entry allows, in its order; all of the kernel's where it says nothing."""
-        own = self._by_kernel.get(kernel, [])
+        own = sorted(backends_of(self._lookup.registry, kernel), key=_rank)
         if entry.backends is None:
             return tuple(own)
         found: dict[PluginInfo, None] = {}
@@ -55,9 +50,8 @@ class BackendTable:
         except (AmbiguousPluginError, DuplicatePluginError):
             other = None
         if other is not None:
-            whose = kernel_of(self._lookup.registry, other)
-            implemented = whose.qualified if whose else other.kernel
-            text = f"backend {other.qualified!r} implements {implemented!r}, not {kernel.qualified!r}."
+            implemented = _implemented(self._lookup.registry, other)
+            text = f"backend {other.qualified!r} implements {implemented}, not {kernel.qualified!r}."
         else:
             hint = did_you_mean(name.name, [backend.name for backend in own])
             text = f"kernel {kernel.qualified!r} has no backend {name.qualified!r}.{hint}"
@@ -80,20 +74,12 @@ class BackendTable:
                 self._lookup.report(name, text)
 
 
-def kernel_of(registry: Registry, backend: PluginInfo) -> PluginInfo | None:
-    """Give the kernel that a backend implements; None if it is not registered or not clear which is meant."""
-    framework, name = split_name(backend.kernel or "")
-    kernels = registry.providers("kernel", name)
-    wanted = framework or backend.framework
-    for kernel in kernels:
-        if kernel.framework == wanted:
-            return kernel
-    if framework or not kernels:
-        return None
-    try:
-        return registry.resolve("kernel", name)
-    except AmbiguousPluginError:
-        return None
+def _implemented(registry: Registry, backend: PluginInfo) -> str:
+    """Name the kernel that a backend implements, for a message."""
+    for kernel in registry.providers("kernel", split_name(backend.kernel or "")[1]):
+        if backend in backends_of(registry, kernel):
+            return repr(kernel.qualified)
+    return repr(backend.kernel) if backend.kernel else "no kernel"
 
 
 def _is_type(name: PluginName) -> bool:

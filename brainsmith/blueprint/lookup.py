@@ -24,8 +24,9 @@ class Lookup:
         self.registry = registry
         self.problems: list[Problem] = []
         self.skipped: list[str] = []
-        self._by_lower: dict[str, dict[str, list[PluginInfo]]] = {}
+        self._records = registry.records()
         self._groups = registry.groups
+        self._by_lower: dict[str, dict[str, list[PluginInfo]]] = {}
 
     def report(self, name: PluginName, text: str) -> None:
         """Collect a problem at the place of a name."""
@@ -77,11 +78,15 @@ class Lookup:
         prefix = f"{candidates[0].framework}:" if name.framework else ""
         return self.registry.resolve(kind, prefix + chosen)
 
+    def of_type(self, kind: str) -> list[PluginInfo]:
+        """Give all records of a type."""
+        return [record for record in self._records if record.type == kind]
+
     def _index(self, kind: str) -> dict[str, list[PluginInfo]]:
         """Give all records of a type by their name in lower case."""
         if kind not in self._by_lower:
             index: dict[str, list[PluginInfo]] = {}
-            for record in self.registry.records(kind):
+            for record in self.of_type(kind):
                 index.setdefault(record.name.lower(), []).append(record)
             self._by_lower[kind] = index
         return self._by_lower[kind]
@@ -130,7 +135,7 @@ class Lookup:
     def absent(self, kind: str, name: PluginName) -> str:
         """Say that a name is unknown, and what was perhaps meant."""
         index = self._index(kind)
-        frameworks = {record.framework for record in self.registry.records()}
+        frameworks = {record.framework for record in self._records}
         if name.framework and not any(_same_framework(f, name.framework) for f in frameworks):
             hint = did_you_mean(name.framework, frameworks) or f" There are {', '.join(sorted(frameworks))}."
             return (
@@ -149,7 +154,7 @@ class Lookup:
 
     def _group_names(self, kind: str) -> set[str]:
         """Give the names of the groups that a name of this type may stand for."""
-        staged = self.registry.records("transform") if kind == "transform" else ()
+        staged = self.of_type("transform") if kind == "transform" else []
         return {*self._groups, *(record.stage for record in staged if record.stage)}
 
     def _elsewhere(self, kind: str, name: PluginName) -> str:

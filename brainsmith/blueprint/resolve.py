@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from brainsmith.blueprint.arguments import argument_problems
-from brainsmith.blueprint.backends import BackendTable
+from brainsmith.blueprint.backends import BackendChoice
 from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.names import did_you_mean
@@ -21,8 +21,8 @@ from brainsmith.blueprint.schema import (
     StepEntry,
     TransformEntry,
 )
-from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse, kernel_use
-from brainsmith.errors import BlueprintError, Problem
+from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse, kernel_use, step_name
+from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
 
@@ -88,15 +88,15 @@ def _sorted(problems: Iterable[Problem]) -> list[Problem]:
 
 def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:
     """Look up the kernels and their backends."""
-    table = BackendTable(lookup) if blueprint.kernels else None
+    choice = BackendChoice(lookup)
     uses: dict[PluginInfo, KernelUse] = {}
     for entry in blueprint.kernels:
         for record, _ in lookup.find("kernel", entry.name):
             if record in uses:
                 text = f"kernel {record.name!r} is listed twice: first at {uses[record].position}"
                 lookup.report(entry.name, text)
-            elif table is not None:
-                backends = table.select(record, entry)
+            else:
+                backends = choice.select(record, entry)
                 uses[record] = kernel_use(record, backends, entry.name.optional, entry.position)
     return tuple(uses.values())
 
@@ -119,7 +119,10 @@ def _with_arguments(
         lookup.report(name, f"{name.name!r} is a group, which takes no arguments: name its members instead")
         return found
     for record, group in found:
-        lookup.problems += argument_problems(record, group, name, args)
+        try:
+            lookup.problems += argument_problems(record, group, name, args)
+        except PluginLoadError as error:
+            lookup.skipped.append(f"{name.position}: the arguments of {name.name!r} are not checked: {error}")
     return found
 
 
@@ -131,7 +134,8 @@ def _steps(lookup: Lookup, blueprint: Blueprint) -> tuple[StepUse, ...]:
             uses.append(StepUse(entry.name.name, "phase", position=entry.position))
             continue
         for record, _ in _with_arguments(lookup, entry.kind, entry.name, entry.args):
-            uses.append(StepUse(record.name, entry.kind, record, dict(entry.args.values), entry.position))
+            args = dict(entry.args.values)
+            uses.append(StepUse(step_name(record), entry.kind, record, args, entry.position))
     return tuple(uses)
 
 
@@ -146,13 +150,13 @@ def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
 
 def _check_tolerance(lookup: Lookup, blueprint: Blueprint, selection: Selection) -> None:
     """Refuse a tolerance for a step that is not in the pipeline: it would say nothing."""
-    names = {use.name for use in selection.steps}
-    for phase in PHASES:
-        names |= {use.record.name for use in selection.phase(phase)}
+    names: dict[str, None] = {}
+    for use in selection.steps:
+        run = selection.phase(use.name) if use.record is None else (use,)
+        names.update((step_name(one.record), None) for one in run if one.record)
     for step in blueprint.verify.tolerance:
         if step != "*" and step not in names:
             place = blueprint.verify.positions[f"tolerance.{step}"]
-            listed = ", ".join(use.name for use in selection.steps)
-            hint = did_you_mean(step, names) or f" Its steps are {listed}."
+            hint = did_you_mean(step, names) or f" Its steps are {', '.join(names)}."
             text = f"verify.tolerance names {step!r}, which is no step of this build.{hint}"
             lookup.problems.append(Problem(place.file, place.line, place.column, text))

@@ -54,7 +54,7 @@ class StepUse:
     """One entry of the pipeline.
 
     Attributes:
-        name: The plugin's name, or the word of a phase.
+        name: As `step_name` gives it, or the word of a phase.
         kind: ``step``, ``transform``, or ``phase``, which stands for a list of transforms.
         record: None for a phase.
         args: Keywords of a step beyond ``(model, cfg)``, or of a transform's constructor.
@@ -164,6 +164,11 @@ def selection_from_plain(plain: Mapping[str, Any], registry: Registry) -> Select
         ),
         skipped=plain["skipped"],
     )
+
+
+def step_name(record: PluginInfo) -> str:
+    """Name a step of the pipeline, for tolerances and reports: FINN's steps show whose they are."""
+    return record.qualified if record.type == "step" and record.framework == "finn" else record.name
 
 
 def kernel_use(

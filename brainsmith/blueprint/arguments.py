@@ -1,0 +1,53 @@
+"""Compare the arguments that a blueprint gives with the parameters that a plugin's source states."""
+
+from __future__ import annotations
+
+from brainsmith.blueprint.names import did_you_mean
+from brainsmith.blueprint.schema import Arguments, PluginName, Position
+from brainsmith.errors import Problem
+from brainsmith.plugin.info import PluginInfo
+
+#: A step is called with these two, whatever their names are.
+_STEP_PARAMETERS = 2
+
+
+def argument_problems(record: PluginInfo, group: str, name: PluginName, args: Arguments) -> list[Problem]:
+    """Say which arguments a plugin does not have, and which it needs and does not get.
+
+    Raises:
+        PluginLoadError: The plugin's source cannot be read, so there is nothing to compare with.
+    """
+    parameters = record.parameters
+    if record.type == "step":
+        parameters = parameters[_STEP_PARAMETERS:]
+    open_ended = any(parameter.name.startswith("**") for parameter in parameters)
+    named = [parameter for parameter in parameters if not parameter.name.startswith("*")]
+    known = [parameter.name for parameter in named]
+    problems = []
+    for key in args.values:
+        if key not in known and not open_ended:
+            hint = did_you_mean(key, known) or f" {_takes(known)}"
+            place = args.positions.get(key, name.position)
+            problems.append(_problem(place, f"{record.type} {record.name!r} has no argument {key!r}.{hint}"))
+    missing = [p.name for p in named if p.required and p.name not in args.values]
+    if missing:
+        problems.append(_problem(name.position, _missing(record, group, missing)))
+    return problems
+
+
+def _takes(known: list[str]) -> str:
+    return f"It takes {', '.join(known)}." if known else "It takes none."
+
+
+def _missing(record: PluginInfo, group: str, missing: list[str]) -> str:
+    """Say what is missing, and show the form that gives it."""
+    form = ", ".join(f"{parameter}: ..." for parameter in missing)
+    through = f" of group {group!r}" if group else ""
+    return (
+        f"{record.type} {record.name!r}{through} needs {', '.join(missing)}: "
+        f"write {{{record.type}: {record.name}, args: {{{form}}}}}"
+    )
+
+
+def _problem(place: Position, text: str) -> Problem:
+    return Problem(place.file, place.line, place.column, text)
