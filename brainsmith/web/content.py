@@ -8,11 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from brainsmith.web.figures import number
 
 Fields: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was built from what and for what; empty or None where the report does not say."""
+
+    name: str
+    file: str
+    digest: str
+    blueprint: str
+    part: str
+    clock_ns: float | None
+    fps: float | None
 
 
 @dataclass(frozen=True)
@@ -129,6 +143,22 @@ def text(value: object) -> str:
 def first_text(source: Fields, *keys: str) -> str:
     """Give the first of several fields that is there, as text."""
     return next((text(source[key]) for key in keys if text(source.get(key))), "")
+
+
+def read_subject(report: Fields) -> Subject:
+    """Read the model, the blueprint and its target; the first two may be just the names of their files."""
+    model, blueprint = report.get("model"), report.get("blueprint")
+    file = first_text(fields(model), "file") if isinstance(model, Mapping) else text(model)
+    target = fields(fields(blueprint).get("target"))
+    return Subject(
+        PurePath(file.replace("\\", "/")).name or first_text(fields(model), "name") or "model without a name",
+        file,
+        first_text(fields(model), "digest"),
+        first_text(fields(blueprint), "file") if isinstance(blueprint, Mapping) else text(blueprint),
+        first_text(target, "part"),
+        number(target.get("clock_ns")) or None,
+        number(target.get("fps")) or None,
+    )
 
 
 def read_steps(report: Fields) -> tuple[Step, ...]:

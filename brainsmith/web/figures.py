@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real  # numpy's integers are such, but no int
 
 ABSENT = "–"
 _TIMES = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
@@ -10,7 +11,7 @@ _TIMES = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 
 def number(value: object) -> float | None:
     """Read a number; None for what is none, not finite, or a truth value."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:
         result = float(value)

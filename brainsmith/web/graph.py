@@ -12,6 +12,8 @@ from brainsmith.web.layout import Layout, Point, layered
 from brainsmith.web.markup import Markup, tag
 
 MARGIN = 14
+# A taller drawing, in pixels, is printed over several pages, because on one it could not be read.
+LONG = 2400
 # Widths of an average character in pixels, of the widest of the fonts that the style sheet names.
 CHARACTER, SMALL_CHARACTER = 7.9, 6.2
 LEAST_WIDTH, MOST_WIDTH = 104, 280
@@ -89,7 +91,7 @@ def draw(graph: Graph, layers: Sequence[Layer], key: str, title: str) -> Drawing
             ),
             transform=f"translate({MARGIN} {MARGIN})",
         ),
-        class_="graph",
+        class_="graph long" if height > LONG else "graph",
         role="group",
         aria_label=title,
         viewBox=f"0 0 {width:.1f} {height:.1f}",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from brainsmith.web import figures
-from brainsmith.web.content import Fields, Layer, Step, fields, first_text, text
+from brainsmith.web.content import Fields, Layer, Step, Subject, fields
 from brainsmith.web.elements import section, sentence
 from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest
@@ -23,21 +22,13 @@ _NO_ESTIMATE = "the build ended before the step that makes them, or has no such 
 CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "plugins")
 
 
-def model_name(report: Fields) -> str:
-    """Give the model's name: its file's name without folders."""
-    model = report.get("model")
-    detail = fields(model)
-    stated = first_text(detail, "name", "path", "file") if detail else text(model)
-    return PurePath(stated.replace("\\", "/")).name or "model without a name"
-
-
-def masthead(report: Fields, verdict: Verdict, seconds: float) -> Markup:
+def masthead(subject: Subject, verdict: Verdict, seconds: float) -> Markup:
     """Write the page's heading with the verdict and the facts of the build."""
-    facts = [(name, value) for name, value in _facts(report, seconds) if value]
+    facts = [(name, value) for name, value in _facts(subject, seconds) if value]
     return tag(
         "header",
         tag("p", "BrainSmith build report", class_="brand"),
-        tag("h1", model_name(report)),
+        tag("h1", subject.name),
         _verdict(verdict),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_="masthead",
@@ -53,36 +44,16 @@ def contents(warnings: int) -> Markup:
     return tag("nav", tag("ul", links), aria_label="Contents", class_="contents")
 
 
-def clock_ns(report: Fields) -> float | None:
-    """Read the clock's period in ns."""
-    target = fields(report.get("target"))
-    found = [
-        number(place.get(key)) for place in (target, report) for key in ("clock_ns", "clock", "period_ns")
-    ]
-    return next((value for value in found if value), None)
-
-
-def _facts(report: Fields, seconds: float) -> list[tuple[str, str]]:
-    target = fields(report.get("target"))
-    blueprint = report.get("blueprint")
-    clock = clock_ns(report)
-    stated = first_text(target, "clock") or first_text(report, "clock")
-    period = (
-        f"{figures.three_digits(clock)} ns ({figures.three_digits(1000 / clock)} MHz)" if clock else stated
-    )
-    fps = number(target.get("fps"))
+def _facts(subject: Subject, seconds: float) -> list[tuple[str, str]]:
+    clock = subject.clock_ns
+    period = f"{figures.three_digits(clock)} ns ({figures.three_digits(1000 / clock)} MHz)" if clock else ""
     return [
-        ("Model", first_text(fields(report.get("model")), "path", "file") or text(report.get("model"))),
-        (
-            "Blueprint",
-            first_text(fields(blueprint), "path", "file", "name") if fields(blueprint) else text(blueprint),
-        ),
-        ("Target part", first_text(target, "part") or first_text(report, "part", "fpga_part")),
+        ("Model", subject.file),
+        ("Blueprint", subject.blueprint),
+        ("Target part", subject.part),
         ("Clock", period),
-        ("Target rate", f"{figures.count(fps)} frames/s" if fps else ""),
+        ("Target rate", f"{figures.count(subject.fps)} frames/s" if subject.fps else ""),
         ("Build time", figures.seconds(seconds)),
-        ("Built", first_text(report, "built", "created", "date", "started")),
-        ("BrainSmith", first_text(report, "version", "brainsmith")),
     ]
 
 
@@ -99,16 +70,17 @@ def _verdict(verdict: Verdict) -> Markup:
     return tag("div", sign, words, class_=f"verdict {verdict.kind}")
 
 
-def summary(report: Fields, layers: Sequence[Layer], steps: Sequence[Step]) -> Markup:
+def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Sequence[Step]) -> Markup:
     """Show the key figures and the accuracy before and after."""
     estimate = fields(report.get("estimate"))
+    accuracy = _accuracy(fields(report.get("accuracy")))
     tiles = [
-        *_accuracy(fields(report.get("accuracy"))),
-        *_speed(report, estimate, layers),
+        *accuracy,
+        *_speed(subject, estimate, layers),
         *_resources(estimate),
     ]
     notes = []
-    if number(fields(report.get("accuracy")).get("after")) is None:
+    if not accuracy:
         notes.append(
             sentence("Accuracy was not measured: no labelled samples were given, or the build ended before.")
         )
@@ -141,11 +113,11 @@ def _accuracy(accuracy: Fields) -> list[Markup]:
     return [_tile("Accuracy", figures.percent(after), note, "" if after >= before else "bad")]
 
 
-def _speed(report: Fields, estimate: Fields, layers: Sequence[Layer]) -> list[Markup]:
+def _speed(subject: Subject, estimate: Fields, layers: Sequence[Layer]) -> list[Markup]:
     fps, interval, latency = (
         number(estimate.get(key)) for key in ("fps", "interval_cycles", "latency_cycles")
     )
-    clock, wanted, top = clock_ns(report), number(fields(report.get("target")).get("fps")), slowest(layers)
+    clock, wanted, top = subject.clock_ns, subject.fps, slowest(layers)
     tiles = []
     if fps is not None:
         met = (

@@ -28,8 +28,8 @@
       this.addPointer();
       this.addKeys();
       const first = this.shapes[this.start()];
-      if (first) first.setAttribute("tabindex", "0");
       this.shapes.forEach((shape) => shape.setAttribute("role", "button"));
+      this.hold(this.start());
       this.canvas.scrollLeft = first ? this.centre(first).x - this.canvas.clientWidth / 2 : 0;
     }
 
@@ -90,6 +90,7 @@
     widen(button) {
       const pair = this.canvas.closest(".pair"), pressed = pair.classList.toggle(`wide-${this.key}`);
       button.setAttribute("aria-pressed", String(pressed));
+      this.canvas.closest("figure").scrollIntoView({ block: "nearest" });
     }
 
     addPointer() {
@@ -119,6 +120,7 @@
         if (dragged) return;
         const shape = event.target.closest(".node");
         this.choose(shape ? this.shapes.indexOf(shape) : null);
+        if (shape) this.hold(this.shapes.indexOf(shape));
       });
       this.canvas.addEventListener("wheel", (event) => {
         if (!event.ctrlKey && !event.metaKey) return;
@@ -155,9 +157,13 @@
       return near.sort((a, b) => a[0] - b[0])[0]?.[1];
     }
 
+    // One node at a time can be reached with Tab, the arrow keys lead to the others.
+    hold(node) {
+      this.shapes.forEach((shape, i) => shape.setAttribute("tabindex", i === node ? "0" : "-1"));
+    }
+
     focus(node) {
-      this.shapes.forEach((shape) => shape.removeAttribute("tabindex"));
-      this.shapes[node].setAttribute("tabindex", "0");
+      this.hold(node);
       this.shapes[node].focus({ preventScroll: true });
       this.reveal(node);
     }
@@ -200,7 +206,6 @@
         shape.classList.toggle("chosen", i === node);
         shape.classList.toggle("near", near.has(i));
       });
-      this.svg.classList.toggle("chosen-somewhere", node !== null);
       this.panel.hidden = node === null;
       if (node !== null) this.panel.replaceChildren(...this.describe(node));
     }

@@ -21,6 +21,7 @@ from brainsmith.web.content import (
     read_layers,
     read_plugins,
     read_steps,
+    read_subject,
     text,
 )
 from brainsmith.web.figures import number
@@ -60,7 +61,7 @@ def render(report: Mapping[str, Any], output: Path) -> Path:
 
 def page(report: Mapping[str, Any]) -> str:
     """Build the whole HTML document of a report."""
-    steps, layers = read_steps(report), read_layers(report)
+    subject, steps, layers = read_subject(report), read_steps(report), read_layers(report)
     warnings = [text(warning) for warning in items(report.get("warnings"))]
     graphs = fields(report.get("graphs"))
     before = _drawing(graphs, "before", (), "The model before the build")
@@ -69,7 +70,7 @@ def page(report: Mapping[str, Any]) -> str:
     interval = number(fields(report.get("estimate")).get("interval_cycles"))
     main = tag(
         "main",
-        header.summary(report, layers, steps),
+        header.summary(report, subject, layers, steps),
         sections.warnings_section(warnings),
         sections.graphs_section(before, after),
         steps_section(steps),
@@ -77,14 +78,11 @@ def page(report: Mapping[str, Any]) -> str:
         sections.plugins_section(read_plugins(report)),
     )
     seconds = sum(step.seconds or 0 for step in steps)
-    top = [header.masthead(report, judge(report, steps), seconds), header.contents(len(warnings))]
-    foot = tag(
-        "footer",
-        tag(
-            "p", f"Made by BrainSmith from report.json, schema {text(report.get('schema')) or 'not stated'}."
-        ),
-    )
-    return _document(header.model_name(report), Markup("".join([*top, main, foot])), details)
+    top = [header.masthead(subject, judge(report, steps), seconds), header.contents(len(warnings))]
+    schema = text(report.get("schema")) or "not stated"
+    digest = f" The model's digest is {subject.digest}." if subject.digest else ""
+    foot = tag("footer", tag("p", f"Made by BrainSmith from report.json, schema {schema}.{digest}"))
+    return _document(subject.name, Markup("".join([*top, main, foot])), details)
 
 
 def _drawing(graphs: Fields, key: str, layers: tuple[Layer, ...], title: str) -> Drawing | None:
@@ -113,23 +111,18 @@ def _document(name: str, body: Markup, details: dict[str, dict[str, object]]) ->
 
 
 def _patterns() -> Markup:
-    """Define the edges' arrow head and the hatching of reused steps, which shows without colour."""
+    """Define the edges' arrow heads and the hatching of reused steps, which shows without colour."""
     stripe = tag("path", d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class_="stripe")
     ground = tag("rect", width=6, height=6, class_="stripe-ground")
     pattern = tag("pattern", ground, stripe, id="hatch", width=6, height=6, patternUnits="userSpaceOnUse")
-    head = tag("path", d="M0 0L7 3.5L0 7z", class_="arrow")
-    arrow = tag(
-        "marker",
-        head,
-        id="arrow",
-        viewBox="0 0 7 7",
-        refX=6.5,
-        refY=3.5,
-        markerWidth=5.5,
-        markerHeight=5.5,
-        orient="auto",
-    )
-    return tag("svg", tag("defs", pattern, arrow), width=0, height=0, aria_hidden="true", class_="patterns")
+    shapes = tag("defs", pattern, _arrow("arrow", "arrow"), _arrow("arrow-lit", "arrow lit"))
+    return tag("svg", shapes, width=0, height=0, aria_hidden="true", class_="patterns")
+
+
+def _arrow(element_id: str, style: str) -> Markup:
+    head = tag("path", d="M0 0L8 4L0 8z", class_=style)
+    place = {"refX": 7.5, "refY": 4, "markerWidth": 8, "markerHeight": 8}
+    return tag("marker", head, id=element_id, markerUnits="userSpaceOnUse", orient="auto", **place)
 
 
 def _resource(name: str) -> str:

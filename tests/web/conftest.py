@@ -20,9 +20,11 @@ def report() -> dict[str, Any]:
     ]
     return {
         "schema": "brainsmith.report/1",
-        "model": "examples/digits/mlp.onnx",
-        "blueprint": "blueprints/digits_mlp.yaml",
-        "target": {"part": "xczu7ev-ffvc1156-2-e", "clock_ns": 5.0, "fps": 100000},
+        "model": {"file": "examples/digits/mlp.onnx", "name": "mlp", "digest": "5f2a"},
+        "blueprint": {
+            "file": "blueprints/digits_mlp.yaml",
+            "target": {"part": "xczu7ev-ffvc1156-2-e", "clock_ns": 5.0, "fps": 100000},
+        },
         "plugins": [dict(zip(("name", "type", "framework"), plugin, strict=True)) for plugin in plugins],
         "steps": [
             {"name": name, "framework": "brainsmith", "seconds": s, "reused": reused, "verified": dict(equal)}

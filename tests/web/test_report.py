@@ -58,7 +58,7 @@ def test_everything_in_the_report_is_on_the_page(report):
         assert plugin["name"] in text
     for words in [
         *report["warnings"], "examples/digits/mlp.onnx", "blueprints/digits_mlp.yaml",
-        "xczu7ev-ffvc1156-2-e", "brainsmith.report/1",
+        "xczu7ev-ffvc1156-2-e", "brainsmith.report/1", "5f2a",
         "5.00 ns (200 MHz)", "100,000 frames/s", "255,102", "784", "5.92 µs", "1,184 cycles", "7,380",
         "was 97.50 % before, on 360 samples", "3 plugins loaded", "tensor_n1", "1.2e-07", "97.22 %",
     ]:  # fmt: skip
@@ -184,6 +184,50 @@ def test_what_is_absent_is_said(report, absent, said):
         assert said in whole({**report, absent: value}).text
     del report[absent]
     assert said in whole(report).text
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "said"),
+    [
+        ({"samples": 360, "before": 0.95, "after": 0.95}, "95.00 % before and after on 360 samples"),
+        ({"samples": 360, "before": 0.95, "after": None}, "95.00 % before the first step on 360 samples"),
+        ({"before": None, "after": 0.9}, "90.00 % after the last step"),
+        ({"before": 0.95, "after": 0.9}, "90.00 % was 95.00 % before"),
+    ],
+)
+def test_accuracy_before_and_after(report, accuracy, said):
+    parsed = whole({**report, "accuracy": accuracy})
+    assert f"Accuracy {said} FPS" in parsed.text
+    assert "Accuracy was not measured" not in parsed.text
+
+
+def test_a_missed_target_is_said(report):
+    report["estimate"]["fps"] = 9.9
+    assert "FPS 9.9 target 100,000: missed" in whole(report).text
+
+
+def test_without_a_clock_the_latency_is_in_cycles(report):
+    report["blueprint"] = "a.yaml"
+    assert "Latency 1,184 cycles LUT" in whole(report).text
+
+
+def test_notes_and_cache_reasons_of_steps_are_shown(report):
+    report["steps"][1] |= {
+        "cache": "run: the source has changed",
+        "verified": {"samples": 0, "reason": "no input"},
+    }
+    report["steps"][2]["verified"]["notes"] = ["the output was transposed"]
+    parsed = whole(report)
+    assert "2.71 s run no input" in parsed.text
+    assert parsed.all("td", title="run: the source has changed")
+    assert "360 samples equal the output was transposed" in parsed.text
+    assert "3 of 4 steps gave the golden outputs on 360 samples; not verified: streamline." in parsed.text
+
+
+def test_numbers_of_numpy_are_numbers(report):
+    numpy = pytest.importorskip("numpy", reason="needs numpy")
+    report["layers"][1]["cycles"] = numpy.int64(4321)
+    assert "MVAU_rtl_0 4,321 bottleneck" in whole(report).text
 
 
 def test_an_empty_report_and_one_of_wrong_kinds_are_pages_too():

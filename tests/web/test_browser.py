@@ -1,0 +1,49 @@
+"""The page in a real browser: its script runs under its own policy, and a hostile one does not."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from brainsmith.web.report import render
+
+from .pages import Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-extensions",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--dump-dom",
+)  # fmt: skip
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="needs Chromium on PATH (Debian: apt-get install chromium)"
+)
+
+
+def loaded(report, folder):
+    """The page as it stands after its script has run."""
+    output = render(report, folder / "report.html")
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", output.as_uri()]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return Page(ran.stdout)
+
+
+def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_path):
+    parsed = loaded(report, tmp_path)
+    shown = [a for a in parsed.all("div") if a.get("class") == "tools" and "hidden" not in a]
+    assert [a["data-tools"] for a in shown] == ["before", "after"]
+    assert len(parsed.all("input", type="search")) == 2
+    assert len([a for a in parsed.all("button") if a.get("title") == "Sort"]) == 7 + 12
+    assert [a["id"] for a in parsed.all("g", tabindex="0")] == ["before-0", "after-0"]
+
+
+def test_a_hostile_script_does_not_run_even_if_it_got_into_the_page(report, tmp_path, monkeypatch):
+    from brainsmith.web import elements, sections
+    from brainsmith.web.markup import Markup
+
+    def unescaped(key, title, *children, note=""):
+        return Markup("<script>document.title = 'taken over'</script>") + elements.section(
+            key, title, *children
+        )
+
+    monkeypatch.setattr(sections, "section", unescaped)
+    assert loaded(report, tmp_path).text.startswith("mlp.onnx · BrainSmith build report")
