@@ -33,6 +33,11 @@ def _version_change(before: str, now: str) -> str:
         old = {}
     new = json.loads(now)
     changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
-    return ", ".join(
-        f"{name} was {old.get(name, 'absent')}, is {new.get(name, 'absent')} now" for name in changed
-    )
+    return ", ".join(_change(name, old.get(name, "absent"), new.get(name, "absent")) for name in changed)
+
+
+def _change(name: str, before: str, now: str) -> str:
+    """Compare two versions of a framework, such as `1.0.0 (digest of its sources)`."""
+    if before.partition(" (")[0] == now.partition(" (")[0]:
+        return f"the sources of {name} changed"
+    return f"{name} was {before.partition(' (')[0]}, and is {now.partition(' (')[0]} now"

@@ -20,11 +20,32 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
     from qonnx.util.basic import get_preferred_qonnx_opset
 
     opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
-    if is_custom_op(node.domain, node.op_type):
+    if is_custom_op(node.domain, node.op_type) or _load_operation(node):
         return CustomRunner(model, node, constants, opset)
     if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
         return SubgraphRunner(model, node, constants, opset)
     return StandardRunner(model, node, constants, opset)
+
+
+def _load_operation(node: Any) -> bool:
+    """Import the plugin that defines a node's operation; some register themselves only when imported."""
+    from qonnx.custom_op.registry import is_custom_op
+
+    from brainsmith.errors import PluginNotFoundError
+    from brainsmith.plugin import get_plugin_manager
+
+    if node.domain in ("", "ai.onnx", "ai.onnx.ml"):
+        return False
+    registry, _ = get_plugin_manager().all_records()
+    framework = node.domain.partition(".")[0]
+    for kind in ("kernel", "backend", "op"):
+        try:
+            registry.resolve(kind, f"{framework}:{node.op_type}").load()
+        except PluginNotFoundError:
+            continue
+        if is_custom_op(node.domain, node.op_type):
+            return True
+    return False
 
 
 class NodeRunner:
