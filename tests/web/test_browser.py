@@ -41,9 +41,8 @@ def test_a_hostile_script_does_not_run_even_if_it_got_into_the_page(report, tmp_
     from brainsmith.web.markup import Markup
 
     def unescaped(key, title, *children, note=""):
-        return Markup("<script>document.title = 'taken over'</script>") + elements.section(
-            key, title, *children
-        )
+        script = "<script>document.title = 'taken over'</script>"
+        return Markup(script + elements.section(key, title, *children))
 
     monkeypatch.setattr(sections, "section", unescaped)
     assert loaded(report, tmp_path).text.startswith("mlp.onnx · BrainSmith build report")
