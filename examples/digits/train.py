@@ -1,0 +1,101 @@
+"""Train the two digits networks and write everything that the examples use.
+
+    python examples/digits/train.py [--output FOLDER]
+
+Writes mlp.onnx, cnn.onnx, the held-out images in each network's input layout, their labels and
+accuracy.json.
+Needs numpy, onnx and scikit-learn; takes under a minute on one core. The
+same bytes come out on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from digits_data import Digits, load
+from qonnx_export import export
+from quantised_network import Activation, Conv, Dense, Network
+from training import Schedule, train
+
+MLP_SCHEDULE = Schedule(epochs=300, seed=1, temperature=16.0, rate=0.06)
+CNN_SCHEDULE = Schedule(epochs=100, seed=1, temperature=32.0, rate=0.1)
+
+
+def build_mlp(seed: int) -> Network:
+    """Make the MLP 64-64-32-10: weights and activations of 3 bits."""
+    random = np.random.RandomState(seed)
+    return Network(
+        "mlp",
+        [
+            Dense("fc1", 64, 64, bits=3, random=random),
+            Activation("fc1", 64, shift=4, bits=3),
+            Dense("fc2", 64, 32, bits=3, random=random),
+            Activation("fc2", 32, shift=3, bits=3),
+            Dense("fc3", 32, 10, bits=3, random=random),
+        ],
+    )
+
+
+def build_cnn(seed: int) -> Network:
+    """Make the CNN: three 3x3 convolutions, 8x8 -> 8x8 -> 4x4 -> 2x2; weights of 3 bits, activations of 4."""
+    random = np.random.RandomState(seed)
+    return Network(
+        "cnn",
+        [
+            Conv("conv1", (1, 16), stride=1, pad=1, bits=3, random=random),
+            Activation("conv1", 16, shift=3, bits=4),
+            Conv("conv2", (16, 32), stride=2, pad=1, bits=3, random=random),
+            Activation("conv2", 32, shift=4, bits=4),
+            Conv("conv3", (32, 32), stride=1, pad=0, bits=3, random=random),
+            Activation("conv3", 32, shift=5, bits=4),
+            Dense("fc", 128, 10, bits=3, random=random),
+        ],
+    )
+
+
+def measure(network: Network, digits: Digits) -> dict[str, float | int]:
+    """Return the accuracies, and how many held-out images have two equal greatest logits."""
+    logits = np.sort(network.forward(digits.test_x), axis=1)
+    return {
+        "train_samples": len(digits.train_x),
+        "train_accuracy": round(float((network.predict(digits.train_x) == digits.train_y).mean()), 4),
+        "test_samples": len(digits.test_x),
+        "test_correct": int((network.predict(digits.test_x) == digits.test_y).sum()),
+        "test_accuracy": round(float((network.predict(digits.test_x) == digits.test_y).mean()), 4),
+        "test_ties": int((logits[:, -1] == logits[:, -2]).sum()),
+    }
+
+
+def write_test_set(digits: Digits, folder: Path) -> None:
+    """Write the held-out images, (N, 64) for the MLP and NCHW for the CNN, and their labels."""
+    pixels = digits.test_x.astype(np.uint8)
+    np.save(folder / "digits_mlp_x.npy", pixels.reshape(len(pixels), 64))
+    np.save(folder / "digits_cnn_x.npy", np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)))
+    np.save(folder / "digits_y.npy", digits.test_y)
+
+
+def main() -> None:
+    """Train, export and measure both networks."""
+    parser = argparse.ArgumentParser(description="Train the digits example networks.")
+    parser.add_argument(
+        "--output", type=Path, default=Path(__file__).parent, help="default: beside this script"
+    )
+    folder: Path = parser.parse_args().output
+    folder.mkdir(parents=True, exist_ok=True)
+    digits = load()
+    accuracy = {}
+    for build, schedule in ((build_mlp, MLP_SCHEDULE), (build_cnn, CNN_SCHEDULE)):
+        network = build(schedule.seed)
+        train(network, digits, schedule)
+        accuracy[network.name] = measure(network, digits)
+        export(network, folder / f"{network.name}.onnx")
+        print(f"{network.name}: {accuracy[network.name]}")
+    write_test_set(digits, folder)
+    (folder / "accuracy.json").write_text(json.dumps(accuracy, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
