@@ -88,6 +88,14 @@ class GraphView:
             return len(value.type.tensor_type.shape.dim)
         return len(self._initializers[name].dims) if name in self._initializers else None
 
+    def static_shape(self, name: str, elem_type: int) -> list[int] | None:
+        """Return the shape of a tensor of this element type, or None unless all of it is known."""
+        value = self._values.get(name)
+        if value is None or value.type.tensor_type.elem_type != elem_type or not self.rank(name):
+            return None
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        return shape if all(shape) else None
+
     def new_name(self, base: str) -> str:
         """Return a tensor name that the graph does not use yet; the same graph gives the same names."""
         name = base

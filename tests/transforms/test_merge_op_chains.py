@@ -188,7 +188,7 @@ def reshapes(shape, first, second, allowzero=(0, 0)):
 
 @st.composite
 def shape_for(draw, shape):
-    """Draw a Reshape shape for a tensor of this shape: a factorisation, with 0 and -1 where they may stand."""
+    """Draw a shape to reshape this one to: a factorisation, with 0 and -1 where they may stand."""
     size, lengths = int(np.prod(shape)), []
     while size > 1 and len(lengths) < 3:
         length = draw(st.sampled_from([d for d in range(1, size + 1) if size % d == 0]))
@@ -232,7 +232,7 @@ def test_a_dynamic_batch_is_kept():
 def test_empty_tensors(allowzero):
     first = [3, 0] if allowzero[0] else [0, 3]
     second = [0, 5] if allowzero[1] else [3, 0] if allowzero[0] else [0, 1, 3]
-    after, modified = check_same_function(
+    _, modified = check_same_function(
         MergeOpChains(), reshapes((0, 3), first, second, allowzero), {"x": numbers((0, 3))}
     )
     assert modified == (allowzero != (1, 0))

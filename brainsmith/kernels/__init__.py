@@ -1,0 +1,33 @@
+"""The project's own kernels: one per file, the file named after it in snake_case.
+
+This package is the ONNX domain of their nodes, `brainsmith.kernels`: QONNX imports the module that a node's
+domain names and looks for the node's type in it. So a saved model finds its kernels in any process, whether
+it has used the hub or not. A kernel, and FINN below it, is imported when it is first looked up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brainsmith.kernels.layer_norm import LayerNorm
+    from brainsmith.kernels.mat_mul import MatMul
+    from brainsmith.kernels.softmax import Softmax
+
+__all__ = ["LayerNorm", "MatMul", "Softmax"]
+
+_FILES = {"LayerNorm": "layer_norm", "MatMul": "mat_mul", "Softmax": "softmax"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FILES:
+        raise AttributeError(f"module {__name__!r} has no kernel {name!r}; it has {', '.join(__all__)}")
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.loading import import_object
+
+    reference = f"{__name__}.{_FILES[name]}:{name}"
+    return import_object(
+        PluginInfo(
+            name=name, type="kernel", framework="brainsmith", reference=reference, requires=("finn-plus",)
+        )
+    )
