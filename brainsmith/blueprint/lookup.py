@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brainsmith.blueprint.names import did_you_mean, parse_name
-from brainsmith.blueprint.schema import PluginName
+from brainsmith.blueprint.schema import PHASES, PluginName
 from brainsmith.errors import (
     AmbiguousPluginError,
     DuplicatePluginError,
@@ -143,8 +143,9 @@ class Lookup:
                 "  what each framework's discovery found: brainsmith health"
             )
         groups = self._group_names(kind)
+        words = PHASES if kind == "step" else ()
         plugins = {r.name for records in index.values() for r in records if in_framework(r, name.framework)}
-        hint = self._elsewhere(kind, name) or did_you_mean(name.name, plugins | groups)
+        hint = self._elsewhere(kind, name) or did_you_mean(name.name, {*plugins, *groups, *words})
         what = f"{kind} or group" if groups and not name.framework else kind
         where = f" in {name.framework!r}" if name.framework else ""
         return (

@@ -39,8 +39,13 @@ def resolve_blueprint(blueprint: Blueprint, registry: Registry) -> Selection:
     return selection
 
 
-def check_blueprint(path: str | os.PathLike[str], registry: Registry) -> tuple[Blueprint, Selection]:
+def check_blueprint(
+    path: str | os.PathLike[str], registry: Registry, *, files: bool = True
+) -> tuple[Blueprint, Selection]:
     """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
+
+    Args:
+        files: Whether the golden data's files must be there.
 
     Raises:
         BlueprintError: All problems, in the order of the file.
@@ -49,7 +54,7 @@ def check_blueprint(path: str | os.PathLike[str], registry: Registry) -> tuple[B
     if any(problem.line == 0 for problem in problems):
         raise BlueprintError(problems)
     selection, more = resolve_parts(blueprint, registry)
-    problems = [*problems, *more, *missing_files(blueprint)]
+    problems = [*problems, *more, *(missing_files(blueprint) if files else [])]
     if problems:
         raise BlueprintError(_sorted(problems))
     return blueprint, selection

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from brainsmith.blueprint.loader import load_blueprint
+from brainsmith.blueprint.resolve import resolve_blueprint
 from brainsmith.errors import BlueprintError
+from brainsmith.plugin.files import SourceFile
+from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.scan import scan
+from brainsmith.plugin.snapshot import Snapshot
+from brainsmith.plugin.source import Source
 
 
 class Files:
@@ -38,7 +44,160 @@ class Files:
         lines = "".join(f"  {line}\n" for line in text.splitlines())
         return self.errors("hw_compiler:\n" + lines)
 
+    def resolve(self, text, registry):
+        return resolve_blueprint(self.body(text), registry)
+
+    def resolve_errors(self, text, registry):
+        """Give the lines of the error of names, with the file's name cut off."""
+        with pytest.raises(BlueprintError) as caught:
+            self.resolve(text, registry)
+        return str(caught.value).replace(str(self.folder) + "/", "").splitlines()
+
 
 @pytest.fixture
 def files(tmp_path):
     return Files(tmp_path)
+
+
+#: A framework's plugins as source: they are scanned, as discovery does it, and never imported.
+SOURCES = {
+    "brainsmith": '''
+from brainsmith.plugin.core import backend, kernel, step, transform
+
+@transform(stage="topology")
+class ExpandNorms: ...
+
+@transform(stage="topology")
+class MergeChains:
+    def __init__(self, depth=3, *, strict: bool = True): ...
+
+@transform(stage="needy")
+class Quantize:
+    def __init__(self, bits, signed=True): ...
+
+@transform(name="Open", stage="other")
+class Open:
+    def __init__(self, **settings): ...
+
+@kernel
+class MatMul: ...
+
+@kernel
+class LayerNorm: ...
+
+@kernel
+class Softmax: ...
+
+@kernel
+class Bare: ...
+
+@backend(kernel="MatMul", backend_type="hls")
+class MatMulHLS: ...
+
+@backend(kernel="MatMul", backend_type="rtl", priority=40)
+class MatMulRTL: ...
+
+@backend(kernel="MatMul", backend_type="rtl", priority=75)
+class MatMulFastRTL: ...
+
+@backend(kernel="Softmax", backend_type="hls")
+class SoftmaxHLS: ...
+
+@backend(kernel="LayerNorm", backend_type="hls")
+class LayerNormHLS: ...
+
+@step
+def cleanup(model, cfg): ...
+
+@step
+def fold(model, cfg, target=None): ...
+
+@step
+def Softmax_step(model, cfg, rate): ...
+
+@step(name="ExpandNorms")
+def expand_norms(model, cfg): ...
+''' + "".join(
+        f"\n@step\ndef {name}(model, cfg): ...\n"
+        for name in ("qonnx_to_finn", "streamline", "hardware_inference", "specialize", "estimate")
+    )
+    + '''
+GROUPS = {
+    "norms": ["ExpandNorms", "finn:Streamline"],
+    "nested": ["norms", "~Gone", "MergeChains"],
+    "broken": ["ExpandNorms", "Missing", "AlsoMissing"],
+    "loop": ["ring"],
+    "ring": ["loop"],
+    "dense": ["MatMul", "finn:MVAU"],
+}
+''',
+    "finn": '''
+from brainsmith.plugin.core import backend, kernel, step, transform
+
+@transform(stage="any")
+class Streamline: ...
+
+@transform(stage="any")
+class MovePastFork: ...
+
+@transform(stage="any")
+class Cased: ...
+
+@transform(stage="any")
+class CASED: ...
+
+@kernel
+class MVAU: ...
+
+@kernel
+class LayerNorm: ...
+
+@backend(name="LayerNorm_hls", kernel="LayerNorm", backend_type="hls")
+class LayerNorm_hls: ...
+
+@backend(name="MVAU_hls", kernel="MVAU", backend_type="hls")
+class MVAU_hls: ...
+
+@backend(name="MVAU_rtl", kernel="MVAU", backend_type="rtl")
+class MVAU_rtl: ...
+
+@step
+def step_tidy_up(model, cfg): ...
+''',
+    "qonnx": '''
+from brainsmith.plugin.core import transform
+
+@transform(stage="any")
+class MovePastFork: ...
+''',
+    "acme-norms": '''
+from brainsmith.plugin.core import backend, kernel
+
+@kernel
+class FancyMatMul: ...
+
+@backend(name="AcmeMatMul", kernel="MatMul", backend_type="hls", priority=60)
+class AcmeMatMul: ...
+
+@backend(name="FancyMatMul_hls", kernel="FancyMatMul", backend_type="hls")
+class FancyMatMul_hls: ...
+''',
+}
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory):
+    """A real registry, filled by scanning `SOURCES`."""
+    folder = tmp_path_factory.mktemp("frameworks")
+    records, groups = [], {}
+    for framework, text in SOURCES.items():
+        module = framework.replace("-", "_") + "_sample"
+        path = folder / f"{module}.py"
+        path.write_text(text)
+        found = scan(Source(SourceFile(str(path), module, False), text.encode()), framework)
+        assert not found.problems, found.problems
+        records += found.records
+        groups.update(found.groups)
+    registry = Registry()
+    registry.replace_discovered(Snapshot(records, groups, [], [], [], [], (), 0.0))
+    return registry
