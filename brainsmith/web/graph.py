@@ -46,11 +46,21 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn graph: its SVG, and per node the texts of its details panel."""
+    """A drawn graph.
+
+    Attributes:
+        svg: The drawing.
+        details: What the script shows of each node.
+        families: The families of operators that it has, in the legend's order.
+        places: The id of each hardware layer's node, by the layer's index.
+        dangling: How many edges could not be drawn, because they name an absent node.
+    """
 
     svg: Markup
     details: dict[str, object]
     families: tuple[str, ...]
+    places: dict[int, str]
+    dangling: int
 
 
 def family(op_type: str) -> str:
@@ -99,7 +109,9 @@ def draw(graph: Graph, layers: Sequence[Layer], key: str, title: str) -> Drawing
         height=round(height),
     )
     used = {box.family for box in shown}
-    return Drawing(svg, _details(graph, layers, placed), tuple(name for name in FAMILIES if name in used))
+    places = {node.layer: f"{key}-{i}" for i, node in enumerate(graph.nodes) if node.layer is not None}
+    families = tuple(name for name in FAMILIES if name in used)
+    return Drawing(svg, _details(graph, layers, placed), families, places, graph.dangling)
 
 
 @dataclass(frozen=True)

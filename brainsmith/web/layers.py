@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from brainsmith.web import figures
 from brainsmith.web.charts import Bar, bar_chart
@@ -26,19 +26,20 @@ def slowest(layers: Sequence[Layer]) -> Layer | None:
     return max(known, key=lambda layer: layer.cycles or 0, default=None)
 
 
-def layers_section(layers: Sequence[Layer], interval: float | None) -> Markup:
+def layers_section(layers: Sequence[Layer], interval: float | None, places: Mapping[int, str]) -> Markup:
     """Show cycles and resources per layer as charts, and all layers in a table.
 
     Args:
         layers: The layers in the order of the design.
         interval: Cycles from frame to frame of the whole design, if known.
+        places: Ids of the layers' nodes in the graph, by the layers' indices.
     """
     if not layers:
         words = "The report has no hardware layers: the pipeline made none, or it ended before the estimates."
         return section("layers", "Layers", sentence(words))
     note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval)
     charts = [_chart(layers, heading) for heading in ("Cycles", *_NOTES)]
-    return section("layers", "Layers", tag("div", charts, class_="charts"), _table(layers), note=note)
+    return section("layers", "Layers", tag("div", charts, class_="charts"), _table(layers, places), note=note)
 
 
 def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
@@ -76,9 +77,12 @@ def _bar(layer: Layer, value: float | None, top: bool) -> Bar:
     return Bar(layer.name, value, style, mark, f"layer-{layer.index}")
 
 
-def _table(layers: Sequence[Layer]) -> Markup:
+def _table(layers: Sequence[Layer], places: Mapping[int, str]) -> Markup:
     top = slowest(layers)
-    rows = [_row(layer, top is not None and layer.cycles == top.cycles) for layer in layers]
+    rows = [
+        _row(layer, top is not None and layer.cycles == top.cycles, places.get(layer.index))
+        for layer in layers
+    ]
     sums = [
         sum(measures(layer)[heading] or 0 for layer in layers) for heading in MEASURES if heading != "Cycles"
     ]
@@ -87,11 +91,12 @@ def _table(layers: Sequence[Layer]) -> Markup:
     return table("Layers", _COLUMNS, rows, {0, *range(4, 11)}, foot)
 
 
-def _row(layer: Layer, top: bool) -> Markup:
+def _row(layer: Layer, top: bool, place: str | None) -> Markup:
+    name = tag("a", layer.name, href=f"#{place}") if place else layer.name
     return tag(
         "tr",
         cell(layer.index + 1),
-        tag("th", layer.name, tag("span", "bottleneck", class_="tag") if top else None, scope="row"),
+        tag("th", name, tag("span", "bottleneck", class_="tag") if top else None, scope="row"),
         tag("td", layer.op_type or figures.ABSENT),
         tag("td", layer.backend or figures.ABSENT),
         [cell(text(layer.attributes.get(key)) or figures.ABSENT) for key in ("PE", "SIMD")],

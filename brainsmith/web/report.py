@@ -74,7 +74,7 @@ def page(report: Mapping[str, Any]) -> str:
         sections.warnings_section(warnings),
         sections.graphs_section(before, after),
         steps_section(steps),
-        layers_section(layers, interval),
+        layers_section(layers, interval, after.places if after else {}),
         sections.plugins_section(read_plugins(report)),
     )
     seconds = sum(step.seconds or 0 for step in steps)

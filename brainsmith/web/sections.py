@@ -39,7 +39,12 @@ def graphs_section(before: Drawing | None, after: Drawing | None) -> Markup:
 
 
 def _graph(key: str, title: str, what: str, drawing: Drawing | None) -> Markup:
-    caption = tag("figcaption", tag("h3", title), tag("p", what))
+    absent = (
+        f"; {figures.plural(drawing.dangling, 'edge')} of absent nodes left out"
+        if drawing and drawing.dangling
+        else ""
+    )
+    caption = tag("figcaption", tag("h3", title), tag("p", what, absent))
     if drawing is None:
         return tag("figure", caption, sentence(f"No graph of {what} is in the report."), class_="graph-frame")
     bar = tag("div", class_="tools", data_tools=key, hidden=True)

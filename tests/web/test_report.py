@@ -86,7 +86,7 @@ def test_links_lead_somewhere(report):
     parsed = whole(report)
     ids = {attributes["id"] for _, attributes in parsed.elements if "id" in attributes}
     links = [a["href"] for a in parsed.all("a")]
-    assert len(links) == 6 + len(STEPS) + 4 * len(LAYERS)
+    assert len(links) == 6 + len(STEPS) + 5 * len(LAYERS)
     assert {link[1:] for link in links} <= ids
 
 
@@ -255,6 +255,12 @@ def test_an_empty_report_and_one_of_wrong_kinds_are_pages_too():
 def test_one_graph_of_two(report):
     del report["graphs"]["after"]
     assert "No graph of what the build made of it is in the report." in whole(report).text
+
+
+def test_edges_that_cannot_be_drawn_are_said(report):
+    report["graphs"]["before"]["edges"].append(["n0", "nowhere", "t", [], ""])
+    said = "Before the model as it was given; 1 edge of absent nodes left out"
+    assert said in whole(report).text
 
 
 def test_many_layers_scroll_and_come_largest_first(report):
