@@ -145,9 +145,14 @@ def vivado_folder() -> str | None:
     return os.environ.get("XILINX_VIVADO") or None
 
 
-def set_default_variable(name: str, value: str) -> None:
-    """Set a variable that a framework reads, unless the user has set it."""
-    os.environ.setdefault(name, value)
+def finn_settings_file() -> str:
+    """Return the file in which FINN+ looks for its settings; it need not exist."""
+    return os.environ.get("FINN_SETTINGS") or os.path.join(_home(), ".finn", "settings.yaml")
+
+
+def set_default_variable(name: str, value: str) -> str:
+    """Set a variable that a framework reads, unless the user has set it; return what holds."""
+    return os.environ.setdefault(name, value)
 
 
 def _home() -> str:

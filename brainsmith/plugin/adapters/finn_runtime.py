@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from brainsmith.errors import FrameworkUnavailableError
+from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +45,7 @@ def prepare_finn() -> None:
             return
         sys.meta_path.insert(0, _FinnFinder(without_torch=find_spec("torch") is None))
     if not _has_settings(spec):
-        _set_build_folder()
+        _set_build_folder(_finn_folder())
     for name, complete in _COMPLETIONS.items():
         if name in sys.modules:
             complete(sys.modules[name])
@@ -58,16 +59,14 @@ def _has_settings(finn: ModuleSpec) -> bool:
     )
 
 
-def _set_build_folder(chosen: str | None = None) -> None:
+def _set_build_folder(folder: str) -> None:
     """Set `FINN_BUILD_DIR` where it is unset, and create that folder: FINN only fills existing ones."""
-    folder = os.environ.setdefault("FINN_BUILD_DIR", chosen or _default_build_folder())
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(set_default_variable("FINN_BUILD_DIR", folder), exist_ok=True)
 
 
-def _default_build_folder() -> str:
-    """Name the folder for FINN's generated code: in the user's cache, never in the current folder."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(cache, "brainsmith", "finn")
+def _finn_folder() -> str:
+    """Name the folder for what FINN generates: in the user's cache, never in the current folder."""
+    return os.path.join(cache_dir(), "finn")
 
 
 def _give_settings(module: ModuleType) -> None:
@@ -78,31 +77,13 @@ def _give_settings(module: ModuleType) -> None:
     """
     if getattr(module, "_SETTINGS", None) is not None:
         return
-    flow = os.path.join(os.path.dirname(_default_build_folder()), "flow.yaml")
     module._SETTINGS = module.FINNSettings.init(  # type: ignore[attr-defined]
-        override_settings_path=module.Path(_settings_file()),
-        # FINN places a relative build folder beside this file, which need not exist.
-        flow_config=module.Path(flow),
+        override_settings_path=module.Path(finn_settings_file()),
+        # FINN places a relative build folder, such as its default, beside this file, which need not exist.
+        flow_config=module.Path(_finn_folder(), "flow.yaml"),
         auto_set_environment_vars=False,
-        **({} if _build_folder_is_set() else {"finn_build_dir": _default_build_folder()}),
     )
     _set_build_folder(str(module._SETTINGS.finn_build_dir))
-
-
-def _settings_file() -> str:
-    """Name the file in which FINN+ looks for settings; it need not exist."""
-    return os.environ.get("FINN_SETTINGS") or os.path.join(os.path.expanduser("~"), ".finn", "settings.yaml")
-
-
-def _build_folder_is_set() -> bool:
-    """Tell whether the user has chosen FINN's build folder, in the environment or in FINN's settings file."""
-    if "FINN_BUILD_DIR" in os.environ:
-        return True
-    try:
-        with open(_settings_file(), encoding="utf-8") as lines:
-            return any(line.lower().startswith("finn_build_dir") for line in lines)
-    except OSError:
-        return False
 
 
 def _defer_simulator(module: ModuleType) -> None:

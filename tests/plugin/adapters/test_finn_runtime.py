@@ -111,7 +111,7 @@ print(json.dumps([str(get_settings().finn_build_dir), os.path.dirname(made), os.
 @needs_finn
 def test_the_build_folder_is_in_the_cache_and_the_process_is_left_alone(tmp_path):
     (folder, made, cwd, changed, _), errors = run_python(SHOW, tmp_path)
-    assert folder == made == str(tmp_path / ".cache" / "brainsmith" / "finn")
+    assert folder == made == str(tmp_path / ".cache" / "brainsmith" / "finn" / "FINN_TMP")
     assert cwd == str(tmp_path / "cwd")
     assert changed == {"FINN_BUILD_DIR": folder}
     assert errors == ""
@@ -159,7 +159,7 @@ prepare_finn()
 print(json.dumps(["SimEngine" in vars(finn.xsi), str(finn.util.settings.get_settings().finn_build_dir)]))
 """
     result, _ = run_python(code, tmp_path)
-    assert result == [True, str(tmp_path / ".cache" / "brainsmith" / "finn")]
+    assert result == [True, str(tmp_path / ".cache" / "brainsmith" / "finn" / "FINN_TMP")]
 
 
 def test_a_finn_without_settings_gets_its_build_folder(tmp_path):
