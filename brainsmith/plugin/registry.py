@@ -22,8 +22,8 @@ ADAPTED = ("qonnx", "finn")
 
 
 def framework_identifier(framework: str) -> str:
-    """Return a framework's name as it stands in Python (`tfm.acme_plugins`)."""
-    return "".join(char if char.isalnum() else "_" for char in framework)
+    """Return a framework's name as it stands in Python: `acme_plugins` (in `tfm.acme_plugins`) for `Acme-Plugins`."""
+    return "".join(char if char.isalnum() else "_" for char in framework.lower())
 
 
 class Registry:

@@ -14,7 +14,7 @@ import os
 
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_files, scan_listing
-from brainsmith.plugin.distributions import info_folders, offers, search_folders
+from brainsmith.plugin.distributions import InfoFolder, info_folders, offers, search_folders
 from brainsmith.plugin.files import SourceFile, list_sources
 from brainsmith.plugin.snapshot import AdapterResult
 
@@ -82,7 +82,7 @@ class EntryPointAdapter:
         offering = [info for info in infos if offers(info, GROUP)]
         for info in offering:
             result.watched.append(os.path.join(info.path, "entry_points.txt"))
-        found = list_entry_points() if offering or zipped else []
+        found = list_entry_points(offering, zipped) if offering or zipped else []
         for point in found:
             self._read(point, result)
         names = sorted({point.distribution for point in found})
@@ -110,18 +110,45 @@ def _extra(point: EntryPoint) -> dict[str, Any]:
     return {"entry_point": point.name, "distribution_version": point.version}
 
 
-def list_entry_points() -> list[EntryPoint]:
-    """List the entry points of the group through stevedore, importing none."""
+def list_entry_points(offering: list[InfoFolder], zipped: bool) -> list[EntryPoint]:
+    """List the entry points of the group through stevedore, importing none.
+
+    stevedore remembers its own list by times that it rounds to minutes, and without the distributions; so it is
+    given the list that the metadata folders hold now.
+
+    Args:
+        offering: The metadata folders that declare the group.
+        zipped: Whether `sys.path` has archives too, whose metadata only Python's own finders can read.
+    """
+    from importlib.metadata import PathDistribution, entry_points
+    from pathlib import Path
+
     from stevedore import ExtensionManager
 
-    manager = ExtensionManager.make_test_instance([], namespace=GROUP)
-    points = []
-    for entry in manager.list_entry_points():
-        distribution = getattr(entry, "dist", None)
-        name = distribution.name if distribution is not None else entry.module.partition(".")[0]
-        version = distribution.version if distribution is not None else ""
-        points.append(EntryPoint(entry.name, entry.value, name, version))
+    found = [
+        (entry, info.name, info.version)
+        for info in offering
+        for entry in PathDistribution(Path(info.path)).entry_points.select(group=GROUP)
+    ]
+    if zipped:
+        known = {entry for entry, _, _ in found}
+        found.extend(
+            (entry, entry.dist.name, entry.dist.version)
+            for entry in entry_points(group=GROUP)
+            if entry not in known and entry.dist is not None
+        )
+    ExtensionManager.ENTRY_POINT_CACHE[GROUP] = [entry for entry, _, _ in found]
+    listed = ExtensionManager.make_test_instance([], namespace=GROUP).list_entry_points()
+    points = [
+        EntryPoint(entry.name, entry.value, distribution_key(name), version)
+        for entry, (_, name, version) in zip(listed, found, strict=True)
+    ]
     return sorted(points, key=lambda point: (point.distribution, point.name))
+
+
+def distribution_key(name: str) -> str:
+    """Return a distribution's name as package indexes compare them (PEP 503): `acme-plugins` for `Acme_Plugins`."""
+    return "-".join(filter(None, name.lower().replace("_", "-").replace(".", "-").split("-")))
 
 
 def module_files(module: str) -> tuple[list[SourceFile], str]:

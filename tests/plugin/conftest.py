@@ -1,0 +1,50 @@
+"""What the hub's tests share: an empty folder to work in, and a `sys.path` and `sys.modules` that are put back."""
+
+import importlib
+import sys
+
+import pytest
+
+from brainsmith.plugin.loading import FOLDER_PREFIX
+from brainsmith.plugin.manager import get_plugin_manager
+from tests.plugin.installed import Site
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Work in an empty folder, which no project is above."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """An empty folder that stands first on `sys.path`; what is imported from it is forgotten afterwards."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    before = set(sys.modules)
+    yield Site(folder)
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file.startswith(str(tmp_path)) or name.startswith(FOLDER_PREFIX):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, site):
+    """A project with an empty `plugins` folder; the current folder is in it."""
+    folder = tmp_path / "project"
+    (folder / ".brainsmith").mkdir(parents=True)
+    (folder / "plugins").mkdir()
+    monkeypatch.chdir(folder)
+    return Site(folder)
+
+
+@pytest.fixture
+def manager():
+    """The manager of this process, freshly reset."""
+    return get_plugin_manager()
