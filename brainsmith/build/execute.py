@@ -1,9 +1,8 @@
 """Run a model over many samples at once, with the results of QONNX's own execution.
 
-`execute_onnx` of QONNX makes an ONNX Runtime session for every node of every sample. Here each node is prepared
-once, and gets all samples as one batch where that gives, bit for bit, what single samples give (QONNX's Im2Col,
-for one, accepts a batch and scrambles it); the other nodes run sample by sample. Hardware nodes run the Python
-model of their kernel.
+`execute_onnx` of QONNX makes an ONNX Runtime session for every node of every sample. Here each node is
+prepared once, and gets all samples as one batch where that gives, bit for bit, what single samples give; the
+other nodes run sample by sample. Hardware nodes run the Python model of their kernel.
 """
 
 from __future__ import annotations

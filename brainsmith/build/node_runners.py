@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+_WINDOWS = ("Im2Col", "ConvolutionInputGenerator")
+
 
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
     """Choose how to run a node: a custom operation's own code, else ONNX Runtime."""
@@ -21,7 +23,8 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
 
     opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
     if is_custom_op(node.domain, node.op_type) or _load_operation(node):
-        return CustomRunner(model, node, constants, opset)
+        runner = WindowRunner if node.op_type in _WINDOWS else CustomRunner
+        return runner(model, node, constants, opset)
     if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
         return SubgraphRunner(model, node, constants, opset)
     return StandardRunner(model, node, constants, opset)
@@ -124,18 +127,56 @@ class CustomRunner(NodeRunner):
     """A custom operation (of QONNX, FINN or a plugin): its `execute_node`, on an instance that is kept."""
 
     def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
-        from qonnx.custom_op.registry import getCustomOp
-
         super().__init__(model, node, constants, opset)
-        self._operation = getCustomOp(node, onnx_opset_version=opset)
         self._shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in self.outputs}
+        self._operations: dict[int, Any] = {}
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}
         for name, shape in self._shapes.items():
             context[name] = np.zeros(shape if batch is None else (batch, *shape[1:]), np.float32)
-        self._operation.execute_node(context, self.model.graph)
+        self._operation(batch or 1).execute_node(context, self.model.graph)
         return {name: np.asarray(context[name]) for name in self.outputs}
+
+    def _operation(self, batch: int) -> Any:
+        """Return an instance for batches of a size; some kernels of FINN state theirs in an attribute."""
+        from qonnx.custom_op.registry import getCustomOp
+
+        if batch not in self._operations:
+            node = self.node
+            if batch > 1:
+                node = type(self.node)()
+                node.CopyFrom(self.node)
+                for attribute in node.attribute:
+                    if attribute.name == "numInputVectors" and attribute.ints:
+                        attribute.ints[0] *= batch
+            self._operations[batch] = getCustomOp(node, onnx_opset_version=self.opset)
+        return self._operations[batch]
+
+
+class WindowRunner(CustomRunner):
+    """An operation that only moves pixels (a sliding window): where to, its own code says once.
+
+    Run on an image of pixel numbers it returns, for each output, the number of the pixel that goes there; 0 is the
+    padding. That map then serves all samples.
+    """
+
+    _source: Array | None = None
+
+    def _as_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
+        ((name, stack),) = varying.items()
+        flat = stack.reshape(len(stack), -1)
+        if flat.shape[1] >= 1 << 24 or _attribute(self.node, "pad_value"):
+            raise BuildError("its pixels cannot be numbered")
+        if self._source is None:
+            numbers = np.arange(1, flat.shape[1] + 1, dtype=np.float32).reshape(stack.shape[1:])
+            self._source = self.once({name: numbers})[self.outputs[0]].astype(np.int64)
+        padded = np.concatenate([np.zeros((len(flat), 1), flat.dtype), flat], axis=1)
+        return {self.outputs[0]: padded[:, self._source]}
+
+
+def _attribute(node: Any, name: str) -> int:
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), 0)
 
 
 class StandardRunner(NodeRunner):
