@@ -1,1 +1,41 @@
-"""Blueprints: the YAML that says what to build and with which plugins."""
+"""Blueprints: the YAML that says what to build and with which plugins.
+
+Names are imported when they are asked for (PEP 562): a process that has a blueprint's plugins in a cache
+needs none of the reader.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.blueprint.loader import load_blueprint as load_blueprint
+    from brainsmith.blueprint.resolve import check_blueprint as check_blueprint
+    from brainsmith.blueprint.resolve import resolve_blueprint as resolve_blueprint
+    from brainsmith.blueprint.schema import Blueprint as Blueprint
+    from brainsmith.blueprint.schema import Position as Position
+    from brainsmith.blueprint.selection import Selection as Selection
+
+_HOMES = {
+    "Blueprint": "brainsmith.blueprint.schema",
+    "Position": "brainsmith.blueprint.schema",
+    "Selection": "brainsmith.blueprint.selection",
+    "check_blueprint": "brainsmith.blueprint.resolve",
+    "load_blueprint": "brainsmith.blueprint.loader",
+    "resolve_blueprint": "brainsmith.blueprint.resolve",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

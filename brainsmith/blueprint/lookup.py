@@ -95,10 +95,9 @@ class Lookup:
         """Give the members of a group: a declared one, or for transforms those that state the stage."""
         if name.framework:
             return None
-        declared = self._groups.get(name.name)
-        if declared is None and kind == "transform":
+        if kind == "transform":
             return self.registry.group(name.name)
-        return declared
+        return self._groups[name.name] if name.name in self._group_names(kind) else None
 
     def _expand(
         self, kind: str, name: PluginName, optional: bool, trail: tuple[str, ...]
@@ -154,9 +153,18 @@ class Lookup:
         )
 
     def _group_names(self, kind: str) -> set[str]:
-        """Give the names of the groups that a name of this type may stand for."""
+        """Give the names of the groups of this type, the stages of transforms among them."""
+        names = {group for group, members in self._groups.items() if self._is_group_of(kind, members)}
         staged = self.of_type("transform") if kind == "transform" else []
-        return {*self._groups, *(record.stage for record in staged if record.stage)}
+        return names | {record.stage for record in staged if record.stage}
+
+    def _is_group_of(self, kind: str, members: tuple[str, ...]) -> bool:
+        """Tell whether a member is of this type; a group that transforms alone can fill is theirs."""
+        bare = [member.removeprefix("~").rpartition(":")[2].strip() for member in members]
+        fits = [name.lower() in self._index(kind) or name in self._groups for name in bare]
+        if kind == "transform":
+            return any(fits)
+        return any(fits) and not all(name.lower() in self._index("transform") for name in bare)
 
     def _elsewhere(self, kind: str, name: PluginName) -> str:
         """Say that the name is one of another type, and how a blueprint writes that."""
@@ -165,6 +173,9 @@ class Lookup:
             if records:
                 found = records[0]
                 return f" {found.name!r} is a {other}: {how.format(name=found.name, kernel=found.kernel)}"
+        if not name.framework and kind != "transform" and name.name in self._group_names("transform"):
+            how = _OTHER_PLACES[kind]["transform"].format(name=name.name)
+            return f" {name.name!r} is a group of transforms: {how}"
         return ""
 
 

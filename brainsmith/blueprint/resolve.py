@@ -45,6 +45,8 @@ def check_blueprint(
     """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
 
     Args:
+        path: The file.
+        registry: Where names are looked up.
         files: Whether the golden data's files must be there.
 
     Raises:

@@ -259,6 +259,22 @@ def registered(kind):
             ],
         ),
         (
+            "steps: [norms]",
+            [
+                "2:11: no step or group named 'norms'. 'norms' is a group of transforms: "
+                "write {transform: norms}",
+                "S",
+            ],
+        ),
+        (
+            "kernels: [topology]",
+            [
+                "2:13: no kernel or group named 'topology'. 'topology' is a group of transforms: "
+                "list it under transforms",
+                "K",
+            ],
+        ),
+        (
             "steps: [Transforms]",
             ["2:11: no step or group named 'Transforms'. Did you mean 'transforms'?", "S"],
         ),
