@@ -237,6 +237,16 @@
     }
   }
 
+  // The table of layers leads to nodes by their ids, as does an address that someone was sent.
+  const followLink = (views) => {
+    const [, key, node] = location.hash.match(/^#(before|after)-(\d+)$/) ?? [];
+    const view = views.find((candidate) => candidate.key === key);
+    if (!view?.shapes[node]) return;
+    view.choose(Number(node));
+    view.focus(Number(node));
+    view.canvas.scrollIntoView({ block: "center" });
+  };
+
   const sortable = (table) => {
     const body = table.tBodies[0];
     const value = (row, column) => {
@@ -273,7 +283,9 @@
     update();
   };
 
-  Object.keys(data).forEach((key) => new GraphView(key));
+  const views = Object.keys(data).map((key) => new GraphView(key));
+  addEventListener("hashchange", () => followLink(views));
+  followLink(views);
   document.querySelectorAll("table.data").forEach(sortable);
   followSections();
 })();

@@ -12,8 +12,8 @@ ORDER_SWEEPS = 6
 PLACE_SWEEPS = 10
 # How much an edge pulls: the data path stays straight, a bypass straight between its ends, and a parameter
 # follows its use. Masses say who gives way in a crowded row.
-DATA_PULL, BYPASS_PULL, JOINT_PULL, SIDE_PULL = 1.0, 1.0, 0.02, 0.0005
-DATA_MASS, BEND_MASS, SIDE_MASS = 4.0, 1.0, 0.05
+DATA_PULL, BYPASS_PULL, JOINT_PULL, SIDE_PULL = 1.0, 1.0, 1e-4, 1e-4
+DATA_MASS, BEND_MASS, SIDE_MASS = 1.0, 1e-3, 1e-3
 
 
 def ordered_rows(net: Net) -> list[list[int]]:

@@ -95,3 +95,12 @@ def test_a_cycle_gets_one_edge_upwards():
 def test_a_long_chain_needs_no_recursion():
     layout = layered([(50.0, 20.0)] * 3000, [(i, i + 1) for i in range(2999)], frozenset({0}))
     assert layout.rows[-1] == 2999
+
+
+def test_a_bypass_leaves_the_data_path_straight():
+    # blocks of three with a bypass each: 0 -> 1 -> 2 -> 3 -> 4 ..., 0 -> 3, 3 -> 6
+    edges = [(i, i + 1) for i in range(9)] + [(0, 3), (3, 6), (6, 9)]
+    widths = [120.0, 180.0, 160.0] * 3 + [100.0]
+    layout = layered([(width, 20.0) for width in widths], edges, frozenset({0}))
+    centres = [x + width / 2 for (x, _), width in zip(layout.corners, widths, strict=True)]
+    assert max(centres) - min(centres) < 1
