@@ -19,9 +19,10 @@ class ClassNode:
         source: The file that defines it.
         definition: Its header.
         abstract: The abstract methods that it declares, once they have been read.
+        open_methods: Those that it or an ancestor declares and none of them defines, once they have been asked for.
     """
 
-    __slots__ = ("_bases", "abstract", "definition", "source", "table")
+    __slots__ = ("_bases", "abstract", "definition", "open_methods", "source", "table")
 
     def __init__(self, table: ClassTable, source: Source, definition: Definition) -> None:
         self.table = table
@@ -29,6 +30,7 @@ class ClassNode:
         self.definition = definition
         self._bases: tuple[ClassNode | str, ...] | None = None
         self.abstract: tuple[str, ...] | None = None
+        self.open_methods: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -89,6 +91,7 @@ class ClassTable:
         self._by_name: dict[str, list[ClassNode]] = {}
         self._by_full_name: dict[str, ClassNode] = {}
         self._sources: dict[str, Source] = {}
+        self._children: dict[str, list[ClassNode]] | None = None
 
     def add(self, source: Source) -> None:
         """Add the classes of one file.
@@ -98,6 +101,7 @@ class ClassTable:
         """
         module = source.file.module
         self._sources[module] = source
+        self._children = None
         for definition in source.classes():
             node = ClassNode(self, source, definition)
             self.nodes.append(node)
@@ -117,6 +121,11 @@ class ClassTable:
                 return self._from_stars(source, name) if source else None
             full_name = target
         return None
+
+    def only(self, name: str) -> ClassNode | None:
+        """Return the class of a bare name if the table has one class of that name."""
+        nodes = self._by_name.get(name, ())
+        return nodes[0] if len(nodes) == 1 else None
 
     def _from_stars(self, source: Source, name: str) -> ClassNode | None:
         for module in source.stars():
@@ -155,18 +164,7 @@ class ClassTable:
         return [node for node in candidates if self._descends(node, root_names, members)]
 
     def _by_simple_name(self, names: set[str]) -> list[ClassNode]:
-        children: dict[str, list[ClassNode]] = {}
-        odd: list[ClassNode] = []
-        for node in self.nodes:
-            for base in node.definition.bases:
-                simple = base.rpartition(".")[2]
-                children.setdefault(simple, []).append(node)
-                if simple not in self._by_name and simple not in names and _may_be_alias(node.source, simple):
-                    odd.append(node)
-        for node in odd:
-            for base in node.bases:
-                target = base.name if isinstance(base, ClassNode) else base.rpartition(".")[2]
-                children.setdefault(target, []).append(node)
+        children = self._children_by_name()
         found: set[int] = set()
         waiting = list(names)
         while waiting:
@@ -175,6 +173,20 @@ class ClassTable:
                     found.add(id(node))
                     waiting.append(node.name)
         return [node for node in self.nodes if id(node) in found]
+
+    def _children_by_name(self) -> dict[str, list[ClassNode]]:
+        """Return the classes by the last part of each base's name, that of the class behind an alias included."""
+        if self._children is None:
+            self._children = children = {}
+            for node in self.nodes:
+                for base in node.definition.bases:
+                    simple = base.rpartition(".")[2]
+                    children.setdefault(simple, []).append(node)
+                    if simple not in self._by_name and _may_be_alias(node, simple):
+                        for target in node.bases:
+                            name = target if isinstance(target, str) else target.name
+                            children.setdefault(name.rpartition(".")[2], []).append(node)
+        return self._children
 
     def _descends(self, node: ClassNode, roots: set[str], members: dict[int, bool]) -> bool:
         known = members.get(id(node))
@@ -189,10 +201,10 @@ class ClassTable:
         return answer
 
 
-def _may_be_alias(source: Source, name: str) -> bool:
-    """Tell whether a name may stand for a class of another name: `import X as Name` or `Name = X`."""
-    encoded = name.encode()
-    return b" as " + encoded in source.data or b"\n" + encoded in source.data
+def _may_be_alias(node: ClassNode, name: str) -> bool:
+    """Tell whether a base's name may stand for a class of another name: `import X as Name` or `Name = X`."""
+    data, end, encoded = node.source.data, node.definition.start, name.encode()
+    return data.find(b" as " + encoded, 0, end) >= 0 or data.find(b"\n" + encoded, 0, end) >= 0
 
 
 _ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:async\s+)?def\s+(\w+)")
@@ -200,16 +212,24 @@ _ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:asyn
 
 def is_abstract(node: ClassNode) -> bool:
     """Tell whether a class declares an abstract method, or inherits one that none on the way defines."""
-    declared = _declared(node)
-    if declared:
+    if _declared(node):
         return True
-    ancestors = [base for base in node.ancestors() if isinstance(base, ClassNode)]
-    for declaring in ancestors:
-        for name in _declared(declaring):
-            makers = [node, *(base for base in ancestors if base is not declaring and name not in _declared(base))]
-            if not any(maker.defines(name) for maker in makers):
-                return True
-    return False
+    if len(node.bases) == 1 and isinstance(node.bases[0], ClassNode):
+        return any(not node.defines(name) for name in _open_methods(node.bases[0]))
+    return any(not node.defines(name) for name in _open_methods(node))
+
+
+def _open_methods(node: ClassNode) -> tuple[str, ...]:
+    """Return the methods that a class and its ancestors declare abstract, and none of them defines."""
+    if node.open_methods is None:
+        family = [node, *(base for base in node.ancestors() if isinstance(base, ClassNode))]
+        names = dict.fromkeys(name for member in family for name in _declared(member))
+        node.open_methods = tuple(
+            name
+            for name in names
+            if not any(name not in _declared(member) and member.defines(name) for member in family)
+        )
+    return node.open_methods
 
 
 def _declared(node: ClassNode) -> tuple[str, ...]:

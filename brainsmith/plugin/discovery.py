@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from contextlib import contextmanager
 
 from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
@@ -13,6 +15,8 @@ from brainsmith.plugin.snapshot import AdapterResult, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from brainsmith.plugin.adapters.adapter import Adapter
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.settings import Settings
@@ -48,7 +52,8 @@ def discover(settings: Settings, adapters: list[Adapter], frameworks: tuple[str,
     reading = Reading(settings)
     wanted = [adapter for adapter in adapters if frameworks is None or _may_serve(adapter.name, frameworks)]
     reading.expect(adapter.name for adapter in wanted if adapter.name in ADAPTED)
-    results = [_run(adapter, reading) for adapter in wanted]
+    with _collector_at_rest():
+        results = [_run(adapter, reading) for adapter in wanted]
     records = [info for result in results for info in result.records]
     if frameworks is not None:
         records = [info for info in records if info.framework in frameworks]
@@ -74,6 +79,18 @@ def discover(settings: Settings, adapters: list[Adapter], frameworks: tuple[str,
         complete=all(result.status != "failed" for result in results),
         settled=newest < int(created * 1e9) - CLOCK_TICK,
     )
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep the garbage collector still: a scan makes thousands of objects that all live on, and it would visit each."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _may_serve(adapter: str, frameworks: tuple[str, ...]) -> bool:

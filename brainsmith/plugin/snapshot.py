@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.errors import Problem
-from brainsmith.kept import digest
+from brainsmith.kept import checksum
 from brainsmith.plugin.info import PluginInfo
 
 TYPE_CHECKING = False
@@ -96,7 +96,7 @@ class Snapshot:
         self.stamps = stamps
         self.environment = environment
         self.created = created
-        self.identity = identity or digest(repr((paths, stamps, environment)))
+        self.identity = identity or _identity(paths, stamps, environment)
         self.complete = complete
         self.settled = settled
 
@@ -148,3 +148,9 @@ class Snapshot:
             self.complete,
             self.settled,
         )
+
+
+def _identity(*read: object) -> str:
+    import marshal
+
+    return checksum(marshal.dumps(read, 2)).hex()  # version 2 writes equal values alike

@@ -252,7 +252,7 @@ _IMPORT = re.compile(
     rb"|import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?)(?=[ \t]*[\r\n#])"
 )
 _COMMENT = re.compile(rb"#[^\n]*")
-_PLAIN_BASES = re.compile(rb"[\s\w.,]*")
+_PLAIN_BASES = re.compile(rb"\s*(?:[\w.]+\s*(?:,\s*[\w.]+\s*)*,?\s*)?")
 
 
 def _header_bases(match: re.Match[bytes]) -> tuple[str, ...] | None:

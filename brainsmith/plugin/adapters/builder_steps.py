@@ -25,8 +25,12 @@ _ROW = re.compile(rb"[\"'](\w+)[\"']\s*:\s*([\w.]+)\s*[,}\n]")
 
 def steps_of(source: Source) -> Iterator[Definition]:
     """Yield the steps that a file defines."""
-    if b"cfg" in source.data:
-        yield from source.functions(_STEP)
+    yield from source.functions(_STEP)
+
+
+def may_hold_steps(source: Source) -> bool:
+    """Tell whether a file can define or list steps: a look at its bytes."""
+    return b"cfg" in source.data
 
 
 def step_tables(sources: list[Source]) -> dict[str, str]:
@@ -40,8 +44,10 @@ def step_tables(sources: list[Source]) -> dict[str, str]:
         data = source.data
         if b"step_lookup" not in data or not _LOOKUP.search(data):
             continue
-        for name, arguments, function in (*_DECORATED.findall(data), *_CALLED.findall(data)):
-            if _fills_table(data, name):
+        rows = [*_DECORATED.findall(data), *_CALLED.findall(data)]
+        fillers = {name for name in {row[0] for row in rows} if _fills_table(data, name)}
+        for name, arguments, function in rows:
+            if name in fillers:
                 key = arguments.split(b"=")[-1].strip().strip(b"\"'") or function
                 entered[_full_name(source, function.decode())] = key.rpartition(b".")[2].decode()
         for match in _LOOKUP.finditer(data):

@@ -22,6 +22,8 @@ BACKEND_DOMAINS = ("hls", "rtl")
 
 _ENTRY = re.compile(rb"\ncustom_op\[\s*[\"'](\w+)[\"']\s*\]\s*=\s*([\w.]+)")
 _LITERAL = re.compile(rb"\ncustom_op\b[^\n=]*=\s*(?:\{\s*[^}\s]|dict\(\s*[^)\s])")
+_LISTED = re.compile(rb"\n__all__[^\n=]*=\s*[\[(]([^\])]*)[\])]")
+_QUOTED = re.compile(rb"[\"'](\w+)[\"']")
 _ADDED = re.compile(rb"\nadd_op_to_domain\(\s*[\"']([\w.]+)[\"']\s*,\s*([\w.]+)\s*,?\s*\)")
 
 
@@ -42,13 +44,17 @@ class Operators:
         for source in holders:
             self._read_table(source)
         for source in sources:
-            if b"add_op_to_domain" in source.data:
+            if b"\nadd_op_to_domain(" in source.data:
                 self._read_added(source)
 
     def _read_table(self, source: Source) -> None:
         domain = source.file.module
         entries = [(key.decode(), value.decode()) for key, value in _ENTRY.findall(source.data)]
-        if _LITERAL.search(source.data) or b"\n__all__" in source.data:
+        listed = _LISTED.search(source.data)
+        if listed:
+            names = [name.decode() for name in _QUOTED.findall(listed.group(1))]
+            entries.extend((name, name) for name in names)
+        if _LITERAL.search(source.data):
             entries.extend(_literal_entries(source))
         for key, value in entries:
             self._enter(source, domain, key, value)
@@ -58,7 +64,7 @@ class Operators:
             self._enter(source, domain.decode(), value.decode().rpartition(".")[2], value.decode())
 
     def _enter(self, source: Source, domain: str, key: str, value: str) -> None:
-        node = self.table.resolve(source, value)
+        node = self.table.only(value.rpartition(".")[2]) or self.table.resolve(source, value)
         if isinstance(node, ClassNode):
             self.entries.setdefault(node.full_name, (domain, key))
 
@@ -130,7 +136,4 @@ def _literal_entries(source: Source) -> list[tuple[str, str]]:
                     entries.append((key.value, dotted_name(item)))
         elif target.id == "custom_op" and isinstance(value, ast.Call):
             entries.extend((word.arg, dotted_name(word.value)) for word in value.keywords if word.arg)
-        elif target.id == "__all__" and isinstance(value, ast.List | ast.Tuple):
-            names = [item.value for item in value.elts if isinstance(item, ast.Constant)]
-            entries.extend((str(name), str(name)) for name in names)
     return entries

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.builder_steps import step_tables, steps_of
+from brainsmith.plugin.adapters.builder_steps import may_hold_steps, step_tables, steps_of
 from brainsmith.plugin.adapters.operators import Operators
 from brainsmith.plugin.closure import ClassNode, ClassTable, is_abstract
 from brainsmith.plugin.info import PluginInfo
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.adapters.adapter import Package, Reading
     from brainsmith.plugin.source import Definition, Source
+
+# What a framework's sources do not state: description, author, requires, min_ and max_brainsmith, priority, stage.
+_UNSTATED = ("", "", (), "", "", 50, None)
 
 TRANSFORM_ROOT = "qonnx.transformation.base.Transformation"
 OPERATOR_ROOT = "qonnx.custom_op.base.CustomOp"
@@ -131,8 +134,9 @@ class _Finder:
         return None
 
     def find_steps(self) -> None:
-        tables = step_tables(self.package.sources)
-        for source in self.package.sources:
+        sources = [source for source in self.package.sources if may_hold_steps(source)]
+        tables = step_tables(sources)
+        for source in sources:
             for definition in steps_of(source):
                 name = tables.get(f"{source.file.module}.{definition.name}")
                 extra = {"in_table": True} if name else {}
@@ -149,16 +153,22 @@ class _Finder:
         backend_type: str | None = None,
     ) -> None:
         line = definition.line or self.lines.line_of(source, definition.start)
-        info = PluginInfo(
-            name=name,
-            type=plugin_type,
-            framework=self.framework,
-            reference=f"{source.file.module}:{definition.name}",
-            version=self.result.version,
-            origin=f"{source.file.path}:{line}",
-            kernel=kernel,
-            backend_type=backend_type,
-            extra=extra or {},
+        file = source.file
+        info = PluginInfo.from_plain(
+            (
+                name,
+                plugin_type,
+                self.framework,
+                f"{file.module}:{definition.name}",
+                self.result.version,
+                *_UNSTATED,
+                kernel,
+                backend_type,
+                (),
+                (),
+                f"{file.path}:{line}",
+                extra or {},
+            )
         )
         rival = self.taken.get(info.key)
         if rival is not None:
@@ -171,7 +181,8 @@ class _Finder:
         from brainsmith.errors import Problem
 
         keep, rename = (second, first) if second.get("in_table") and not first.get("in_table") else (first, second)
-        longer = rename.replace(name=f"{rename.module.rpartition('.')[2]}.{rename.name}")
+        stem = rename.module.rpartition(".")[2]
+        longer = rename.replace(name=f"{stem}.{rename.name}", extra={**rename.extra, "second_of": keep.origin})
         text = f"{second.type} {second.name!r} is defined twice; {keep.origin} has the name, this one is {longer.qualified}"
         self.result.problems.append(Problem(rename.file, rename.line, 0, text))
         if rename is first:

@@ -1,0 +1,40 @@
+# Two commands do everything on a machine that has Python 3.11, g++, make and a package index:
+#   make example   builds the shipped example and ends with its report
+#   make test      passes the tests
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+OUTPUT ?= out/digits_mlp
+
+.PHONY: example test test-all check install clean
+
+example: install
+	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output $(OUTPUT)
+
+test: install
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: install
+	$(BIN)/python -m pytest -n 2
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+install: $(READY)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q brainsmith
+
+# Compiling on all cores at the end takes half the time of pip's own compiling.
+$(READY): requirements/lock.txt pyproject.toml
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.11 ...")'
+	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements/lock.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	-@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q -j 0 $(VENV)/lib > /dev/null 2>&1
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) out
