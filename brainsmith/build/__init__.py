@@ -1,4 +1,4 @@
-"""One build: from a quantised model and a blueprint to hardware layers, verified at every step, with a report."""
+"""One build: quantised model and blueprint in; hardware layers, verified at every step, and a report out."""
 
 from __future__ import annotations
 

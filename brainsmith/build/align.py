@@ -43,7 +43,8 @@ class Alignment:
     Attributes:
         feed: For each of its inputs: the original's input, and what to do with a stack of it.
         read: For each of the original's outputs: this model's output, and what to do with a stack of it.
-        classes: Its only output is the class number (an argmax was added): it is compared with the original's.
+        classes: Its only output is the class number (an argmax was added): it is compared with the
+            original's.
         notes: What had to be done, for the report.
         reason: Why nothing can be compared; empty if it can.
     """

@@ -1,9 +1,9 @@
 """The build cache: the result of each step, under a key of everything that it depends on.
 
-An entry is a folder: `model.onnx`, the step's side files, and `meta.json` with the digest of each. It is written
-elsewhere and renamed into place, so that builds at the same time and a killed one leave only whole entries; a
-damaged one is dropped. Beside the key there is what the step read of `cfg`, which is known only after it ran: one
-key may hold several entries, one for each set of values read.
+An entry is a folder: `model.onnx`, the step's side files, and `meta.json` with the digest of each. It is
+written elsewhere and renamed into place, so that builds at the same time and a killed one leave only whole
+entries; a damaged one is dropped. Beside the key there is what the step read of `cfg`, which is known only
+after it ran: one key may hold several entries, one for each set of values read.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class BuildCache:
         return Found(None, reason or first_difference(self._latest(parts["step"]), parts))
 
     def restore(self, found: Found, output: Path, localise: Callable[[str, bytes], bytes]) -> bool:
-        """Put the side files of an entry into the output folder; False, and the entry is gone, if one is damaged.
+        """Put an entry's side files into the output folder; return False, and drop it, if one is damaged.
 
         Args:
             found: A hit.

@@ -17,7 +17,7 @@ class Uncacheable(Exception):  # noqa: N818 - not an error of the user's: the st
 
 
 def callable_source(function: Any) -> str:
-    """Return a text that changes with a function's code, its closure, its defaults and the user's own modules.
+    """Return a text that changes with a function's code, closure, defaults and the user's own modules.
 
     Args:
         function: A function or lambda.
@@ -31,9 +31,9 @@ def callable_source(function: Any) -> str:
     parts.append(repr(_value(function.__kwdefaults__, "a default")))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         parts.append(f"{name}={_value(cell.cell_contents, f'its variable {name!r}')!r}")
-    for name in sorted(_names(function.__code__)):
-        if name in function.__globals__:
-            parts.append(f"{name}={_value(function.__globals__[name], f'the global {name!r}')!r}")
+    scope = function.__globals__
+    used = sorted(_names(function.__code__).intersection(scope))
+    parts.extend(f"{name}={_value(scope[name], f'the global {name!r}')!r}" for name in used)
     parts.extend(_user_modules())
     return "\n".join(parts)
 

@@ -99,12 +99,12 @@ def predictions(stack: Array) -> Array:
 def first_changed_tensor(
     order: Iterable[str], before: Mapping[str, Array], after: Mapping[str, Array], tolerance: float
 ) -> str:
-    """Return the first tensor, in the order of execution, that both models name alike and compute differently.
+    """Return the first tensor that both models name alike and compute differently.
 
     A hint only: a step may rightly move a factor from one side of a tensor to the other.
     """
     for name in order:
-        if name in before and name in after and before[name].shape == after[name].shape:
-            if float(_errors(before[name], after[name]).max(initial=0.0)) > tolerance:
-                return name
+        comparable = name in before and name in after and before[name].shape == after[name].shape
+        if comparable and float(_errors(before[name], after[name]).max(initial=0.0)) > tolerance:
+            return name
     return ""

@@ -1,4 +1,4 @@
-"""What a step may ask of the build: the light `cfg` of our steps, FINN's own config, and a view that notes reads."""
+"""The `cfg` of steps: a light one for ours, FINN's own for FINN's, and a view that notes what steps read."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class StepConfig:
 def finn_config(config: StepConfig) -> Any:
     """Make FINN's own config with the same values, for FINN's own steps.
 
-    Estimates are its only output, because every other one needs Vivado. Loading it costs FINN's builder package,
-    so it is made only when a FINN step is in the pipeline.
+    Estimates are its only output, because every other one needs Vivado. Loading it costs FINN's builder
+    package, so it is made only when a FINN step is in the pipeline.
     """
     from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
@@ -74,8 +74,8 @@ def finn_config(config: StepConfig) -> Any:
 class RecordingView:
     """A config as one step sees it: everything it reads or writes is noted.
 
-    It passes for the config itself (`isinstance`, `dataclasses.fields`), and the config's own methods run on the
-    view, so that what they read is noted too.
+    It passes for the config itself (`isinstance`, `dataclasses.fields`), and the config's own methods run on
+    the view, so that what they read is noted too.
     """
 
     def __init__(self, config: Any) -> None:

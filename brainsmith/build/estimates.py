@@ -19,8 +19,8 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
         clock_ns: Clock period, for the frames per second of FINN's cycles.
 
     Returns:
-        The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes), and `TOTALS`; no
-        layers and None if no step made estimates.
+        The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes), and
+        `TOTALS`; no layers and None if no step made estimates.
     """
     ours = _read(folder / "report" / "estimates.json")
     if ours is not None:

@@ -28,7 +28,8 @@ _PARTITIONS = ("StreamingDataflowPartition", "GenericPartition")
 class Executor:
     """A model prepared for running stacks of samples.
 
-    A stack holds N samples of one tensor: shape (N, *tensor shape), the tensor's own batch dimension included.
+    A stack holds N samples of one tensor: shape (N, *tensor shape), the tensor's own batch dimension
+    included.
 
     Args:
         model: Not changed.
@@ -115,7 +116,8 @@ class Executor:
     def _rounded(self, name: str, stack: Stack) -> Stack:
         """Round a tensor to its datatype annotation, as QONNX does between nodes.
 
-        Source: `sanitize_quant_values` of QONNX: float errors of integer tensors are removed, larger ones raise.
+        Source: `sanitize_quant_values` of QONNX: float errors of integer tensors are removed, larger ones
+            raise.
         """
         from qonnx.util.basic import get_execution_error_thresh, get_sanitize_quant_tensors
 

@@ -17,7 +17,7 @@ _SENTENCES = {
 
 
 def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str]) -> str:
-    """Compare a step with its latest run in this cache and name what differs; all of it, if several things do."""
+    """Compare a step with its latest run in this cache, and name all that differs."""
     if latest is None:
         return "it was not built before"
     reasons = [sentence for part, sentence in _SENTENCES.items() if latest.get(part) != parts[part]]

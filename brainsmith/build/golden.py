@@ -18,8 +18,9 @@ Array = np.ndarray[Any, Any]
 RANDOM_SAMPLES = 8
 RANDOM_SEED = 0
 RANDOM_WARNING = (
-    f"no golden inputs: verified with {RANDOM_SAMPLES} random inputs (seed {RANDOM_SEED}), which says little about real "
-    "data. Add `verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or --verify-inputs x.npy."
+    f"no golden inputs: verified with {RANDOM_SAMPLES} random inputs (seed {RANDOM_SEED}), which says little "
+    "about real data. Add `verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or "
+    "--verify-inputs x.npy."
 )
 
 
@@ -50,8 +51,8 @@ def load_golden(
 
     Args:
         model: The input model.
-        inputs: A .npy file or an array: (samples, *input shape), with or without its batch dimension of 1; without
-            inputs, eight seeded random ones are made.
+        inputs: A .npy file or an array: (samples, *input shape), with or without its batch dimension of 1;
+            without inputs, eight seeded random ones are made.
         labels: One class number for each sample.
         expected: One output for each sample.
 
@@ -70,7 +71,8 @@ def load_golden(
     known = None if expected is None else _read(expected, "expected outputs")
     if known is not None and (not known.ndim or len(known) != len(stack)):
         raise BuildError(
-            f"{_name(expected)} holds outputs of shape {known.shape} for {len(stack)} inputs: one each is needed"
+            f"{_name(expected)} holds outputs of shape {known.shape} for {len(stack)} inputs: "
+            "one each is needed"
         )
     return GoldenData(stack, known_labels, known)
 

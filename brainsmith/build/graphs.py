@@ -12,9 +12,9 @@ def graph_data(model: ModelWrapper) -> dict[str, Any]:
     """Return nodes and edges of a graph.
 
     Returns:
-        `nodes`: id, name, op_type, shape and datatype of the first output, and `layer` (the node's name) for hardware
-        layers; inputs and outputs are nodes of op_type "Input" and "Output". `edges`: [from id, to id, tensor, shape,
-        datatype]. Constants are left out.
+        `nodes`: id, name, op_type, shape and datatype of the first output, and `layer` (the node's name) for
+        hardware layers; inputs and outputs are nodes of op_type "Input" and "Output". `edges`: [from id, to
+        id, tensor, shape, datatype]. Constants are left out.
     """
     constants = {tensor.name for tensor in model.graph.initializer}
     nodes: list[dict[str, Any]] = []
@@ -37,9 +37,11 @@ def graph_data(model: ModelWrapper) -> dict[str, Any]:
             entry["layer"] = node.name
         producer.update(dict.fromkeys(node.output, identifier))
     for at, node in enumerate(model.graph.node):
-        for tensor in node.input:
-            if tensor in producer:
-                edges.append([producer[tensor], f"node:{at}", tensor, *_tensor(model, tensor).values()])
+        edges.extend(
+            [producer[tensor], f"node:{at}", tensor, *_tensor(model, tensor).values()]
+            for tensor in node.input
+            if tensor in producer
+        )
     for value in model.graph.output:
         add(f"output:{value.name}", value.name, "Output", value.name)
         if value.name in producer:

@@ -87,8 +87,8 @@ def _check_inputs(model: ModelWrapper, name: str) -> None:
     if len(inputs) != 1:
         listed = ", ".join(f"'{tensor}'" for tensor in inputs) or "none"
         raise ModelError(
-            f"{name} must have one input, not {len(inputs)} ({listed}). Join several inputs before the model, "
-            "or build the parts one by one."
+            f"{name} must have one input, not {len(inputs)} ({listed}). Join several inputs before "
+            "the model, or build the parts one by one."
         )
     if not model.graph.output:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
@@ -108,8 +108,10 @@ def _check_shapes(model: ModelWrapper, name: str) -> None:
             if not isinstance(dim, int) or dim < 1:
                 shape = ", ".join(str(entry) for entry in dims)
                 raise ModelError(
-                    f"{name}: {kind} '{value.name}' has the dynamic shape [{shape}]: dimension {at} ('{dim}') is "
-                    "not a number. Hardware has fixed sizes: export the model with fixed shapes and a batch of 1."
+                    f"{name}: {kind} '{value.name}' has the dynamic shape [{shape}]: dimension {at} "
+                    f"('{dim}') is not a number. Hardware has fixed sizes: export the "
+                    f"model with fixed shapes and a "
+                    "batch of 1."
                 )
 
 
@@ -131,6 +133,7 @@ def _check_quantised(model: ModelWrapper, name: str) -> None:
             "model.transform(tfm.qonnx.QCDQToQuant())."
         )
     raise ModelError(
-        f"{name} is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and no datatype "
-        "annotation. Train it quantised (with Brevitas or QKeras, for example) and export it as QONNX."
+        f"{name} is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and "
+        "no datatype annotation. Train it quantised (with Brevitas or QKeras, for "
+        "example) and export it as QONNX."
     )

@@ -54,8 +54,8 @@ def _load_operation(node: Any) -> bool:
 class NodeRunner:
     """Runs one node; decides at its first stack whether the node may take all samples as one batch.
 
-    A batch is used only if the node gave, for the first and the last sample, exactly what it gives for each of
-    them alone.
+    A batch is used only if the node gave, for the first and the last sample, exactly what it gives for each
+    of them alone.
     """
 
     def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
@@ -157,8 +157,8 @@ class CustomRunner(NodeRunner):
 class WindowRunner(CustomRunner):
     """An operation that only moves pixels (a sliding window): where to, its own code says once.
 
-    Run on an image of pixel numbers it returns, for each output, the number of the pixel that goes there; 0 is the
-    padding. That map then serves all samples.
+    Run on an image of pixel numbers it returns, for each output, the number of the pixel that goes there; 0
+    is the padding. That map then serves all samples.
     """
 
     _source: Array | None = None

@@ -32,8 +32,9 @@ def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, .
     """List the steps of a Python list.
 
     Args:
-        entries: Functions `(model, cfg) -> model`, lambdas, names of steps (`"cleanup"`, `"finn:step_streamline"`),
-            transform classes or instances, records, and `{"step" or "transform": name, "args": {...}}`.
+        entries: Functions `(model, cfg) -> model`, lambdas, names of steps (`"cleanup"`,
+            `"finn:step_streamline"`), transform classes or instances, records, and
+            `{"step" or "transform": name, "args": {...}}`.
         registry: Where names are looked up.
 
     Raises:

@@ -20,7 +20,7 @@ def relocate_files(folder: Path, old: str, new: str) -> None:
 
 
 def relocated(name: str, data: bytes, old: str, new: str) -> bytes:
-    """Return a file's content with `old` replaced by `new`: in a model's attributes and metadata, or in a text.
+    """Return a file's content with `old` replaced by `new`: in a model's strings, or in a text.
 
     Other binary files are returned as they are.
     """

@@ -82,7 +82,7 @@ def loaded_plugins(registry: Registry) -> list[dict[str, Any]]:
 
 
 def summary_text(report: dict[str, Any], output: Path) -> str:
-    """Return the end of a build for a terminal: layers, cycles, rate, resources, accuracy, and where it all is."""
+    """Return the end of a build for a terminal: layers, cycles, rate, resources, accuracy, and the folder."""
     lines = []
     reused = sum(step["reused"] for step in report["steps"])
     seconds = sum(step["seconds"] for step in report["steps"])
@@ -96,7 +96,8 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         lines.append(
             (
                 "cycles",
-                f"{_count(estimate['interval_cycles'])} per frame, {_count(estimate['latency_cycles'])} latency",
+                f"{_count(estimate['interval_cycles'])} per frame, "
+                f"{_count(estimate['latency_cycles'])} latency",
             )
         )
         lines.append(("rate", f"{_count(estimate['fps'])} frames per second"))

@@ -52,8 +52,8 @@ def build(
         model: An ONNX file, or a QONNX model.
         blueprint: A YAML file, or a blueprint that was read; None takes the default steps.
         output: The folder for everything; an earlier build in it is replaced when this one has succeeded.
-        steps: The pipeline as Python, in place of the blueprint's: functions `(model, cfg) -> model`, names of
-            steps, transforms.
+        steps: The pipeline as Python, in place of the blueprint's: functions `(model, cfg) -> model`, names
+            of steps, transforms.
         verify_inputs: Golden inputs (.npy or array), in place of the blueprint's.
         verify_labels: The right class of each.
         verify_expected: The right output of each.

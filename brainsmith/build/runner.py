@@ -33,7 +33,8 @@ class StepRunner:
     """Runs the steps of one build.
 
     Args:
-        steps: All of them: they are all imported before the first one runs, so that a broken one is known at once.
+        steps: All of them: they are all imported before the first one runs, so that a broken one is known at
+            once.
         config: The `cfg` of the steps.
         staging: Where steps put files.
         cache: None to run everything.

@@ -1,4 +1,4 @@
-"""What one build is asked to do: the pipeline, the target and the golden data, from blueprint and arguments."""
+"""What one build is asked to do: pipeline, target and golden data, from the blueprint and the arguments."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
 
 
 def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any]:
-    """Take the arguments' golden data; where they give inputs, the blueprint's labels do not belong to them."""
+    """Take the arguments' golden data; where they give inputs, the blueprint's labels are of others."""
     given = (request.verify_inputs, request.verify_labels, request.verify_expected)
     if request.verify_inputs is not None:
         return given

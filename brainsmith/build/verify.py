@@ -96,7 +96,8 @@ class Verifier:
             whole: Run all samples.
 
         Raises:
-            VerificationError: It computes something else; the message names the step, the tensor, the worst error.
+            VerificationError: It computes something else; the message names the step, the tensor, the worst
+                error.
         """
         try:
             executor, alignment = self._prepare(model, parent())
@@ -159,8 +160,8 @@ class Verifier:
     ) -> str:
         sample = int(chosen[found.worst_sample])
         text = (
-            f"step '{step}' changed what the model computes: {found.mismatches} of {len(chosen)} samples differ; "
-            f"worst at tensor '{found.worst_tensor}', sample {sample}: error {found.max_error:g}, "
+            f"step '{step}' changed what the model computes: {found.mismatches} of {len(chosen)} samples "
+            f"differ; worst at tensor '{found.worst_tensor}', sample {sample}: error {found.max_error:g}, "
             f"tolerance {self.tolerance(step):g}"
         )
         inputs = self._golden.inputs[sample : sample + 1]
@@ -175,15 +176,16 @@ class Verifier:
         known = {name: expected.reshape(stack.shape) if same_size else expected.reshape(len(stack), -1)}
         if not same_size and expected.size != len(stack):
             raise BuildError(
-                f"the expected outputs have shape {expected.shape}, and output '{name}' of {len(stack)} samples has "
-                f"{stack.shape}"
+                f"the expected outputs have shape {expected.shape}, and output '{name}' of {len(stack)} "
+                f"samples has {stack.shape}"
             )
         tolerance = self.tolerance("*")
         found = compare({name: stack}, known, tolerance, classes=not same_size, by_class=False)
         if found.mismatches:
             raise VerificationError(
-                f"the input model does not compute the expected outputs, before any step: {found.mismatches} of "
-                f"{len(stack)} samples differ; worst at tensor '{name}', sample {found.worst_sample}: error "
+                f"the input model does not compute the expected outputs, before any step: "
+                f"{found.mismatches} of {len(stack)} samples differ; worst at tensor "
+                f"'{name}', sample {found.worst_sample}: error "
                 f"{found.max_error:g}, tolerance {tolerance:g}"
             )
 

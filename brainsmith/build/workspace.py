@@ -26,8 +26,8 @@ FAILED = "failed"
 class Workspace:
     """Where one build writes.
 
-    An earlier good build in the same folder stays whole until this one has succeeded; files that no build made
-    are never touched.
+    An earlier good build in the same folder stays whole until this one has succeeded; files that no build
+    made are never touched.
 
     Attributes:
         output: The folder that the user named; absolute.
@@ -90,7 +90,7 @@ class Workspace:
 
 
 def _swap(source: Path, target: Path, attic: Path) -> None:
-    """Put a staged entry in its place; what was there goes to the attic first, for a folder cannot be replaced."""
+    """Put a staged entry in its place; a folder that was there goes to the attic first."""
     if target.is_dir() and not target.is_symlink():
         target.replace(attic / f"{target.name}.old")
     source.replace(target)

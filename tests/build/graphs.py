@@ -1,5 +1,7 @@
 """Small quantised networks, made in memory: real QONNX graphs for the tests of the build."""
 
+from itertools import pairwise
+
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from qonnx.core.modelwrapper import ModelWrapper
@@ -39,7 +41,7 @@ def quant_mlp(sizes=(6, 8, 3), seed=0):
     """Return a fully connected network: 4-bit weights and activations, input (1, sizes[0])."""
     rng = np.random.default_rng(seed)
     nodes, tensors, current = [], {}, "x"
-    for at, (wide, high) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for at, (wide, high) in enumerate(pairwise(sizes)):
         nodes.append(_quant(f"act{at}", current, f"a{at}", tensors))
         tensors[f"w{at}"] = rng.normal(size=(wide, high)).astype(np.float32)
         nodes.append(_quant(f"weight{at}", f"w{at}", f"wq{at}", tensors))

@@ -38,7 +38,7 @@ def test_writes_are_noted_and_reach_the_config():
 
 def test_a_step_that_needs_the_device_says_what_to_add():
     with pytest.raises(
-        BuildError, match="^the blueprint names no device: add `part:` under `hw_compiler: target:`$"
+        BuildError, match=r"^the blueprint names no device: add `part:` under `hw_compiler: target:`$"
     ):
         StepConfig()._resolve_fpga_part()
 

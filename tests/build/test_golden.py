@@ -34,8 +34,8 @@ def test_shapes_that_fit_a_flat_input(shape):
 @pytest.mark.parametrize("shape", [(5, 6, 6, 2), (5, 72), (0, 2, 6, 6)])
 def test_shapes_that_would_be_a_guess(shape):
     assert failure(np.zeros(shape), None, None, model=CNN) == (
-        f"the given array has shape {shape}, which does not fit input 'x' of shape (1, 2, 6, 6): (samples, 2, 6, 6) is "
-        "needed"
+        f"the given array has shape {shape}, which does not fit input 'x' of shape (1, 2, 6, 6): "
+        "(samples, 2, 6, 6) is needed"
     )
 
 

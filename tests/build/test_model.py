@@ -71,8 +71,9 @@ def test_an_empty_file(tmp_path):
 
 def test_a_float_model():
     assert failure(graphs.float_mlp()) == (
-        "the model is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and no datatype "
-        "annotation. Train it quantised (with Brevitas or QKeras, for example) and export it as QONNX."
+        "the model is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and "
+        "no datatype annotation. Train it quantised (with Brevitas or QKeras, for "
+        "example) and export it as QONNX."
     )
 
 
@@ -94,8 +95,8 @@ def test_several_inputs():
     model = graphs.quant_mlp()
     model.graph.input.append(helper.make_tensor_value_info("mask", TensorProto.FLOAT, [1, 6]))
     assert failure(model) == (
-        "the model must have one input, not 2 ('x', 'mask'). Join several inputs before the model, or build the parts "
-        "one by one."
+        "the model must have one input, not 2 ('x', 'mask'). Join several inputs before the model, or build "
+        "the parts one by one."
     )
 
 
@@ -111,8 +112,8 @@ def test_dynamic_shapes(dim, shown):
     model = graphs.quant_mlp()
     model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, [dim, 6]))
     assert failure(model) == (
-        f"the model: input 'x' has the dynamic shape [{shown}, 6]: dimension 0 ('{shown}') is not a number. Hardware has "
-        "fixed sizes: export the model with fixed shapes and a batch of 1."
+        f"the model: input 'x' has the dynamic shape [{shown}, 6]: dimension 0 ('{shown}') is not a number. "
+        "Hardware has fixed sizes: export the model with fixed shapes and a batch of 1."
     )
 
 

@@ -45,9 +45,8 @@ def swap(model, cfg):
 
 
 def fail(model, cfg):
-    for node in model.graph.node:
-        raise ValueError("cannot fold this")
-    return model
+    node = model.graph.node[0]
+    raise ValueError(f"cannot fold {node.op_type}")
 
 
 def tree(folder):
@@ -127,7 +126,7 @@ def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
     with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), output=tmp_path, steps=[named, same, fail], **golden())
     assert str(caught.value).splitlines() == [
-        "step 'fail' failed at node 'Quant_0' (Quant): ValueError: cannot fold this",
+        "step 'fail' failed at node 'Quant_0' (Quant): ValueError: cannot fold Quant",
         "  steps before it: named, same",
         f"  last good model: {tmp_path}/failed/checkpoints/02_same.onnx",
     ]
@@ -226,7 +225,8 @@ def test_ctrl_c_leaves_nothing_but_the_cache(tmp_path):
     with pytest.raises(KeyboardInterrupt) as caught:
         build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, interrupted])
     assert str(caught.value) == (
-        f"build interrupted after 1 of 2 steps; {tmp_path / 'out'} is as it was; the steps done are in the build cache"
+        f"build interrupted after 1 of 2 steps; {tmp_path / 'out'} is as it was; "
+        "the steps done are in the build cache"
     )
     assert not (tmp_path / "out").exists()
     assert build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, same]).steps[0].reused
@@ -239,7 +239,7 @@ def test_two_builds_in_two_threads(tmp_path):
         try:
             model = graphs.quant_mlp(seed=seed)
             results[seed] = build(model, output=tmp_path / f"out{seed}", steps=[named, InferShapes(), same])
-        except Exception as error:
+        except BaseException as error:  # noqa: BLE001 - a thread hides what it raises
             problems.append(error)
 
     folder = Path.cwd()
@@ -256,7 +256,7 @@ def test_two_builds_in_two_threads(tmp_path):
 
 
 def test_the_package_is_light():
-    code = "import sys, brainsmith.build; print([m for m in ('numpy', 'onnx', 'qonnx', 'yaml') if m in sys.modules])"
+    code = "import sys, brainsmith.build; print([m for m in ('numpy', 'onnx', 'yaml') if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
     )

@@ -49,7 +49,7 @@ def test_two_swapped_channels_are_found():
     changed = copied(model)
     weights = changed.get_initializer("w").copy()
     changed.set_initializer("w", weights[[1, 0, 2]])
-    with pytest.raises(VerificationError, match="^step 'lower' changed what the model computes: "):
+    with pytest.raises(VerificationError, match=r"^step 'lower' changed what the model computes: "):
         make(model).check("lower", changed, no_parent)
 
 
@@ -145,8 +145,8 @@ def test_expected_outputs_are_checked_before_any_step():
     with pytest.raises(
         VerificationError,
         match=(
-            r"^the input model does not compute the expected outputs, before any step: 1 of 40 samples differ; worst at "
-            r"tensor 'm1', sample 7: error 1, tolerance "
+            r"^the input model does not compute the expected outputs, before any step: 1 of 40 samples "
+            r"differ; worst at tensor 'm1', sample 7: error 1, tolerance "
         ),
     ):
         Verifier(model, GoldenData(data, None, wrong), {})

@@ -81,12 +81,13 @@ def test_an_unwritable_output(tmp_path):
         OutputError, match=f"^output folder {tmp_path}/file/out cannot be written: Not a directory$"
     ):
         Workspace(tmp_path / "file" / "out")
-    with pytest.raises(OutputError, match="^output folder /proc/brainsmith/out cannot be written: "):
+    with pytest.raises(OutputError, match=r"^output folder /proc/brainsmith/out cannot be written: "):
         Workspace("/proc/brainsmith/out")
 
 
 def test_what_a_killed_build_left_is_swept(tmp_path):
-    code = f"from brainsmith.build.workspace import Workspace; import os; Workspace({str(tmp_path)!r}); os._exit(9)"
+    code = "from brainsmith.build.workspace import Workspace; import os; "
+    code += f"Workspace({str(tmp_path)!r}); os._exit(9)"
     subprocess.run([sys.executable, "-c", code], check=False)
     assert len(tree(tmp_path)) == 1
     mine = Workspace(tmp_path)
