@@ -69,7 +69,7 @@ class BackendChoice:
         for name in missing:
             text = f"kernel {kernel.qualified!r} has no {name.name.lower()} backend. {_listed(own)}"
             if others or name.optional:
-                self._lookup.skipped.append(f"{name.position}: {text}")
+                self._lookup.note(name.position, text)
             else:
                 self._lookup.report(name, text)
 

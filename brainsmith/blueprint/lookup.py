@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brainsmith.blueprint.names import did_you_mean, parse_name
-from brainsmith.blueprint.schema import PHASES, PluginName
+from brainsmith.blueprint.schema import PHASES, PluginName, Position
 from brainsmith.errors import (
     AmbiguousPluginError,
     DuplicatePluginError,
@@ -23,7 +23,7 @@ class Lookup:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         self.problems: list[Problem] = []
-        self.skipped: list[str] = []
+        self.skipped: list[Problem] = []
         self._records = registry.records()
         self._groups = registry.groups
         self._by_lower: dict[str, dict[str, list[PluginInfo]]] = {}
@@ -33,10 +33,14 @@ class Lookup:
         place = name.position
         self.problems.append(Problem(place.file, place.line, place.column, text))
 
+    def note(self, place: Position, text: str) -> None:
+        """Collect something that the build does without; it is no error."""
+        self.skipped.append(Problem(place.file, place.line, place.column, text))
+
     def skip(self, name: PluginName, kind: str, reason: str) -> None:
         """Note that an optional entry is left out."""
         first = reason.splitlines()[0]
-        self.skipped.append(f"{name.position}: optional {kind} {name.qualified!r} is left out: {first}")
+        self.note(name.position, f"optional {kind} {name.qualified!r} is left out: {first}")
 
     def find(self, kind: str, name: PluginName) -> list[tuple[PluginInfo, str]]:
         """Give the records that a name stands for, each with the group it came through ('' for none).

@@ -77,13 +77,15 @@ def missing_files(blueprint: Blueprint) -> list[Problem]:
 def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, list[Problem]]:
     """Look up as much as can be found, beside the problems in the order of the file."""
     lookup = Lookup(registry)
+    for place in blueprint.blanks:
+        lookup.note(place, "~ stands for nothing here")
     selection = Selection(
         kernels=_kernels(lookup, blueprint),
         transforms=_transforms(lookup, blueprint.transforms),
         pre_hw=_transforms(lookup, blueprint.pre_hw),
         post_hw=_transforms(lookup, blueprint.post_hw),
         steps=_steps(lookup, blueprint),
-        skipped=(*(f"{place}: ~ stands for nothing here" for place in blueprint.blanks), *lookup.skipped),
+        skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
     )
     _check_tolerance(lookup, blueprint, selection)
     return selection, _sorted(lookup.problems)
@@ -129,7 +131,7 @@ def _with_arguments(
         try:
             lookup.problems += argument_problems(record, group, name, args)
         except PluginLoadError as error:
-            lookup.skipped.append(f"{name.position}: the arguments of {name.name!r} are not checked: {error}")
+            lookup.note(name.position, f"the arguments of {name.name!r} are not checked: {error}")
     return found
 
 
