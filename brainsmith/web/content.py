@@ -184,7 +184,7 @@ def _step(index: int, step: Fields) -> Step:
         number(step.get("seconds")),
         bool(step.get("reused")),
         outcome,
-        first_text(verified, "reason", "skipped") or first_text(step, "reason"),
+        first_text(verified, "reason"),
         tuple(text(note) for note in items(verified.get("notes"))),
         first_text(step, "cache"),
     )
@@ -224,7 +224,7 @@ def _plugin(framework: str, entry: object) -> Plugin:
     if isinstance(entry, Mapping):
         note = " ".join(part for part in (first_text(entry, "version"), first_text(entry, "origin")) if part)
         own = first_text(entry, "framework") or framework
-        return Plugin(first_text(entry, "name", "qualified", "key"), own, first_text(entry, "type"), note)
+        return Plugin(first_text(entry, "name"), own, first_text(entry, "type"), note)
     *before, name = text(entry).split(":")
     return Plugin(name, before[-1] if before else framework, before[0] if len(before) > 1 else "", "")
 

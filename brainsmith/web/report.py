@@ -29,6 +29,7 @@ from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.layers import layers_section
 from brainsmith.web.markup import Markup, embed_json, tag
 from brainsmith.web.steps import steps_section
+from brainsmith.web.summary import summary
 from brainsmith.web.verdict import judge
 
 # An empty icon: without one a browser asks the server for /favicon.ico.
@@ -70,7 +71,7 @@ def page(report: Mapping[str, Any]) -> str:
     interval = number(fields(report.get("estimate")).get("interval_cycles"))
     main = tag(
         "main",
-        header.summary(report, subject, layers, steps),
+        summary(report, subject, layers, steps),
         sections.warnings_section(warnings),
         sections.graphs_section(before, after),
         steps_section(steps),

@@ -50,15 +50,11 @@ def describe(step: Step) -> str:
 
 
 def _failure(report: Fields) -> str:
-    error = report.get("error") or report.get("failure")
-    if error:
-        detail = fields(error)
-        step = first_text(detail, "step")
-        message = first_text(detail, "message", "text") or text(error)
-        return f"Step {step} failed: {message}" if step and step not in message else message
-    if text(report.get("status")).lower() in {"failed", "error", "aborted", "interrupted"}:
-        return f"The build ended as {text(report.get('status')).lower()}; the warnings below may say why."
-    return ""
+    """Read `error`, which a report of a failed build has: a message, or a step and a message."""
+    error = report.get("error")
+    detail = fields(error)
+    step, message = first_text(detail, "step"), first_text(detail, "message") or text(error)
+    return f"Step {step} failed: {message}" if step and step not in message else message
 
 
 def _mismatch(wrong: list[Step]) -> str:

@@ -60,7 +60,7 @@ def test_everything_in_the_report_is_on_the_page(report):
         *report["warnings"], "examples/digits/mlp.onnx", "blueprints/digits_mlp.yaml",
         "xczu7ev-ffvc1156-2-e", "brainsmith.report/1", "5f2a",
         "5.00 ns (200 MHz)", "100,000 frames/s", "255,102", "784", "5.92 µs", "1,184 cycles", "7,380",
-        "was 97.50 % before, on 360 samples", "3 plugins loaded", "tensor_n1", "1.2e-07", "97.22 %",
+        "was 97.50 % before on 360 samples", "3 plugins loaded", "tensor_n1", "1.2e-07", "97.22 %",
     ]:  # fmt: skip
         assert words in text
 

@@ -59,7 +59,7 @@ def test_some_steps_not_verified_are_named():
     [
         ({"error": "it broke"}, "it broke"),
         ({"error": {"step": "fold", "message": "no PE divides 7"}}, "Step fold failed: no PE divides 7"),
-        ({"status": "failed"}, "The build ended as failed; the warnings below may say why."),
+        ({"error": {"step": "fold", "message": "fold: no PE divides 7"}}, "fold: no PE divides 7"),
     ],
 )
 def test_a_failed_build_outweighs_its_verified_steps(failure, sentence):
