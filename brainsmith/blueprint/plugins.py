@@ -1,14 +1,14 @@
 """Load the plugins that a blueprint names, and no others.
 
-From its second use on in a fresh process this takes a few milliseconds: which plugins a blueprint names is kept,
-by the blueprint's path, size and time and by what discovery read, so that neither yaml nor the resolver is imported.
+From its second use on in a fresh process this takes a few milliseconds: which plugins a blueprint names is
+kept, by the blueprint's path, size and time and by what discovery read, so that neither yaml nor the resolver
+is imported.
 """
 
 from __future__ import annotations
 
 import os
 
-from brainsmith.errors import BlueprintError, Problem
 from brainsmith.kept import Kept
 from brainsmith.plugin.collections import collection
 from brainsmith.plugin.files import stamp
@@ -28,14 +28,15 @@ _COLLECTIONS = {"transforms": "transform", "kernels": "kernel", "backends": "bac
 def load_blueprint_plugins(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a blueprint and return collections of the plugins that it names; each is imported when first used.
 
-    With the setting `discovery_mode: blueprint` the door (`brainsmith.plugins`) shows the same plugins from now on.
+    With the setting `discovery_mode: blueprint` the door (`brainsmith.plugins`) shows the same plugins from
+    now on.
 
     Args:
         path: The blueprint.
 
     Returns:
-        `transforms`, `kernels`, `backends`, `steps`: collections; `skipped`: what is optional and absent, each with
-        its reason.
+        `transforms`, `kernels`, `backends`, `steps`: collections; `skipped`: what is optional and absent, each
+        with its reason.
 
     Raises:
         BlueprintError: All errors of the file.
@@ -59,7 +60,8 @@ def _whole(manager: PluginManager) -> Any:
 
 def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], tuple[str, ...]]:
     registry, identity = manager.all_records()
-    kept = Kept(manager.settings.cache_dir, "blueprints", os.path.abspath(path))
+    absolute = os.path.abspath(path)  # noqa: PTH100  (pathlib takes longer than all of this)
+    kept = Kept(manager.settings.cache_dir, "blueprints", absolute)
     file_stamp = (stamp(path), identity)
     plain = kept.load(file_stamp)
     if plain is not None:
@@ -76,9 +78,6 @@ def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], t
 
 
 def _resolve(path: str, registry: Registry) -> Any:
-    if os.path.isdir(path):
-        raise BlueprintError([Problem(path, 0, 0, "a blueprint must be a YAML file, not a folder")])
-    from brainsmith.blueprint.loader import load_blueprint
-    from brainsmith.blueprint.resolve import resolve_blueprint
+    from brainsmith.blueprint.resolve import check_blueprint
 
-    return resolve_blueprint(load_blueprint(path), registry)
+    return check_blueprint(path, registry, files=False)[1]
