@@ -57,12 +57,12 @@ class Source:
 
     Attributes:
         file: Where it is and which module it makes.
-        data: The text as bytes.
+        data: The text as bytes, with line breaks as Python's own reader makes them, and without what it skips.
     """
 
     def __init__(self, file: SourceFile, data: bytes) -> None:
         self.file = file
-        self.data = data
+        self.data = _with_plain_lines(data)
         self._bindings: dict[str, str | None] = {}
         self._tree: ast.Module | None = None
         self._all_bindings: dict[str, str] | None = None
@@ -105,11 +105,11 @@ class Source:
         if b"class" not in data:
             return []
         found: list[Definition] = []
-        if data.startswith((b"class ", b"\xef\xbb\xbfclass ")):
+        if data.startswith(b"class"):
             return self.exact_classes()
         for match in _CLASS.finditer(data):
             bases = _header_bases(match)
-            if bases is None or data[match.start() - 1] == _BACKSLASH:
+            if bases is None or data[match.start() - 1] == _BACKSLASH or not match.group().isascii():
                 return self.exact_classes()
             found.append(Definition(match.group(1).decode(), "class", 0, match.start() + 1, bases))
         if found and not self.is_plain(b"\nclass", found[-1].start):
@@ -153,12 +153,13 @@ class Source:
         found = [
             Definition(match.group(1).decode(), "def", 0, match.start() + 1) for match in pattern.finditer(data)
         ]
-        if not found:
-            return []
-        if not self.is_plain(b"\ndef ", found[-1].start) or any(data[item.start - 2] == _BACKSLASH for item in found):
-            names = {item.name for item in found}
-            return [item for item in self.exact_definitions() if item.kind == "def" and item.name in names]
-        return found
+        certain = not found or (
+            self.is_plain(b"\ndef", found[-1].start) and not any(data[item.start - 2] == _BACKSLASH for item in found)
+        )
+        if certain and not data.startswith(b"def"):
+            return found
+        exact = [item for item in self.exact_definitions() if item.kind == "def"]
+        return [item for item in exact if pattern.match(b"\n" + data[item.start : item.end])]
 
     def binding(self, name: str) -> str | None:
         """Return the dotted target of a name that the module imports: `numpy.ndarray` for `ndarray`.
@@ -246,6 +247,7 @@ class Source:
 
 
 _BACKSLASH = ord("\\")
+_FORM_FEEDS = re.compile(rb"^[ \t\x0c]*\x0c", re.MULTILINE)
 _CLASS = re.compile(rb"\nclass[ \t]+([^\s(:\[]+)[ \t]*(?:\(([^()]*)\)[ \t]*)?(:?)")
 _IMPORT = re.compile(
     rb"\n(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^()]*\)|[\w, \t]+)"
@@ -273,13 +275,25 @@ def _header_bases(match: re.Match[bytes]) -> tuple[str, ...] | None:
     return tuple(filter(None, map(dotted_name, node.bases))) if isinstance(node, ast.ClassDef) else None
 
 
+def _with_plain_lines(data: bytes) -> bytes:
+    """Return a file's text without its byte order mark, with all lines ended by a line feed.
+
+    A form feed at the start of a line takes the line's indentation away, so both go.
+    """
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return _FORM_FEEDS.sub(b"", data) if b"\x0c" in data else data
+
+
 def multiline_strings(data: bytes) -> bytes | None:
     """Return the text of all triple-quoted strings of a file; None if that takes parsing.
 
     Splitting at the quotes tells code from string as long as no quote stands in a comment or in another string: a
     line of code that has such a character before a triple quote is left to the exact reading.
     """
-    if b"'''" in data or b"\x0c" in data or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
+    if b"'''" in data:
         return None
     parts = data.split(b'"""')
     if len(parts) % 2 == 0:
