@@ -137,7 +137,7 @@ def test_a_simulation_that_was_not_built_fails_in_finn(tmp_path):
     instance(model).set_nodeattr("exec_mode", "rtlsim")
     instance(model).set_nodeattr("code_gen_dir_ipgen", str(tmp_path))
     with pytest.raises(
-        FINNInternalError, match="^rtlsim_so attribute points to non-existent file in SoftmaxHLS"
+        FINNInternalError, match=r"^rtlsim_so attribute points to non-existent file in SoftmaxHLS"
     ):
         execute_onnx(model, {"x": np.zeros((1, 4, 128), np.float32)})
 
