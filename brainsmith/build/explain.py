@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _SENTENCES = {
     "source": "its source changed",
     "arguments": "its arguments changed",
+    "cfg": "FINN's own config came in or went",
     "project plugins": "the project's plugins changed",
     "model": "the model before it is another one",
 }
@@ -20,7 +21,7 @@ def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str])
     """Compare a step with its latest run in this cache, and name all that differs."""
     if latest is None:
         return "it was not built before"
-    reasons = [sentence for part, sentence in _SENTENCES.items() if latest.get(part) != parts[part]]
+    reasons = [sentence for part, sentence in _SENTENCES.items() if latest.get(part) != parts.get(part)]
     if latest.get("frameworks") != parts["frameworks"]:
         reasons.append(_version_change(latest.get("frameworks", "{}"), parts["frameworks"]))
     return ", ".join(reasons) if reasons else "its result is no longer in the cache"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
-from brainsmith.build.config import StepConfig, finn_config
+from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.golden import RANDOM_WARNING, GoldenData, load_golden
 from brainsmith.build.model import read_model
@@ -122,14 +122,7 @@ class _Build:
         self._clock = config.synth_clk_period_ns
         cache = BuildCache(self.selection.cache_folder) if use_cache else None
         self._cache = cache
-        with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
-        self.runner = StepRunner(
-            steps,
-            finn_config(config) if with_finn else config,
-            workspace.staging,
-            cache,
-            self.selection.folders,
-        )
+        self.runner = StepRunner(steps, config, workspace.staging, cache, self.selection.folders)
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import BuildCache, Found
 from brainsmith.build.callable_source import Uncacheable
-from brainsmith.build.config import RecordingView, reads_of, writes_of
+from brainsmith.build.config import RecordingView, StepConfig, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, step_parts
@@ -35,7 +36,8 @@ class StepRunner:
     Args:
         steps: All of them: they are all imported before the first one runs, so that a broken one is known at
             once.
-        config: The `cfg` of the steps.
+        config: The `cfg` of the steps. Where one of them is FINN's own, all get FINN's config with the same
+            values, made when the first step has to run.
         staging: Where steps put files.
         cache: None to run everything.
         folders: The project's own plugins.
@@ -48,7 +50,7 @@ class StepRunner:
     def __init__(
         self,
         steps: Sequence[BuildStep],
-        config: Any,
+        config: StepConfig,
         staging: Path,
         cache: BuildCache | None,
         folders: Sequence[Path] = (),
@@ -60,6 +62,8 @@ class StepRunner:
         self._folders = folders
         self._versions = framework_versions() if cache is not None else {}
         self._functions: list[StepFunction] | None = None
+        self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
+        self._given: Any = None
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
 
@@ -94,7 +98,8 @@ class StepRunner:
             return None, "the build cache is off"
         try:
             digest = Artifact(self._portable(_MODEL, model.data)).digest
-            return step_parts(step, digest, self._versions, self._folders), ""
+            parts = step_parts(step, digest, self._versions, self._folders)
+            return {**parts, "cfg": "finn" if self._with_finn else "own"}, ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
 
@@ -113,11 +118,16 @@ class StepRunner:
             self._functions = [step.load() for step in self._steps]
         return self._functions[at]
 
+    def _step_config(self) -> Any:
+        if self._given is None:
+            self._given = finn_config(self._config) if self._with_finn else self._config
+        return self._given
+
     def _run(
         self, step: BuildStep, function: StepFunction, model: Artifact, parts: dict[str, str] | None
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
-        view = RecordingView(self._config)
+        view = RecordingView(self._step_config())
         before = _listing(self._staging)
         given = model.data
         try:
@@ -148,7 +158,13 @@ class StepRunner:
         foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
         if foreign:
             return f"it is never reused: its result names {min(foreign)}, which is outside the output folder"
-        reads = {name: value for name, value in reads_of(view).items() if name not in _PLACES}
+        # What only FINN's config has follows from FINN's version, which is in the key.
+        known = {field.name for field in fields(self._config)}
+        reads = {
+            name: value
+            for name, value in reads_of(view).items()
+            if name not in _PLACES and (name in known or not self._with_finn)
+        }
         files = {
             name: self._portable(name, (self._staging / name).read_bytes())
             for name, stamp in _listing(self._staging).items()
