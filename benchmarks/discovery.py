@@ -1,6 +1,6 @@
 """Print how fast plugins are found, beside a bare interpreter, stevedore, and importing everything.
 
-    python benchmarks/discovery.py
+python benchmarks/discovery.py
 """
 
 from __future__ import annotations
@@ -140,20 +140,43 @@ def main() -> None:
         generated_plugins(cache / "site")
         with_stevedore = printed(STEVEDORE, {**env, "PYTHONPATH": str(cache / "site")})
     bare, cached, named, listing = (figures[name] for name in commands)
-    print(f"{count} plugins; bare interpreter {bare.best_ms:.1f} ms (fastest of {len(bare.seconds)}, in turn)")
-    row("full discovery, no cache of any kind (imports before the timer)", f"{without:.1f} ms", "20 ms", reached=without <= 20)
-    print(f"    the floor, listing, reading and searching the bytes: {floor:.1f} ms; imports included: {with_imports:.1f} ms")
+    print(
+        f"{count} plugins; bare interpreter {bare.best_ms:.1f} ms (fastest of {len(bare.seconds)}, in turn)"
+    )
+    row(
+        "full discovery, no cache of any kind (imports before the timer)",
+        f"{without:.1f} ms",
+        "20 ms",
+        reached=without <= 20,
+    )
+    print(
+        f"    the floor, listing, reading and searching the bytes: {floor:.1f} ms; imports included: {with_imports:.1f} ms"
+    )
     ratio = cached.best_ms / bare.best_ms
-    row("the same from the disk cache, whole process, over a bare one", f"{ratio:.2f} x", "2 x", reached=ratio <= 2)
+    row(
+        "the same from the disk cache, whole process, over a bare one",
+        f"{ratio:.2f} x",
+        "2 x",
+        reached=ratio <= 2,
+    )
     more = named.best_ms - cached.best_ms
     row("blueprint mode, whole process, more than that", f"{more:.1f} ms", "5 ms", reached=more <= 5)
     row("cache hit in process, all files validated", f"{hit:.2f} ms", "1 ms", reached=hit < 1)
     ratio = listing.best_ms / bare.best_ms
-    row("brainsmith plugins list, whole process, over a bare one", f"{ratio:.2f} x", "3 x", reached=ratio <= 3)
-    row("brainsmith plugins list, peak memory", f"{listing.median_mb:.1f} MB", "25 MB", reached=listing.median_mb <= 25)
+    row(
+        "brainsmith plugins list, whole process, over a bare one", f"{ratio:.2f} x", "3 x", reached=ratio <= 3
+    )
+    row(
+        "brainsmith plugins list, peak memory",
+        f"{listing.median_mb:.1f} MB",
+        "25 MB",
+        reached=listing.median_mb <= 25,
+    )
     print("for comparison, in fresh processes:")
     print(f"  importing all {count} plugins ({failed:.0f} cannot be): {everything:.0f} ms")
-    print(f"  stevedore's ExtensionManager over {with_stevedore[1]:.0f} generated plugins: {with_stevedore[0]:.0f} ms")
+    print(
+        f"  stevedore's ExtensionManager over {with_stevedore[1]:.0f} generated plugins: {with_stevedore[0]:.0f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +80,7 @@ def run_once(command: Sequence[str], env: dict[str, str], figures: Figures, cwd:
     figures.megabytes.append(usage.ru_maxrss * 1024 / 1e6)
 
 
-def in_turn(commands: dict[str, Sequence[str]], env: dict[str, str], runs: int) -> dict[str, Figures]:
+def in_turn(commands: Mapping[str, Sequence[str]], env: dict[str, str], runs: int) -> dict[str, Figures]:
     """Run several commands in turn, after one run of each that does not count."""
     figures = {name: Figures() for name in commands}
     for command in commands.values():

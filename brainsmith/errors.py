@@ -20,6 +20,10 @@ class SettingsError(BrainsmithError, ValueError):
     """A setting, in a file or in the environment, has a value that cannot be used."""
 
 
+class UsageError(BrainsmithError, ValueError):
+    """A command line says what cannot be: an unknown verb or option, or a value that is missing or wrong."""
+
+
 class PluginNotFoundError(BrainsmithError, LookupError, AttributeError):
     """No plugin has this name.
 

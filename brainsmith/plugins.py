@@ -1,9 +1,9 @@
 """The door: what users and plugins import.
 
-    from brainsmith.plugins import transforms as tfm, kernels as kn, backends as bk, steps
+from brainsmith.plugins import transforms as tfm, kernels as kn, backends as bk, steps
 
-    model = model.transform(tfm.ExpandNorms())
-    model = model.transform(tfm.finn.Streamline())
+model = model.transform(tfm.ExpandNorms())
+model = model.transform(tfm.finn.Streamline())
 """
 
 from __future__ import annotations

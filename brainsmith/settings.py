@@ -211,7 +211,9 @@ def _apply(
         return
     if name == "plugin_folders":
         base = settings.project if source.endswith(".yaml") and settings.project else os.getcwd()
-        converted = tuple(os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in converted)
+        converted = tuple(
+            os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in converted
+        )
     setattr(settings, name, converted)
     settings.sources[name] = source
 
@@ -298,7 +300,9 @@ def _parse_config(path: str, problems: list[Problem]) -> dict[str, tuple[Any, in
     return _plugin_system(yaml, root, path, problems) if root is not None else {}
 
 
-def _plugin_system(yaml: Any, root: Any, path: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
+def _plugin_system(
+    yaml: Any, root: Any, path: str, problems: list[Problem]
+) -> dict[str, tuple[Any, int, int]]:
     values: dict[str, tuple[Any, int, int]] = {}
     if not isinstance(root, yaml.MappingNode):
         problems.append(Problem(path, 1, 1, "the settings must be a table with the key plugin_system"))

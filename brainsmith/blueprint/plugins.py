@@ -35,8 +35,8 @@ def load_blueprint_plugins(path: str | os.PathLike[str]) -> dict[str, Any]:
         path: The blueprint.
 
     Returns:
-        `transforms`, `kernels`, `backends`, `steps`: collections; `skipped`: what is optional and absent, each
-        with its reason.
+        `transforms`, `kernels`, `backends`, `steps`: collections; `skipped`: what is optional and absent, and
+        why.
 
     Raises:
         BlueprintError: All errors of the file.

@@ -77,7 +77,9 @@ class ClassNode:
         encoded = name.encode()
         if data.find(b"def " + encoded + b"(", start, end) >= 0:
             return True
-        return re.compile(rb"\n[ \t]+(?:def[ \t]+)?%b[ \t]*[=(:]" % encoded).search(data, start, end) is not None
+        return (
+            re.compile(rb"\n[ \t]+(?:def[ \t]+)?%b[ \t]*[=(:]" % encoded).search(data, start, end) is not None
+        )
 
     def __repr__(self) -> str:
         return f"<class {self.full_name}>"
@@ -177,7 +179,8 @@ class ClassTable:
     def _children_by_name(self) -> dict[str, list[ClassNode]]:
         """Return the classes by the last part of each base's name, that of the class behind an alias included."""
         if self._children is None:
-            self._children = children = {}
+            children: dict[str, list[ClassNode]] = {}
+            self._children = children
             for node in self.nodes:
                 for base in node.definition.bases:
                     simple = base.rpartition(".")[2]
@@ -194,7 +197,9 @@ class ClassTable:
             return known
         members[id(node)] = False  # a circle does not descend from anything
         answer = any(
-            base in roots if isinstance(base, str) else base.full_name in roots or self._descends(base, roots, members)
+            base in roots
+            if isinstance(base, str)
+            else base.full_name in roots or self._descends(base, roots, members)
             for base in node.bases
         )
         members[id(node)] = answer
@@ -236,5 +241,7 @@ def _declared(node: ClassNode) -> tuple[str, ...]:
     if node.abstract is None:
         data, start, end = node.span
         has_any = data.find(b"abstract", start, end) >= 0
-        node.abstract = tuple(name.decode() for name in _ABSTRACT.findall(data, start, end)) if has_any else ()
+        node.abstract = (
+            tuple(name.decode() for name in _ABSTRACT.findall(data, start, end)) if has_any else ()
+        )
     return node.abstract

@@ -102,7 +102,9 @@ class Collection:
         return len(self.list_plugins())
 
     def __dir__(self) -> list[str]:
-        names = set(super().__dir__()) | {info.name for info in self.list_plugins() if info.name.isidentifier()}
+        names = set(super().__dir__()) | {
+            info.name for info in self.list_plugins() if info.name.isidentifier()
+        }
         if self._framework is None:
             names.update(framework_identifier(framework) for framework in self.frameworks())
         return sorted(names)
@@ -146,9 +148,10 @@ def backends_of(
     """
     found = []
     for info in registry.records("backend"):
-        if info.kernel and split_name(info.kernel)[1] == kernel.name and _means(registry, info, kernel):
-            if only is None or (info.type, info.reference) in only:
-                found.append(info)
+        stated = split_name(info.kernel or "")[1]
+        allowed = only is None or (info.type, info.reference) in only
+        if allowed and stated == kernel.name and _means(registry, info, kernel):
+            found.append(info)
     return RecordList(found)
 
 

@@ -21,7 +21,7 @@ _OWN: dict[str, tuple[str, ...]] = {
     "target": ("display_name", "vendor", "device_types"),
     "bundle": (),
 }
-_EXTRA = ("domain", "num_inputs", "display_name", "vendor")
+_EXTRA = ("domain", "num_inputs", "display_name", "vendor", "override")
 
 
 def keywords(plugin_type: str) -> tuple[str, ...]:
@@ -53,7 +53,9 @@ def make_record(
     lists = {field: _strings(values, field, decorator, origin) for field in (*_LISTS, "device_types")}
     name = values.get("name") or object_name
     if not name.isidentifier():
-        raise PluginDefinitionError(f"{origin}: name= of {decorator} must be a Python identifier, not {name!r}")
+        raise PluginDefinitionError(
+            f"{origin}: name= of {decorator} must be a Python identifier, not {name!r}"
+        )
     _CHECKS.get(plugin_type, _check_nothing)(values, origin)
     return PluginInfo(
         name=name,
@@ -73,13 +75,15 @@ def make_record(
         device_types=lists["device_types"],
         tags=lists["tags"],
         origin=origin,
-        extra={key: values[key] for key in _EXTRA if key in values},
+        extra={key: values[key] for key in _EXTRA if values.get(key)},
     )
 
 
 def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> None:
     if plugin_type not in PLUGIN_TYPES:
-        raise PluginDefinitionError(f"{origin}: {plugin_type!r} is no plugin type; they are {', '.join(PLUGIN_TYPES)}")
+        raise PluginDefinitionError(
+            f"{origin}: {plugin_type!r} is no plugin type; they are {', '.join(PLUGIN_TYPES)}"
+        )
     known = keywords(plugin_type)
     for key in values:
         if key not in known:
@@ -96,8 +100,14 @@ def _expect(values: dict[str, Any], field: str, kind: type, what: str, decorator
 
 def _strings(values: dict[str, Any], field: str, decorator: str, origin: str) -> tuple[str, ...]:
     value = values.get(field, ())
-    if isinstance(value, str) or not isinstance(value, list | tuple) or not all(isinstance(x, str) for x in value):
-        raise PluginDefinitionError(f"{origin}: {field}= of {decorator} must be a list of strings, not {value!r}")
+    if (
+        isinstance(value, str)
+        or not isinstance(value, list | tuple)
+        or not all(isinstance(x, str) for x in value)
+    ):
+        raise PluginDefinitionError(
+            f"{origin}: {field}= of {decorator} must be a list of strings, not {value!r}"
+        )
     return tuple(value)
 
 
@@ -113,7 +123,9 @@ def _check_transform(values: dict[str, Any], origin: str) -> None:
             f"{origin}: stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
         )
     if kernel is not None and not isinstance(kernel, str):
-        raise PluginDefinitionError(f"{origin}: kernel= of @transform must be a kernel's name, not {kernel!r}")
+        raise PluginDefinitionError(
+            f"{origin}: kernel= of @transform must be a kernel's name, not {kernel!r}"
+        )
 
 
 def _check_backend(values: dict[str, Any], origin: str) -> None:
@@ -169,7 +181,9 @@ def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
     """
     if plugin_type == "step":
         if isinstance(obj, type) or not callable(obj):
-            raise PluginDefinitionError(f"{origin}: @step needs a function (model, cfg) -> model, not {_describe(obj)}")
+            raise PluginDefinitionError(
+                f"{origin}: @step needs a function (model, cfg) -> model, not {_describe(obj)}"
+            )
         _check_step_parameters(obj, origin)
         return
     if plugin_type not in _KINDS:

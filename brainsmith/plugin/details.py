@@ -34,7 +34,9 @@ class Parameter:
 
     __slots__ = ("annotation", "default", "keyword_only", "name")
 
-    def __init__(self, name: str, default: str = REQUIRED, annotation: str = "", keyword_only: bool = False) -> None:
+    def __init__(
+        self, name: str, default: str = REQUIRED, annotation: str = "", keyword_only: bool = False
+    ) -> None:
         self.name = name
         self.default = default
         self.annotation = annotation
@@ -92,7 +94,9 @@ def details_of(info: PluginInfo) -> Details:
 
     path = info.file or _path_of(info)
     if not path or not os.path.isfile(path):
-        raise PluginLoadError(f"{info.type} {info.qualified!r}: its source {path or info.module!r} is not there")
+        raise PluginLoadError(
+            f"{info.type} {info.qualified!r}: its source {path or info.module!r} is not there"
+        )
     kept = Kept(cache_dir(), "details", f"{path}|{info.reference}")
     file_stamp = stamp(path)
     plain = kept.load(file_stamp)

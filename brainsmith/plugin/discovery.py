@@ -39,7 +39,9 @@ def adapters_for(settings: Settings) -> list[Adapter]:
     return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(), *adapted]
 
 
-def discover(settings: Settings, adapters: list[Adapter], frameworks: tuple[str, ...] | None = None) -> Snapshot:
+def discover(
+    settings: Settings, adapters: list[Adapter], frameworks: tuple[str, ...] | None = None
+) -> Snapshot:
     """Read everything there is.
 
     Args:
@@ -107,7 +109,9 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
     except Exception as error:  # noqa: BLE001
         result = AdapterResult(adapter.name)
         result.status = "failed"
-        result.detail = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+        result.detail = (
+            str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+        )
         result.problems.append(Problem(f"adapter {adapter.name}", 0, 0, result.detail))
     result.milliseconds = (time.perf_counter() - begin) * 1e3
     return result
@@ -128,7 +132,9 @@ def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[P
             dropped.add(id(loser))
             first[key] = info if loser is rival else rival
         else:
-            problems.append(Problem(info.file or info.origin, info.line, 0, duplicate_message(info, [rival, info])))
+            problems.append(
+                Problem(info.file or info.origin, info.line, 0, duplicate_message(info, [rival, info]))
+            )
     return [info for info in records if id(info) not in dropped], problems
 
 
@@ -139,6 +145,7 @@ def _summary(result: AdapterResult) -> dict[str, object]:
         "version": result.version,
         "plugins": len(result.records),
         "problems": len(result.problems),
+        "messages": [str(problem) for problem in result.problems],
         "detail": result.detail,
         "milliseconds": result.milliseconds,
     }

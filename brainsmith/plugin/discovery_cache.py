@@ -81,6 +81,8 @@ def why_stale(snapshot: Snapshot, ttl: float) -> str:
         return "the installed distributions changed"
     now = stamps(snapshot.paths)
     if now != snapshot.stamps:
-        changed = [path for path, new, old in zip(snapshot.paths, now, snapshot.stamps, strict=True) if new != old]
+        changed = [
+            path for path, new, old in zip(snapshot.paths, now, snapshot.stamps, strict=True) if new != old
+        ]
         return f"{changed[0]} changed" + (f", and {len(changed) - 1} more" if len(changed) > 1 else "")
     return ""

@@ -50,7 +50,7 @@ FIELDS = (
 )
 """The fields of a record, in the order of its plain form."""
 
-_DEFAULTS = ("", "", "", "", "", "", "", (), "", "", 50, None, None, None, (), (), "", {})
+_DEFAULTS: tuple[Any, ...] = ("", "", "", "", "", "", "", (), "", "", 50, None, None, None, (), (), "", {})
 
 
 class PluginInfo:
@@ -215,7 +215,9 @@ class PluginInfo:
         return name == "class" or name in FIELDS or name in self.extra
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"the record of {self.key!r} cannot be changed; make another with .replace({name}=...)")
+        raise AttributeError(
+            f"the record of {self.key!r} cannot be changed; make another with .replace({name}=...)"
+        )
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"the record of {self.key!r} cannot be changed")

@@ -64,7 +64,7 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
         if module_name not in sys.modules:
             __import__(module_name)
         return sys.modules[module_name]
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
             f"{_describe(error)}"

@@ -1,8 +1,8 @@
 """The manager: discovers plugins, keeps the registry up to date, makes instances, and says how it is.
 
-    manager = get_plugin_manager()
-    manager.discover_plugins(modes=["full"])
-    manager.get_instance("transform", "ExpandNorms")
+manager = get_plugin_manager()
+manager.discover_plugins(modes=["full"])
+manager.get_instance("transform", "ExpandNorms")
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ class PluginManager:
                 raise SettingsError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
         for plugin_type in wanted_types or ():
             if plugin_type not in PLUGIN_TYPES:
-                raise SettingsError(f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}")
+                raise SettingsError(
+                    f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
+                )
         mode = chosen[0] if chosen else self.settings.discovery_mode
         if chosen and "full" in chosen:
             mode = "full"
@@ -323,5 +325,3 @@ def _as_tuple(values: Iterable[str] | None) -> tuple[str, ...] | None:
     if values is None:
         return None
     return (values,) if isinstance(values, str) else tuple(values)
-
-

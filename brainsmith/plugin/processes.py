@@ -36,7 +36,9 @@ def run(command: Sequence[str], *, timeout: float, what: str = "", input_text: s
         raise ToolError(f"{name} did not end within {timeout:g} seconds") from error
     if done.returncode != 0:
         last = (done.stderr or done.stdout).strip().splitlines()
-        raise ToolError(f"{name} failed with exit code {done.returncode}: {last[-1] if last else 'it printed nothing'}")
+        raise ToolError(
+            f"{name} failed with exit code {done.returncode}: {last[-1] if last else 'it printed nothing'}"
+        )
     return done.stdout
 
 

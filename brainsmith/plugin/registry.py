@@ -93,7 +93,11 @@ class Registry:
 
     def _rival(self, info: PluginInfo) -> PluginInfo | None:
         here = self._registered.get(info.key, {}).get(info.framework)
-        candidates = [here] if here else [r for r in self._discovered.get(info.key, ()) if r.framework == info.framework]
+        candidates = (
+            [here]
+            if here
+            else [r for r in self._discovered.get(info.key, ()) if r.framework == info.framework]
+        )
         for candidate in candidates:
             if candidate.reference != info.reference:
                 return candidate
@@ -129,9 +133,8 @@ class Registry:
         with self._lock:
             registered = dict(self._registered.get(key, {}))
             found = list(registered.values())
-            for info in self._discovered.get(key, ()):
-                if info.framework not in registered:
-                    found.append(info)
+            discovered = self._discovered.get(key, ())
+            found.extend(info for info in discovered if info.framework not in registered)
         _refuse_clash(found)
         return sorted(found, key=_precedence)
 
@@ -159,7 +162,9 @@ class Registry:
             return next((info for info in found if framework_identifier(info.framework) == wanted), None)
         if len(found) > 1 and found[0].framework in ADAPTED:
             names = ", ".join(info.qualified for info in found)
-            raise AmbiguousPluginError(f"{plugin_type} {bare!r} exists in several frameworks; say which: {names}")
+            raise AmbiguousPluginError(
+                f"{plugin_type} {bare!r} exists in several frameworks; say which: {names}"
+            )
         return found[0] if found else None
 
     def get(self, plugin_type: str, name: str) -> Any:

@@ -77,16 +77,23 @@ class _Block:
         self.line = line
 
 
-_DECORATED = re.compile(rb"\n(@[^\n]*(?:\n(?!class\b|def\b|async\b)[^\n]*)*)\n(?:class|(?:async[ \t]+)?def)[ \t]+(\w+)")
+_DECORATED = re.compile(
+    rb"\n(@[^\n]*(?:\n(?!class\b|def\b|async\b)[^\n]*)*)\n(?:class|(?:async[ \t]+)?def)[ \t]+(\w+)"
+)
 _INDENTED = re.compile(rb"\n[ \t]+@[ \t]*[\w.]*(?:transform|kernel|backend|step|op|target|bundle)\b")
 
 
 def _fast_blocks(source: Source) -> list[_Block] | None:
     """Read the decorators by parsing them alone; None if that is not certain to be right."""
     data = source.data
-    if data.startswith(b"@") or not source.is_plain(b"\n@", len(data)) or b"\\\n@" in data or _INDENTED.search(data):
+    if (
+        data.startswith(b"@")
+        or not source.is_plain(b"\n@", len(data))
+        or b"\\\n@" in data
+        or _INDENTED.search(data)
+    ):
         return None
-    blocks = []
+    blocks: list[_Block] = []
     position = 0
     while True:
         start = data.find(b"\n@", position)
@@ -112,7 +119,13 @@ def _exact_blocks(source: Source, found: Found) -> list[_Block]:
 
 
 def _collect(
-    source: Source, body: list[ast.stmt], prefix: str, blocks: list[_Block], found: Found, *, conditional: bool
+    source: Source,
+    body: list[ast.stmt],
+    prefix: str,
+    blocks: list[_Block],
+    found: Found,
+    *,
+    conditional: bool,
 ) -> None:
     for node in body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -171,8 +184,6 @@ def _read_block(source: Source, block: _Block, framework: str, extra: dict[str, 
             continue
         if extra:
             info.extra.update(extra)
-        if values.get("override"):
-            info.extra["override"] = True
         found.records.append(info)
 
 
@@ -241,6 +252,8 @@ def _assignment(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 def _is_group_table(table: Any) -> bool:
     return isinstance(table, dict) and all(
-        isinstance(name, str) and isinstance(members, list | tuple) and all(isinstance(m, str) for m in members)
+        isinstance(name, str)
+        and isinstance(members, list | tuple)
+        and all(isinstance(m, str) for m in members)
         for name, members in table.items()
     )

@@ -28,7 +28,17 @@ class AdapterResult:
         milliseconds: How long it took.
     """
 
-    __slots__ = ("detail", "groups", "milliseconds", "name", "problems", "records", "status", "version", "watched")
+    __slots__ = (
+        "detail",
+        "groups",
+        "milliseconds",
+        "name",
+        "problems",
+        "records",
+        "status",
+        "version",
+        "watched",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -150,7 +160,7 @@ class Snapshot:
         )
 
 
-def _identity(*read: object) -> str:
+def _identity(*read: Any) -> str:
     import marshal
 
     return checksum(marshal.dumps(read, 2)).hex()  # version 2 writes equal values alike

@@ -12,6 +12,7 @@ import ast
 import re
 import warnings
 from _thread import allocate_lock
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Source:
             found.append(Definition(match.group(1).decode(), "class", 0, match.start() + 1, bases))
         if found and not self.is_plain(b"\nclass", found[-1].start):
             return self.exact_classes()
-        for definition, following in zip(found, found[1:], strict=False):
+        for definition, following in pairwise(found):
             definition.end = following.start
         return found
 
@@ -131,7 +132,11 @@ class Source:
                 continue
             item = Definition(node.name, "class" if isinstance(node, ast.ClassDef) else "def", node.lineno, 0)
             item.start = starts[node.lineno - 1] + node.col_offset
-            item.end = starts[node.end_lineno or node.lineno] if (node.end_lineno or 0) < len(starts) else len(self.data)
+            item.end = (
+                starts[node.end_lineno or node.lineno]
+                if (node.end_lineno or 0) < len(starts)
+                else len(self.data)
+            )
             item.node = node
             item.decorators = tuple(node.decorator_list)
             if node.decorator_list:
@@ -151,10 +156,12 @@ class Source:
         """
         data = self.data
         found = [
-            Definition(match.group(1).decode(), "def", 0, match.start() + 1) for match in pattern.finditer(data)
+            Definition(match.group(1).decode(), "def", 0, match.start() + 1)
+            for match in pattern.finditer(data)
         ]
         certain = not found or (
-            self.is_plain(b"\ndef", found[-1].start) and not any(data[item.start - 2] == _BACKSLASH for item in found)
+            self.is_plain(b"\ndef", found[-1].start)
+            and not any(data[item.start - 2] == _BACKSLASH for item in found)
         )
         if certain and not data.startswith(b"def"):
             return found
@@ -231,7 +238,9 @@ class Source:
                 else:
                     top = alias.name.partition(".")[0]
                     into.setdefault(top, top)
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        elif (
+            isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+        ):
             target = dotted_name(node.value)
             if target:
                 head, dot, rest = target.partition(".")

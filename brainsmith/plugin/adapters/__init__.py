@@ -1,0 +1,1 @@
+"""Adapters: each finds the plugins of one source without importing them."""

@@ -60,7 +60,6 @@ class Reading:
             self._packages[name] = Package(name, folders) if folders else None
         return self._packages[name]
 
-
     def expect(self, packages: Iterable[str]) -> None:
         """Say which packages will be asked for, so that ancestry is worked out once for all of them."""
         self.expected = tuple(packages)

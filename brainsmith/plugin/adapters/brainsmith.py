@@ -47,6 +47,8 @@ class BrainSmithAdapter:
         result.version = __version__
         result.watched.append(self.folder)
         for name in PLUGIN_FOLDERS:
-            scan_listing(result, list_sources(os.path.join(self.folder, name), f"brainsmith.{name}"), "brainsmith")
+            scan_listing(
+                result, list_sources(os.path.join(self.folder, name), f"brainsmith.{name}"), "brainsmith"
+            )
         result.detail = f"own plugins in {self.folder}"
         return result

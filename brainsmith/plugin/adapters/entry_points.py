@@ -86,7 +86,9 @@ class EntryPointAdapter:
         for point in found:
             self._read(point, result)
         names = sorted({point.distribution for point in found})
-        result.detail = f"distributions: {', '.join(names)}" if names else "no installed distribution offers plugins"
+        result.detail = (
+            f"distributions: {', '.join(names)}" if names else "no installed distribution offers plugins"
+        )
         return result
 
     def _read(self, point: EntryPoint, result: AdapterResult) -> None:

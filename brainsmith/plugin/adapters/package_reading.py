@@ -180,9 +180,13 @@ class _Finder:
         """Give the name to the one in the framework's public table, and the other one a longer name."""
         from brainsmith.errors import Problem
 
-        keep, rename = (second, first) if second.get("in_table") and not first.get("in_table") else (first, second)
+        keep, rename = (
+            (second, first) if second.get("in_table") and not first.get("in_table") else (first, second)
+        )
         stem = rename.module.rpartition(".")[2]
-        longer = rename.replace(name=f"{stem}.{rename.name}", extra={**rename.extra, "second_of": keep.origin})
+        longer = rename.replace(
+            name=f"{stem}.{rename.name}", extra={**rename.extra, "second_of": keep.origin}
+        )
         text = f"{second.type} {second.name!r} is defined twice; {keep.origin} has the name, this one is {longer.qualified}"
         self.result.problems.append(Problem(rename.file, rename.line, 0, text))
         if rename is first:

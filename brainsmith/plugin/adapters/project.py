@@ -51,10 +51,14 @@ class ProjectAdapter:
             result.watched.append(folder)
             if os.path.isdir(folder):
                 present.append(folder)
-                scan_listing(result, list_sources(folder, folder_module(folder)), "project", {"folder": folder})
+                scan_listing(
+                    result, list_sources(folder, folder_module(folder)), "project", {"folder": folder}
+                )
             elif folder in self.settings.plugin_folders:
                 source = self.settings.sources.get("plugin_folders", "settings")
-                result.problems.append(Problem(source, 0, 0, f"plugin_folders names {folder}, which does not exist"))
+                result.problems.append(
+                    Problem(source, 0, 0, f"plugin_folders names {folder}, which does not exist")
+                )
         result.status = "available" if present else "absent"
         result.detail = ", ".join(present) if present else "no project with a plugins folder here"
         return result

@@ -44,7 +44,9 @@ def read_table(point: EntryPoint, files: list[SourceFile], result: AdapterResult
 
 def _read_entry(plugin_type: str, entry: Any, point: EntryPoint, result: AdapterResult) -> None:
     attribute = "func_name" if plugin_type == "step" else "class_name"
-    missing = [key for key in ("name", "module", attribute) if not isinstance(entry, dict) or not entry.get(key)]
+    missing = [
+        key for key in ("name", "module", attribute) if not isinstance(entry, dict) or not entry.get(key)
+    ]
     if missing:
         text = f"an entry of its {plugin_type}s lacks {', '.join(missing)}: {entry!r}"
         result.problems.append(Problem(point.origin, 0, 0, text))
@@ -85,7 +87,11 @@ def literal_table(path: str, function: str) -> Any | None:
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             statements = [item for item in node.body if not _is_docstring(item)]
-            if len(statements) == 1 and isinstance(statements[0], ast.Return) and statements[0].value is not None:
+            if (
+                len(statements) == 1
+                and isinstance(statements[0], ast.Return)
+                and statements[0].value is not None
+            ):
                 try:
                     return ast.literal_eval(statements[0].value)
                 except ValueError:

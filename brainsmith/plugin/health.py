@@ -1,0 +1,232 @@
+"""Say what works here, what does not, and what to do."""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith import __version__
+from brainsmith.errors import BrainsmithError
+from brainsmith.kept import write_atomically
+from brainsmith.plugin.packages import check_pairs, framework_failure
+from brainsmith.plugin.registry import ADAPTED, duplicate_message
+from brainsmith.plugin.tools import find_tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.manager import PluginManager
+    from brainsmith.settings import Settings
+
+SCHEMA = "brainsmith.health/1"
+"""The version of the form of `check`'s result."""
+
+_ADVICE = {
+    "qonnx": "pip install qonnx",
+    "finn": "pip install 'brainsmith[finn]', or the lighter set of the README",
+}
+
+
+def check(manager: PluginManager) -> dict[str, Any]:
+    """Check the registry, the caches, the adapters, the tools and the packages.
+
+    `status` is `healthy` if the registry, the caches and every enabled, installed framework work, `degraded` if some
+    of them do not, and `broken` if no plugin can be found at all. Optional tools do not change it.
+
+    Returns:
+        Plain values, as `brainsmith health --json` prints them: `schema`, `status`, `version`, `problems` (one
+        sentence each), `cache_available`, `frameworks_available`, `frameworks` (plugins by framework), `adapters`,
+        `duplicates`, `caches`, `tools`, `packages`, `settings`.
+    """
+    try:
+        settings = manager.settings
+        records = manager.discover_plugins(modes=["full"])
+    except BrainsmithError as error:
+        return _broken(str(error))
+    caches = check_caches(settings.cache_dir)
+    adapters = {
+        summary["name"]: _check_adapter(summary, _enabled(summary["name"], settings), settings.cache_dir)
+        for summary in manager.adapters
+    }
+    adapters.update({name: _disabled(name) for name in ADAPTED if name not in adapters})
+    duplicates = find_duplicates(records)
+    packages = check_pairs(settings.cache_dir)
+    frameworks: dict[str, int] = {}
+    for info in records:
+        frameworks[info.framework] = frameworks.get(info.framework, 0) + 1
+    problems = list(_problems(adapters, duplicates, caches, packages))
+    return {
+        "schema": SCHEMA,
+        "status": "broken" if not records else "degraded" if problems else "healthy",
+        "version": __version__,
+        "problems": problems if records else ["no plugin was found", *problems],
+        "cache_available": caches["writable"],
+        "frameworks_available": len(frameworks),
+        "frameworks": frameworks,
+        "adapters": adapters,
+        "duplicates": duplicates,
+        "caches": caches,
+        "tools": {tool.name: tool.to_plain() for tool in find_tools()},
+        "packages": packages,
+        "settings": describe_settings(settings),
+    }
+
+
+def _broken(reason: str) -> dict[str, Any]:
+    from brainsmith.settings import cache_dir
+
+    caches = check_caches(cache_dir())
+    return {
+        "schema": SCHEMA,
+        "status": "broken",
+        "version": __version__,
+        "problems": [reason],
+        "cache_available": caches["writable"],
+        "frameworks_available": 0,
+        "frameworks": {},
+        "adapters": {},
+        "duplicates": [],
+        "caches": caches,
+        "tools": {tool.name: tool.to_plain() for tool in find_tools()},
+        "packages": check_pairs(cache_dir()),
+        "settings": {},
+    }
+
+
+def _enabled(name: str, settings: Settings) -> bool:
+    return name not in ADAPTED or settings.frameworks is None or name in settings.frameworks
+
+
+def _disabled(name: str) -> dict[str, Any]:
+    return {
+        "status": "disabled",
+        "version": "",
+        "plugins": 0,
+        "detail": "the setting frameworks leaves it out",
+        "problems": [],
+        "advice": f"to use it: add {name} to plugin_system: frameworks in .brainsmith/config.yaml",
+    }
+
+
+def _check_adapter(summary: dict[str, Any], enabled: bool, cache_dir: str) -> dict[str, Any]:
+    """Say how an adapter is; a framework that was found must be importable too."""
+    name, status, detail, advice = summary["name"], summary["status"], summary["detail"], ""
+    if not enabled:
+        return _disabled(name)
+    if status == "absent":
+        advice = _ADVICE.get(name, "")
+    elif status == "failed":
+        advice = "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step"
+    else:
+        failure = framework_failure(name, summary["version"], cache_dir)
+        if failure:
+            status, detail = "failed", f"its plugins are listed, but cannot be loaded: {failure}"
+            advice = _ADVICE.get(name, "")
+    return {
+        "status": status,
+        "version": summary["version"],
+        "plugins": summary["plugins"],
+        "detail": detail,
+        "problems": list(summary["messages"]),
+        "advice": advice,
+    }
+
+
+def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
+    """Return the names that two objects of one framework claim.
+
+    In a framework that is not ours that is a fact: the second one has a longer name. Elsewhere it is an error of
+    somebody, and using the name says so.
+    """
+    found: list[dict[str, Any]] = []
+    first: dict[tuple[str, str], PluginInfo] = {}
+    for info in records:
+        if "second_of" in info.extra:
+            text = f"{info.type} {info.qualified} at {info.origin} is a second one; {info.extra['second_of']} has the name"
+            found.append({"plugin": info.qualified, "type": info.type, "clash": False, "text": text})
+        rival = first.setdefault((info.key, info.framework), info)
+        if rival.reference != info.reference:
+            text = duplicate_message(info, [rival, info])
+            found.append({"plugin": info.qualified, "type": info.type, "clash": True, "text": text})
+    return found
+
+
+def check_caches(folder: str) -> dict[str, Any]:
+    """Say whether the caches can be written, and what lies in them."""
+    kinds: dict[str, dict[str, int]] = {}
+    for here, _, files in os.walk(folder):
+        kind = os.path.relpath(here, folder).partition(os.sep)[0]
+        for file in files:
+            entry = kinds.setdefault(kind, {"entries": 0, "bytes": 0})
+            entry["entries"] += 1
+            try:
+                entry["bytes"] += os.lstat(os.path.join(here, file)).st_size
+            except OSError:  # removed meanwhile, by another process that tidies up
+                pass
+    reason = _why_not_writable(folder)
+    advice = f"{reason}; every run takes longer. Make it writable, or set XDG_CACHE_HOME" if reason else ""
+    return {
+        "path": folder,
+        "writable": not reason,
+        "entries": sum(kind["entries"] for kind in kinds.values()),
+        "bytes": sum(kind["bytes"] for kind in kinds.values()),
+        "kinds": dict(sorted(kinds.items())),
+        "advice": advice,
+    }
+
+
+def _why_not_writable(folder: str) -> str:
+    probe = os.path.join(folder, f"probe.{os.getpid()}")
+    try:
+        write_atomically(probe, b"brainsmith health\n")
+        os.unlink(probe)
+    except OSError as error:
+        return f"the cache folder cannot be written: {error.strerror}"
+    return ""
+
+
+def describe_settings(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return each setting's value and where it comes from."""
+    names = (
+        "cache_ttl",
+        "discovery_mode",
+        "frameworks",
+        "performance_tracking",
+        "debug",
+        "dynamic_loading",
+        "plugin_folders",
+        "groups",
+    )
+    return {
+        name: {"value": getattr(settings, name), "source": settings.sources.get(name, "default")}
+        for name in names
+    } | {
+        "project": {"value": settings.project, "source": "the nearest folder upwards with .brainsmith in it"}
+    }
+
+
+def _problems(
+    adapters: dict[str, dict[str, Any]],
+    duplicates: list[dict[str, Any]],
+    caches: dict[str, Any],
+    packages: list[dict[str, str]],
+) -> Iterable[str]:
+    """Yield what keeps the hub from being healthy."""
+    seconds = [duplicate["text"] for duplicate in duplicates if not duplicate["clash"]]
+    for name, adapter in adapters.items():
+        if adapter["status"] == "failed":
+            yield f"{name}: {adapter['detail']}"
+        else:
+            yield from (
+                text for text in adapter["problems"] if not any(_same_place(text, s) for s in seconds)
+            )
+    yield from (duplicate["text"] for duplicate in duplicates if duplicate["clash"])
+    if caches["advice"]:
+        yield f"{caches['path']}: {caches['advice']}"
+    yield from (f"{pair['name']}: {pair['detail']}" for pair in packages if pair["status"] == "fails")
+
+
+def _same_place(problem: str, second: str) -> bool:
+    return f" at {problem.partition(': ')[0]} is a second one" in second

@@ -1,0 +1,171 @@
+"""Check packages that must fit each other, and frameworks that must be importable: really, in child processes."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from brainsmith.errors import ToolError
+from brainsmith.kept import Kept, read_bytes
+from brainsmith.plugin.distributions import InfoFolder, environment, info_folders, search_folders
+from brainsmith.plugin.registry import ADAPTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_RUN_ONE_NODE = """
+import numpy, onnx, onnxruntime
+from onnx import TensorProto, helper
+float_1 = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1])
+graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "one_node", [float_1("x")], [float_1("y")])
+session = onnxruntime.InferenceSession(helper.make_model(graph).SerializeToString(), providers=["CPUExecutionProvider"])
+(y,) = session.run(None, {"x": numpy.array([2.0], dtype=numpy.float32)})
+print("works" if y[0] == -2.0 else f"-(2.0) is {y[0]}")
+"""
+
+_IMPORT = {
+    "qonnx": "import qonnx.core.modelwrapper, qonnx.core.onnx_exec, qonnx.custom_op.registry\n",
+    "finn": (
+        "from brainsmith.plugin.adapters.finn_runtime import prepare_finn\nprepare_finn()\n"
+        "import finn.custom_op.fpgadataflow, finn.transformation.fpgadataflow.specialize_layers\n"
+    ),
+}
+"""What shows that a framework can be used: its operators and its base."""
+
+_SECONDS = 180.0
+
+
+def installed() -> dict[str, InfoFolder]:
+    """Return the installed distributions by their normalised names."""
+    return {normalised(info.name): info for info in info_folders(search_folders())}
+
+
+def normalised(name: str) -> str:
+    """Return a distribution's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def check_pairs(cache_dir: str) -> list[dict[str, str]]:
+    """Check the pairs of packages that must fit.
+
+    Returns:
+        For each: `name`, `status` (`works`, `fails`, `absent`, or `differs` for a pin that is not met, which is
+        information only), `versions`, `detail` (what to do).
+    """
+    found = installed()
+    pairs = [_onnx_with_onnxruntime(found, cache_dir), _numpy_with_protobuf(found)]
+    if "finn-plus" in found:
+        pairs.extend(_pins(found["finn-plus"], found))
+    return pairs
+
+
+def _versions(found: dict[str, InfoFolder], *names: str) -> str:
+    return ", ".join(f"{name} {found[name].version if name in found else 'absent'}" for name in names)
+
+
+def _onnx_with_onnxruntime(found: dict[str, InfoFolder], cache_dir: str) -> dict[str, str]:
+    versions = _versions(found, "onnx", "onnxruntime")
+    pair = {"name": "onnx with onnxruntime", "status": "absent", "versions": versions, "detail": ""}
+    if "onnx" not in found or "onnxruntime" not in found:
+        pair["detail"] = "QONNX models cannot be executed; pip install onnx==1.21.0 onnxruntime==1.25.1"
+        return pair
+    failure = _works(cache_dir, "onnx with onnxruntime", versions, _RUN_ONE_NODE)
+    pair["status"] = "fails" if failure else "works"
+    if failure:
+        pair["detail"] = f"{failure}; a pair that works: pip install onnx==1.21.0 onnxruntime==1.25.1"
+    return pair
+
+
+def _works(cache_dir: str, what: str, versions: str, program: str) -> str:
+    """Run a program in a fresh interpreter; return what is wrong. That it works is kept by what is installed."""
+    from brainsmith.plugin.processes import run_python
+
+    kept = Kept(cache_dir, "health", what)
+    stamp = (versions, repr(environment(ADAPTED)))
+    if kept.load(stamp) == "works":
+        return ""
+    try:
+        printed = run_python(program, timeout=_SECONDS, what=what).strip().splitlines()
+    except ToolError as error:
+        return str(error)
+    if not printed or printed[-1] != "works":
+        return f"{what}: {printed[-1] if printed else 'nothing was printed'}"
+    kept.save(stamp, "works")
+    return ""
+
+
+def framework_failure(name: str, version: str, cache_dir: str) -> str:
+    """Import what a framework stands on, in a child process; return what is wrong, or nothing."""
+    program = _IMPORT.get(name)
+    return _works(cache_dir, f"importing {name}", version, f"{program}print('works')") if program else ""
+
+
+def _numpy_with_protobuf(found: dict[str, InfoFolder]) -> dict[str, str]:
+    versions = _versions(found, "numpy", "protobuf", "onnx")
+    pair = {"name": "numpy and protobuf with onnx", "status": "works", "versions": versions, "detail": ""}
+    if "onnx" not in found:
+        pair["status"] = "absent"
+        return pair
+    unmet = [
+        f"onnx {found['onnx'].version} needs {name}{wanted}"
+        for name, wanted, met in _requirements(found["onnx"], found)
+        if name in ("numpy", "protobuf") and met is not True
+    ]
+    if unmet:
+        pair["status"] = "differs"
+        pair["detail"] = "; ".join(unmet)
+    return pair
+
+
+def _pins(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[dict[str, str]]:
+    """Compare what a distribution declares to need with what is installed: information, since not all is used."""
+    for name, wanted, met in _requirements(owner, found):
+        if met is not True:
+            there = f"{name} {found[name].version}" if name in found else f"{name} absent"
+            text = f"{owner.name.replace('_', '-')} {owner.version} declares {name}{wanted}"
+            yield {
+                "name": f"{owner.name.replace('_', '-')} with {name}",
+                "status": "differs",
+                "versions": there,
+                "detail": f"{text}; information only: what builds here use works without",
+            }
+
+
+def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[tuple[str, str, bool | None]]:
+    """Yield what a distribution needs here: name, versions, and whether that is met (None: cannot be told)."""
+    try:
+        text = read_bytes(os.path.join(owner.path, "METADATA")).decode("utf-8", "replace")
+    except OSError:
+        return
+    for line in text.partition("\n\n")[0].splitlines():
+        if not line.startswith("Requires-Dist:"):
+            continue
+        parsed = _parsed(line.partition(":")[2].strip())
+        if parsed is not None:
+            name, wanted = parsed
+            yield name, wanted, _is_met(wanted, found[name].version) if name in found else False
+
+
+def _parsed(text: str) -> tuple[str, str] | None:
+    """Return name and versions of a PEP 508 requirement; None for one that does not hold here."""
+    try:
+        from packaging.requirements import InvalidRequirement, Requirement
+    except ImportError:
+        match = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*$", text)
+        return (normalised(match[1]), match[2].strip()) if match else None
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return None
+    if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+        return None
+    return normalised(requirement.name), str(requirement.specifier)
+
+
+def _is_met(wanted: str, version: str) -> bool | None:
+    try:
+        from packaging.specifiers import SpecifierSet
+    except ImportError:
+        return version == wanted[2:] if re.fullmatch(r"==[\w.]+", wanted) else None
+    return SpecifierSet(wanted).contains(version, prereleases=True)

