@@ -17,7 +17,7 @@ YAML = [block for language, block in BLOCKS if language == "yaml"]
 BLUEPRINTS = sorted((ROOT / "blueprints").glob("*.y*ml"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def discovered():
     return get_plugin_manager().registry
 

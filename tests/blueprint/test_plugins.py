@@ -1,0 +1,71 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from brainsmith.errors import BlueprintError, PluginNotFoundError
+from brainsmith.plugins import load_blueprint_plugins
+
+TEXT = """\
+hw_compiler:
+  kernels: [matmul, {kernel: softmax, backends: [hls]}]
+  transforms: [ExpandNorms, ~nope]
+  steps: [cleanup, transforms]
+"""
+
+
+def test_only_what_the_blueprint_names_is_there(files):
+    path = files.write(TEXT)
+    plugins = load_blueprint_plugins(path)
+    assert [info.name for info in plugins["transforms"]] == ["ExpandNorms"]
+    assert sorted(info.name for info in plugins["kernels"]) == ["MatMul", "Softmax"]
+    assert sorted(info.name for info in plugins["backends"]) == ["MatMulHLS", "SoftmaxHLS"]
+    assert [info.name for info in plugins["steps"]] == ["cleanup"]
+    assert plugins["skipped"] == [
+        f"{path}:3:29: optional transform 'nope' is left out: no transform or group named 'nope'."
+    ]
+    with pytest.raises(PluginNotFoundError) as caught:
+        plugins["transforms"].MergeOpChains
+    assert str(caught.value) == "the blueprint names no transform 'MergeOpChains'; it names ExpandNorms"
+
+
+def test_a_changed_blueprint_is_read_again(files):
+    assert len(load_blueprint_plugins(files.write(TEXT))["kernels"]) == 2
+    path = files.write(TEXT.replace("matmul, ", ""))
+    assert len(load_blueprint_plugins(path)["kernels"]) == 1
+
+
+def test_wrong_forms_and_wrong_names_come_together(files):
+    path = files.write(TEXT.replace("matmul", "matmull").replace("steps", "stepz"))
+    with pytest.raises(BlueprintError) as caught:
+        load_blueprint_plugins(path)
+    assert [(problem.line, problem.column) for problem in caught.value.problems] == [(2, 13), (4, 3)]
+
+
+def test_golden_data_need_not_be_there_to_load_plugins(files):
+    path = files.write(TEXT + "  verify: {inputs: elsewhere.npy}\n")
+    assert len(load_blueprint_plugins(path)["kernels"]) == 2
+
+
+PROGRAM = """\
+import sys
+from brainsmith.plugins import load_blueprint_plugins
+plugins = load_blueprint_plugins(sys.argv[1])
+print(sorted(info.name for info in plugins["kernels"]), plugins["skipped"])
+print([name for name in ("yaml", "ast", "dataclasses", "qonnx", "finn", "onnx", "numpy") if name in sys.modules])
+"""
+
+
+def test_the_second_process_reads_no_yaml_and_says_the_same(files):
+    # Only what is older than the file system's clock tick is trusted, and so kept.
+    path = files.write(TEXT)
+    os.utime(path, (1e9, 1e9))
+    runs = [
+        subprocess.run([sys.executable, "-c", PROGRAM, path], check=True, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    first, second = (run.stdout.splitlines() for run in runs)
+    assert first[0] == second[0]
+    assert "'yaml'" in first[1]
+    assert second[1] == "[]"
