@@ -1,0 +1,27 @@
+"""Give weights, accumulators and thresholds no more bits than their values need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Tighten the datatypes of hardware layers, and round their thresholds to integers.
+
+    Rounding comes last, when the accumulators' ranges are known; it lets the thresholds need fewer bits
+    again. `cfg.minimize_bit_width`, where the builder has it, switches the tightening off.
+    """
+    from finn.transformation.fpgadataflow.minimize_accumulator_width import MinimizeAccumulatorWidth
+    from finn.transformation.fpgadataflow.minimize_weight_bit_width import MinimizeWeightBitWidth
+    from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
+    from qonnx.transformation.infer_datatypes import InferDataTypes
+
+    tighten = getattr(cfg, "minimize_bit_width", True)
+    before = (MinimizeWeightBitWidth(), MinimizeAccumulatorWidth(), InferDataTypes()) if tighten else ()
+    after = (MinimizeWeightBitWidth(), InferDataTypes()) if tighten else ()
+    for transform in (*before, RoundAndClipThresholds(), InferDataTypes(), *after):
+        model = model.transform(transform)
+    return model

@@ -1,0 +1,119 @@
+"""estimate: say how fast and how large the accelerator will be, from analytic models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+from brainsmith.plugin.core import step
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+ATTRIBUTES = (
+    "PE",
+    "SIMD",
+    "M",
+    "parallel_window",
+    "MW",
+    "MH",
+    "NumChannels",
+    "IFMChannels",
+    "ConvKernelDim",
+    "Stride",
+    "mem_mode",
+    "ram_style",
+    "resType",
+    "inputDataType",
+    "weightDataType",
+    "accDataType",
+    "outputDataType",
+)
+"""What the report says of a layer, where the layer has it."""
+
+RESOURCES = {"lut": "LUT", "bram18": "BRAM_18K", "dsp": "DSP", "uram": "URAM"}
+
+
+@step(
+    name="estimate",
+    description="Estimate cycles and resources of every layer and of the whole accelerator",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+)
+def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Write `report/estimates.json` in `cfg.output_dir`: cycles, rate, latency and resources.
+
+    The interval is that of the slowest layer; the latency is the sum along the longest path, as if no layer
+    began before the one in front had finished (FINN's measure, so an upper bound). Resources are the analytic
+    models of the backends; several of FINN's HLS layers count 0 LUT. Each layer's attribute `cycles_estimate`
+    is set.
+
+    Raises:
+        BuildError: The model has no specialised layer.
+    """
+    part = cfg._resolve_fpga_part()
+    layers = [_layer(node, part) for node in model.graph.node if _is_backend(node)]
+    if not layers:
+        raise BuildError(
+            "there is nothing to estimate: no layer has a backend yet. Run the step specialize before"
+        )
+    interval = max(layer["cycles"] for layer in layers)
+    report = {
+        "layers": layers,
+        "interval_cycles": interval,
+        "latency_cycles": _latency(model, {layer["name"]: layer["cycles"] for layer in layers}),
+        "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
+        **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
+    }
+    folder = Path(cfg.output_dir) / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "estimates.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return model
+
+
+def _is_backend(node: NodeProto) -> bool:
+    """Tell whether a node is a specialised hardware layer, FINN's or another's."""
+    return _backend_type(node) != ""
+
+
+def _backend_type(node: NodeProto) -> str:
+    last = node.domain.rpartition(".")[2]
+    return last if last in ("hls", "rtl") else ""
+
+
+def _layer(node: NodeProto, part: str) -> dict[str, Any]:
+    """Estimate one layer with its backend's own models."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    layer = getCustomOp(node)
+    cycles = int(layer.get_exp_cycles())
+    known = layer.get_nodeattr_types()
+    if "cycles_estimate" in known:
+        layer.set_nodeattr("cycles_estimate", cycles)
+    used = layer.node_res_estimation(part)
+    return {
+        "name": node.name,
+        "op_type": node.op_type,
+        "backend": _backend_type(node),
+        "cycles": cycles,
+        **{name: round(float(used.get(key, 0))) for name, key in RESOURCES.items()},
+        "attributes": {name: _plain(layer.get_nodeattr(name)) for name in ATTRIBUTES if name in known},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return an attribute as JSON can hold it."""
+    return value if isinstance(value, (int, float, str)) else [int(entry) for entry in value]
+
+
+def _latency(model: ModelWrapper, cycles: dict[str, int]) -> int:
+    """Return the longest sum of cycles from an input to an output; host nodes take none."""
+    ready: dict[str, int] = {}
+    for node in model.graph.node:
+        begin = max((ready.get(name, 0) for name in node.input), default=0)
+        ready.update(dict.fromkeys(node.output, begin + cycles.get(node.name, 0)))
+    return max(ready.values(), default=0)

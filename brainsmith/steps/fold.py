@@ -1,0 +1,96 @@
+"""fold: give every hardware layer the parallelism that the target rate needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.plugin.core import step
+from brainsmith.steps.bit_widths import minimise_bit_widths
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+WEIGHT_STREAM_BITS = 36
+"""The widest weight stream of one processing element, bits (FINN's default)."""
+
+FINN_LAYERS = "finn.custom_op.fpgadataflow"
+
+PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChannels")}
+"""What folding may raise in a kernel that FINN does not know, and the attributes that give the limit."""
+
+
+@step(
+    name="fold",
+    description="Set PE and SIMD of every layer for the target frame rate",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+)
+def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Fold a specialised model to `cfg.target_fps`; without a rate, leave it as it is.
+
+    No RTL matrix-vector unit takes a whole row at once (SIMD = MW): FINN's `mvu_vvu_axi` then loses data when
+    its output stalls. It gets a smaller SIMD and more PE instead. Bit widths are minimised afterwards, since
+    the accumulators of RTL and HLS layers differ.
+    """
+    cycles = _cycles_per_frame(cfg)
+    if cycles is not None:
+        from finn.transformation.fpgadataflow.set_folding import SetFolding
+        from qonnx.transformation.general import GiveUniqueNodeNames
+
+        width = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
+        # FINN's second pass sums latencies from the inputs on, and knows none for a node on the host.
+        whole = all(node.domain.startswith(FINN_LAYERS) for node in model.graph.node)
+        twice = whole and getattr(cfg, "folding_two_pass_relaxation", True)
+        folding = SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=twice)
+        model = model.transform(folding)
+        model = model.transform(GiveUniqueNodeNames())
+        _fold_own(model, cycles)
+        _avoid_whole_rows(model, cycles)
+    return minimise_bit_widths(model, cfg)
+
+
+def _cycles_per_frame(cfg: Any) -> int | None:
+    """Return the clock cycles between two frames at the target rate; None without one."""
+    if not cfg.target_fps:
+        return None
+    return max(1, int(1e9 / (cfg.synth_clk_period_ns * cfg.target_fps)))
+
+
+def _avoid_whole_rows(model: ModelWrapper, cycles: int) -> None:
+    """Give RTL matrix-vector units whose SIMD is the whole row the next smaller one, and more PE."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    for node in model.graph.node:
+        if node.op_type not in ("MVAU_rtl", "VVAU_rtl"):
+            continue
+        layer = getCustomOp(node)
+        width = layer.get_nodeattr("MW") if node.op_type == "MVAU_rtl" else 0
+        if width < 2 or layer.get_nodeattr("SIMD") != width:
+            continue
+        layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
+        _raise(layer, "PE", layer.get_nodeattr("MH"), cycles)
+
+
+def _fold_own(model: ModelWrapper, cycles: int) -> None:
+    """Fold layers of other frameworks than FINN, whose rules know none of them."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    for node in model.graph.node:
+        stated = {attribute.name for attribute in node.attribute}
+        if node.domain.startswith("finn.") or not stated & {"PE", "SIMD"}:
+            continue
+        layer = getCustomOp(node)
+        for name, limits in PARALLELISM.items():
+            limit = next((layer.get_nodeattr(other) for other in limits if other in stated), None)
+            if name in stated and isinstance(limit, int):
+                _raise(layer, name, limit, cycles)
+
+
+def _raise(layer: Any, name: str, limit: int, cycles: int) -> None:
+    """Raise an attribute through the divisors of its limit until the layer is fast enough."""
+    for value in range(layer.get_nodeattr(name), limit + 1):
+        if limit % value == 0:
+            layer.set_nodeattr(name, value)
+            if layer.get_exp_cycles() <= cycles:
+                return

@@ -1,0 +1,149 @@
+"""hardware_inference: replace operators by hardware layers (kernels)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import ModelError
+from brainsmith.plugin.core import step
+from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
+from brainsmith.steps.preferences import prefers_rtl
+from brainsmith.steps.unit_transposes import transposes_to_reshapes
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.plugin.registry import Registry
+
+REQUANT_BITS = 9
+"""From this width on, an activation becomes a Requant instead of thresholds (FINN's default)."""
+
+FINN_LAYERS = "finn.custom_op.fpgadataflow"
+
+
+@step(
+    name="hardware_inference",
+    description="Infer hardware layers: those of the blueprint's kernels first, then FINN's",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+)
+def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Turn a streamlined model into hardware layers with minimal bit widths.
+
+    The kernels that `cfg.kernel_preferences` names are inferred first, with the transforms that state them
+    (`@transform(kernel=...)`), then whatever FINN can. Thresholds stay layers of their own if RTL is
+    preferred for MVAU or the builder says so (`cfg.standalone_thresholds`, by default True). A layout
+    Transpose in front, and a float Mul or Add at the end, stay for the host.
+
+    Raises:
+        ModelError: A node between hardware layers could not be converted.
+    """
+    registry, _ = get_plugin_manager().all_records()
+    for transform in _kernel_transforms(registry, getattr(cfg, "kernel_preferences", {})):
+        model = model.transform(transform())
+    standalone = prefers_rtl(cfg, "MVAU") or getattr(cfg, "standalone_thresholds", True)
+    first = (*THRESHOLDS, *PRODUCTS) if standalone else (*PRODUCTS, *THRESHOLDS)
+    model = _convert(model, (*first, *STREAMS), registry, cfg)
+    model = _convert_elementwise(model, registry)
+    model = _convert(model, OTHERS, registry, cfg)
+    model = _tidy(model, registry)
+    _check_nothing_between(model)
+    return minimise_bit_widths(model, cfg)
+
+
+def _kernel_transforms(registry: Registry, kernels: dict[str, tuple[str, ...]]) -> list[Any]:
+    """Load the transforms that infer the blueprint's kernels; FINN's are in the tables already."""
+    wanted = {name for name in kernels if name != "*"}
+    records = registry.records("transform")
+    return [info.load() for info in records if info.framework != "finn" and info.kernel in wanted]
+
+
+def _convert(
+    model: ModelWrapper, conversions: tuple[Conversion, ...], registry: Registry, cfg: Any
+) -> ModelWrapper:
+    """Apply the conversions whose operators occur in the model; the others are not even imported."""
+    for conversion in conversions:
+        if not any(node.op_type in conversion.op_types for node in model.graph.node):
+            continue
+        transform = registry.get("transform", conversion.transform)
+        if conversion.transform == "finn:InferRequantLayer":
+            bits = getattr(cfg, "requant_bitwidth_threshold", REQUANT_BITS)
+            model = model.transform(transform(bitwidth_threshold=bits))
+        else:
+            model = model.transform(transform())
+    return model
+
+
+def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrapper:
+    """Convert element-wise operators, except float ones behind which there is only the host."""
+    if not any(node.op_type in ELEMENTWISE for node in model.graph.node):
+        return model
+    transform = registry.get("transform", "finn:InferElementwiseBinaryOperation")
+    return model.transform(transform(_filter=lambda model, node: not _belongs_to_host(model, node)))
+
+
+def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a float Mul, Add, Sub or Div leads to the output through nothing but others of these."""
+    if (
+        node.op_type not in ("Mul", "Add", "Sub", "Div")
+        or model.get_tensor_datatype(node.output[0]).is_integer()
+    ):
+        return False
+    following = model.find_direct_successors(node) or []
+    return all(_belongs_to_host(model, successor) for successor in following)
+
+
+def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
+    """Convert forks and what is left of reshapes and transposes, and infer all annotations anew."""
+    model = model.transform(registry.get("transform", "finn:InferDuplicateStreamsLayer")())
+    if any(node.op_type == "Requant" for node in model.graph.node):
+        model = model.transform(registry.get("transform", "finn:AbsorbElementwiseOpsIntoRequant")())
+    for name in (
+        "finn:AbsorbConsecutiveTransposes",
+        "finn:RemoveCNVtoFCFlatten",
+        "qonnx:GiveUniqueNodeNames",
+        "qonnx:InferDataLayouts",
+        "qonnx:InferDataTypes",
+        "qonnx:InferShapes",
+    ):
+        model = model.transform(registry.get("transform", name)())
+    model = transposes_to_reshapes(model)
+    if any(node.op_type == "Reshape" for node in model.graph.node):
+        model = model.transform(registry.get("transform", "finn:InferReshape")())
+    if any(node.op_type == "Transpose" for node in model.graph.node):
+        model = model.transform(registry.get("transform", "finn:InferShuffle")())
+    return model
+
+
+def _check_nothing_between(model: ModelWrapper) -> None:
+    """Refuse a host node that has hardware before and behind it: the accelerator would be cut in two."""
+    behind: set[str] = set()
+    for node in reversed(model.graph.node):
+        if _is_hardware(node) or any(name in behind for name in node.output):
+            behind.update(node.input)
+    before: set[str] = set()
+    stuck = []
+    for node in model.graph.node:
+        reached = any(name in before for name in node.input)
+        if _is_hardware(node) or reached:
+            before.update(node.output)
+        if not _is_hardware(node) and reached and any(name in behind for name in node.output):
+            stuck.append(f"{node.op_type} ({node.name})")
+    if stuck:
+        raise ModelError(
+            f"between hardware layers, these could not be converted: {', '.join(stuck)}. Their datatypes, "
+            "shapes or attributes are none that a kernel takes: `brainsmith plugins list --type kernel` lists "
+            "the kernels"
+        )
+
+
+def _is_hardware(node: NodeProto) -> bool:
+    """Tell whether a node is a hardware layer: every kernel states its backend."""
+    return bool(
+        node.domain.startswith(FINN_LAYERS)
+        or any(attribute.name == "backend" and attribute.s == b"fpgadataflow" for attribute in node.attribute)
+    )

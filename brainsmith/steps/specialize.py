@@ -1,0 +1,112 @@
+"""specialize: choose a backend for every hardware layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+from brainsmith.plugin.core import step
+from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.steps.preferences import preferred_backends
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.registry import Registry
+
+FINN_LAYERS = "finn.custom_op.fpgadataflow"
+BACKEND_TYPES = {f"{FINN_LAYERS}.hls": "hls", f"{FINN_LAYERS}.rtl": "rtl"}
+
+
+@step(
+    name="specialize",
+    description="Choose HLS or RTL for every hardware layer, as the blueprint prefers",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+)
+def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Replace kernels by backends for `cfg.fpga_part`.
+
+    `cfg.kernel_preferences` gives each kernel its backend types, the preferred one first. Where a node cannot
+    have the first, for its datatypes or the part, the next is taken. Kernels that nothing is said of get what
+    FINN's own rules choose. RTL nodes are set to execute their Python model.
+
+    Raises:
+        BuildError: A node can have none of the backends that are allowed.
+    """
+    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+    from qonnx.custom_op.registry import getCustomOp
+    from qonnx.transformation.general import GiveUniqueNodeNames
+    from qonnx.transformation.infer_datatypes import InferDataTypes
+    from qonnx.transformation.infer_shapes import InferShapes
+
+    allowed = {}
+    for node in model.graph.node:
+        wanted = preferred_backends(cfg, node.op_type)
+        if node.domain == FINN_LAYERS and wanted:
+            getCustomOp(node).set_nodeattr("preferred_impl_style", wanted[0])
+            allowed[node.output[0]] = (node.op_type, wanted)
+    model = _specialize_own(model, cfg)
+    model = model.transform(SpecializeLayers(cfg._resolve_fpga_part()))
+    _check(model, allowed)
+    for transform in (GiveUniqueNodeNames(), InferShapes(), InferDataTypes()):
+        model = model.transform(transform)
+    for node in model.graph.node:
+        if BACKEND_TYPES.get(node.domain) == "rtl":
+            getCustomOp(node).set_nodeattr("exec_mode", "cppsim")
+    return model
+
+
+def _check(model: ModelWrapper, allowed: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+    """Refuse a node that got a backend which the blueprint does not list for its kernel."""
+    for node in model.graph.node:
+        kernel, backends = allowed.get(node.output[0], ("", ()))
+        got = BACKEND_TYPES.get(node.domain)
+        if got is not None and backends and got not in backends:
+            raise BuildError(
+                f"layer '{node.name}' ({kernel}) cannot be {' or '.join(backends)}: its datatypes, its attributes "
+                f"or the part allow only {got}. Add {got} to the backends of {kernel} in the blueprint"
+            )
+
+
+def _specialize_own(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Replace kernels of other frameworks than FINN: a backend states the domain of its nodes."""
+    registry: Registry | None = None
+    for node in model.graph.node:
+        if node.domain.startswith((FINN_LAYERS, "qonnx.")) or node.domain in ("", "ai.onnx"):
+            continue
+        registry = registry or get_plugin_manager().all_records()[0]
+        backend = _backend_of(registry, node, preferred_backends(cfg, node.op_type))
+        if backend is not None:
+            node.domain, node.op_type = backend.extra["domain"], backend.name
+    return model
+
+
+def _backend_of(registry: Registry, node: NodeProto, wanted: tuple[str, ...]) -> PluginInfo | None:
+    """Return the backend that a kernel's node gets; None for a node that is no kernel."""
+    kernels = [
+        info
+        for info in registry.records("kernel")
+        if info.name == node.op_type and info.extra.get("domain") == node.domain
+    ]
+    if not kernels:
+        return None
+    backends = [
+        info
+        for info in registry.records("backend")
+        if info.framework == kernels[0].framework and info.kernel == node.op_type and "domain" in info.extra
+    ]
+    if wanted:
+        backends = sorted(
+            (info for info in backends if info.backend_type in wanted),
+            key=lambda info: wanted.index(str(info.backend_type)),
+        )
+    if not backends:
+        raise BuildError(
+            f"layer '{node.name}': kernel {node.op_type} has no {' or '.join(wanted) or 'HLS or RTL'} "
+            "backend: `brainsmith plugins list --type backend` lists them"
+        )
+    return backends[0]

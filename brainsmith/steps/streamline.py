@@ -1,0 +1,59 @@
+"""streamline: move all floating-point scales into thresholds, and lower convolutions to matrix products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.plugin.core import step
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+@step(
+    name="streamline",
+    description="Absorb scales and biases into thresholds; lower convolutions to Im2Col and MatMul in NHWC",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+)
+def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Streamline a FINN-ONNX model (Umuroglu and Jahre, arXiv:1709.04060).
+
+    Convolutions become Im2Col and MatMul, in NHWC; bipolar products become XNOR-popcount. What cannot be
+    absorbed stays: a last Mul or Add in front of the output, or one behind a fork.
+    """
+    from finn.transformation.streamline import Streamline
+    from finn.transformation.streamline.absorb import (
+        AbsorbConsecutiveTransposes,
+        AbsorbScalarBiasIntoMultiThreshold,
+        AbsorbScalarMulAddIntoTopK,
+        AbsorbTransposeIntoMultiThreshold,
+    )
+    from finn.transformation.streamline.reorder import MakeMaxPoolNHWC
+    from qonnx.transformation.bipolar_to_xnor import ConvertBipolarMatMulToXnorPopcount
+    from qonnx.transformation.general import RemoveUnusedTensors
+    from qonnx.transformation.infer_data_layouts import InferDataLayouts
+    from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
+
+    lowering = (
+        LowerConvsToMatMul(),
+        MakeMaxPoolNHWC(),
+        AbsorbTransposeIntoMultiThreshold(),
+        MakeMaxPoolNHWC(),
+        AbsorbConsecutiveTransposes(),
+    )
+    has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
+    transforms = (
+        AbsorbScalarBiasIntoMultiThreshold(),
+        Streamline(),
+        *(lowering if has_convolutions else ()),
+        ConvertBipolarMatMulToXnorPopcount(),
+        Streamline(),
+        AbsorbScalarMulAddIntoTopK(),
+        InferDataLayouts(),
+        RemoveUnusedTensors(),
+    )
+    for transform in transforms:
+        model = model.transform(transform)
+    return model
