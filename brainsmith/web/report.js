@@ -50,8 +50,11 @@
     addTools() {
       const tools = document.querySelector(`[data-tools="${this.key}"]`);
       const button = (label, text, action) => {
-        const element = make("button", { type: "button", title: label, "aria-label": label }, text);
-        if (text.length === 1) element.className = "sign";
+        const element = make("button", { type: "button", title: label }, text);
+        if (text.length === 1) {
+          element.className = "sign";
+          element.setAttribute("aria-label", label);
+        }
         element.addEventListener("click", action);
         return element;
       };

@@ -8,7 +8,8 @@ from itertools import groupby
 from brainsmith.web import figures
 from brainsmith.web.content import Plugin
 from brainsmith.web.elements import scrolling, section, sentence
-from brainsmith.web.graph import FAMILIES, Drawing
+from brainsmith.web.families import FAMILIES
+from brainsmith.web.graph import Drawing
 from brainsmith.web.markup import Markup, tag
 
 

@@ -1,25 +1,9 @@
-"""A drawing's families and what its details say."""
-
-import pytest
+"""What a drawing's details say, and how its nodes find their layers."""
 
 from brainsmith.web.content import read_graph, read_layers
-from brainsmith.web.graph import draw, family
+from brainsmith.web.graph import draw
 
 from .pages import graph
-
-
-@pytest.mark.parametrize(
-    ("op_type", "expected"),
-    [
-        ("Input", "port"), ("MatMul", "compute"), ("MVAU_rtl", "compute"), ("ConvTranspose", "compute"),
-        ("Quant", "threshold"), ("MultiThreshold", "threshold"), ("Thresholding_rtl", "threshold"),
-        ("ElementwiseMul_hls", "arithmetic"), ("BatchNormalization", "arithmetic"), ("Im2Col", "movement"),
-        ("ConvolutionInputGenerator_rtl", "movement"), ("StreamingDataWidthConverter_rtl", "movement"),
-        ("Transpose", "movement"), ("TopK", "other"), ("", "other"),
-    ],
-)  # fmt: skip
-def test_family(op_type, expected):
-    assert family(op_type) == expected
 
 
 def test_details_hold_names_tensors_and_layer_figures(report):
