@@ -1,0 +1,69 @@
+"""`brainsmith blueprint check FILE`: the resolved plan, or every error with its place."""
+
+from __future__ import annotations
+
+from brainsmith.blueprint.resolve import check_blueprint
+from brainsmith.plugin.manager import get_plugin_manager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.selection import KernelUse, Selection, TransformUse
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print what a blueprint selects."""
+    path = options.required("FILE")
+    registry, _ = get_plugin_manager().all_records()
+    blueprint, selection = check_blueprint(path, registry)
+    terminal.write(f"{path}: no errors")
+    pairs = [(name, value) for name, value in _plan(blueprint, selection) if value]
+    terminal.pairs(pairs, "  ")
+    for skipped in selection.skipped:
+        terminal.write(f"  skipped: {skipped}")
+    return 0
+
+
+def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str]]:
+    yield "target", _target(blueprint)
+    yield "kernels", "\n".join(map(_kernel, selection.kernels))
+    steps = []
+    for number, use in enumerate(selection.steps, 1):
+        record = f"  {use.kind} {use.record.qualified}" if use.record is not None else ""
+        steps.append(f"{number:2} {use.name}{record}{_arguments(use.args)}")
+        if use.kind == "phase":
+            steps.extend(f"     {_transform(transform)}" for transform in selection.phase(use.name))
+    yield "steps", "\n".join(steps)
+    yield "plugins", f"{len(selection.records)} are named, and no others are loaded"
+
+
+def _target(blueprint: Blueprint) -> str:
+    target = blueprint.target
+    parts = [("part", target.part), ("clock", target.clock_ns), ("fps", target.fps)]
+    units = {"clock": " ns"}
+    return ", ".join(
+        f"{name} {value:g}{units.get(name, '')}"
+        if isinstance(value, float)
+        else f"{name} {value}{units.get(name, '')}"
+        for name, value in parts
+        if value is not None
+    )
+
+
+def _kernel(use: KernelUse) -> str:
+    backends = ", ".join(backend.qualified for backend in use.backends) or "no backend"
+    return f"{use.record.qualified}: {backends}"
+
+
+def _transform(use: TransformUse) -> str:
+    group = f"  (of {use.group})" if use.group else ""
+    return f"{use.record.qualified}{_arguments(use.args)}{group}"
+
+
+def _arguments(arguments: Mapping[str, Any]) -> str:
+    return "".join(f" {name}={value!r}" for name, value in arguments.items())

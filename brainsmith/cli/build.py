@@ -1,0 +1,58 @@
+"""`brainsmith build`: one build, with its steps as they are done and a summary."""
+
+from __future__ import annotations
+
+import time
+
+from brainsmith.cli.terminal import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Build; progress and the summary go to standard output, warnings to standard error."""
+    begin = time.perf_counter()
+    from brainsmith.build import build
+
+    result = build(
+        options.required("MODEL"),
+        options.required("--blueprint"),
+        options.required("--output"),
+        verify_inputs=options.text("--verify-inputs"),
+        verify_labels=options.text("--verify-labels"),
+        verify_expected=options.text("--verify-expected"),
+        verify=not options.flag("--no-verify"),
+        report=not options.flag("--no-report"),
+        use_cache=not options.flag("--no-cache"),
+        explain=options.flag("--explain"),
+        progress=_Progress(terminal),
+    )
+    lines = result.summary().splitlines()
+    terminal.write("")
+    for line in lines:
+        if not line.startswith("warning: "):
+            terminal.write(line)
+    terminal.write(f"{'time':<10} {time.perf_counter() - begin:.1f} s from start to end")
+    for warning in result.warnings:
+        complain(f"warning: {warning}")
+    return 0
+
+
+class _Progress:
+    """Prints each step when it is done; on a terminal also the one that runs, in a line that is then replaced."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def __call__(self, event: Any) -> None:
+        if event.kind == "start":
+            self._terminal.write_over(f"{event} ...")
+            return
+        self._terminal.write_over("")
+        self._terminal.write(str(event))
+        self._terminal.flush()

@@ -1,0 +1,107 @@
+"""`brainsmith completion SHELL`, and what it has the shell ask us: argcomplete, imported only then."""
+
+from __future__ import annotations
+
+from brainsmith.cli.verbs import VERBS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from brainsmith.cli.arguments import Argument, Options
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.plugin.info import PluginInfo
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print the code that a shell evaluates."""
+    import argcomplete
+
+    terminal.write(argcomplete.shellcode(["brainsmith"], shell=options.required("SHELL")).strip())
+    return 0
+
+
+def complete() -> None:
+    """Answer the shell and end the process."""
+    import argcomplete
+
+    argcomplete.autocomplete(parser(), always_complete_options=True)
+
+
+def parser() -> ArgumentParser:
+    """Return the verbs as an argparse parser, which is what argcomplete reads."""
+    import argparse
+
+    top = argparse.ArgumentParser("brainsmith")
+    top.add_argument("--version", action="store_true")
+    below = top.add_subparsers()
+    groups: dict[str, Any] = {}
+    for verb in VERBS:
+        place = below
+        if len(verb.words) > 1:
+            if verb.words[0] not in groups:
+                groups[verb.words[0]] = below.add_parser(verb.words[0]).add_subparsers()
+            place = groups[verb.words[0]]
+        made = place.add_parser(verb.words[-1], help=verb.about)
+        for argument in verb.arguments:
+            _add(made, argument)
+    return top
+
+
+def _add(made: ArgumentParser, argument: Argument) -> None:
+    name = argument.name if argument.is_option else argument.name.lower()
+    if argument.is_option and not argument.value:
+        made.add_argument(name, action="store_true", help=argument.about)
+        return
+    action: Any = made.add_argument(name, choices=argument.choices or None, help=argument.about)
+    completer = _completer(argument)
+    if completer is not None:
+        action.completer = completer
+
+
+def _completer(argument: Argument) -> Any:
+    if argument.completes == "files":
+        from argcomplete.completers import FilesCompleter
+
+        return FilesCompleter()
+    if argument.completes == "folders":
+        from argcomplete.completers import DirectoriesCompleter
+
+        return DirectoriesCompleter()
+    names = {"plugins": _plugin_names, "frameworks": _frameworks, "stages": _stages}.get(argument.completes)
+    if names is None:
+        return None if argument.choices else _nothing
+    return _offer(names)
+
+
+def _nothing(**_: Any) -> list[str]:
+    return []
+
+
+def _offer(names: Callable[[Iterable[PluginInfo]], Iterable[str]]) -> Callable[..., list[str]]:
+    def offer(prefix: str, parsed_args: Any, **_: Any) -> list[str]:
+        """Return the names that begin with a prefix; of one type, where --type was given before."""
+        from brainsmith.plugin.manager import get_plugin_manager
+
+        plugin_type = getattr(parsed_args, "type", None)
+        records = get_plugin_manager().discover_plugins(modes=["full"])
+        wanted = [info for info in records if plugin_type in (None, info.type)]
+        return sorted({name for name in names(wanted) if name.startswith(prefix)})
+
+    return offer
+
+
+def _plugin_names(records: Iterable[PluginInfo]) -> Iterable[str]:
+    for info in records:
+        yield info.name
+        yield info.qualified
+
+
+def _frameworks(records: Iterable[PluginInfo]) -> Iterable[str]:
+    return (info.framework for info in records)
+
+
+def _stages(records: Iterable[PluginInfo]) -> Iterable[str]:
+    return (info.stage for info in records if info.stage)

@@ -1,0 +1,110 @@
+"""`brainsmith health`: what works here, what does not, and what to do."""
+
+from __future__ import annotations
+
+from brainsmith.plugin.manager import get_plugin_manager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+
+_COLOURS = {
+    "healthy": "green",
+    "degraded": "yellow",
+    "broken": "red",
+    "failed": "red",
+    "fails": "red",
+    "old": "yellow",
+}
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print the state; return 0 if it is healthy."""
+    health = get_plugin_manager().health_check()
+    if options.flag("--json"):
+        import json
+
+        terminal.write(json.dumps(health, indent=2))
+    else:
+        _print(health, terminal)
+    return 0 if health["status"] == "healthy" else 1
+
+
+def _print(health: dict[str, Any], terminal: Terminal) -> None:
+    status = terminal.style(health["status"], _COLOURS[health["status"]])
+    terminal.write(f"BrainSmith {health['version']} is {status}")
+    for problem in health["problems"]:
+        terminal.write(f"  {problem}")
+    _section("Adapters", ("name", "status", "version", "plugins", "what to do"), _adapters(health), terminal)
+    _section("Caches", ("name", "entries", "size", "what to do"), _caches(health["caches"]), terminal)
+    tools = [
+        (tool["name"], tool["status"], tool["version"], " ".join(filter(None, (tool["path"], tool["note"]))))
+        for tool in health["tools"].values()
+    ]
+    _section("Tools (optional)", ("name", "status", "version", "where, or what to do"), tools, terminal)
+    packages = [
+        (pair["name"], pair["status"], pair["versions"], pair["detail"]) for pair in health["packages"]
+    ]
+    _section("Packages", ("name", "status", "versions", "what to do"), packages, terminal)
+    duplicates = [(duplicate["text"],) for duplicate in health["duplicates"]]
+    _section("Names defined twice", ("",), duplicates, terminal)
+    settings = [
+        (name, _shown(name, item["value"]), item["source"]) for name, item in health["settings"].items()
+    ]
+    _section("Settings", ("name", "value", "from"), settings, terminal)
+
+
+def _adapters(health: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (name, item["status"], item["version"], str(item["plugins"]), item["advice"] or item["detail"])
+        for name, item in health["adapters"].items()
+    ]
+
+
+def _caches(caches: dict[str, Any]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [
+        (caches["path"], str(caches["entries"]), _size(caches["bytes"]), caches["advice"] or "writable"),
+    ]
+    rows.extend(
+        (f"  {kind}", str(item["entries"]), _size(item["bytes"]), "")
+        for kind, item in caches["kinds"].items()
+    )
+    return rows
+
+
+def _section(
+    title: str, heading: tuple[str, ...], rows: Sequence[tuple[str, ...]], terminal: Terminal
+) -> None:
+    if not rows:
+        return
+    terminal.write(f"\n{terminal.style(title, 'bold')}")
+    used = [index for index in range(len(heading)) if any(row[index] for row in rows)]
+    widths = {index: max(len(row[index]) for row in (heading, *rows)) for index in used}
+    for row in (heading, *rows) if any(heading) else rows:
+        line = terminal.cut("  " + "  ".join(row[index].ljust(widths[index]) for index in used).rstrip())
+        for word in row[1:2]:
+            if row is not heading and word in _COLOURS:
+                line = line.replace(word, terminal.style(word, _COLOURS[word]), 1)
+        terminal.write(terminal.style(line, "dim") if row is heading else line)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return "all" if name == "frameworks" else "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(value) or "none"
+    return str(value)

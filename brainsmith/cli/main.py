@@ -1,0 +1,128 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The command line `brainsmith`: find the verb, run it, and turn errors into one message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brainsmith.cli.terminal import Terminal, complain
+from brainsmith.errors import BrainsmithError, UsageError
+from brainsmith.settings import is_completing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.cli.arguments import Verb
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: What the user typed behind `brainsmith`; the process's own arguments by default.
+
+    Returns:
+        The exit code: 0, or 1 for every failure. What failed is said on standard error.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    if argv is None and is_completing():
+        from brainsmith.cli.completion import complete
+
+        complete()
+    try:
+        terminal = Terminal()
+        status = _run(words, terminal)
+        terminal.flush()
+    except BrainsmithError as error:
+        complain(f"error: {error}")
+        status = 1
+    except KeyboardInterrupt as error:
+        complain(str(error) or "interrupted")
+        status = 1
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _forget_output()
+        status = 1
+    except OSError as error:
+        if not _is_output_error(error):
+            raise
+        _forget_output()
+        complain(f"error: the output cannot be written: {error.strerror}")
+        status = 1
+    return status
+
+
+def _run(words: list[str], terminal: Terminal) -> int:
+    if words[:1] == ["--version"]:
+        from brainsmith import __version__
+
+        terminal.write(f"brainsmith {__version__}")
+        return 0
+    ahead = words[: words.index("--")] if "--" in words else words
+    if not words or "--help" in ahead or "-h" in ahead:
+        from brainsmith.cli.usage import print_help
+
+        print_help(words, terminal)
+        return 0
+    verb = find_verb(words)
+    from brainsmith.cli.arguments import parse
+
+    options = parse(verb, words[len(verb.words) :])
+    __import__(verb.module)
+    status: int = sys.modules[verb.module].run(options, terminal)
+    return status
+
+
+def find_verb(words: list[str]) -> Verb:
+    """Return the verb that some words begin with.
+
+    Raises:
+        UsageError: There is no such verb; a close one is named.
+    """
+    from brainsmith.cli.verbs import VERBS
+
+    for verb in VERBS:
+        if tuple(words[: len(verb.words)]) == verb.words:
+            return verb
+    from brainsmith.cli.arguments import did_you_mean
+
+    below = [verb.words[1] for verb in VERBS if verb.words[0] == words[0] and len(verb.words) > 1]
+    if below and len(words) < 2:
+        raise UsageError(
+            f"brainsmith {words[0]} needs a verb: {', '.join(below)}\n  brainsmith --help shows them"
+        )
+    if below:
+        raise UsageError(
+            f"brainsmith {words[0]} has no verb {words[1]!r}{did_you_mean(words[1], below)}"
+            f"\n  it has {', '.join(below)}"
+        )
+    first = list(dict.fromkeys(verb.words[0] for verb in VERBS))
+    kind = "option" if words[0].startswith("-") else "verb"
+    known = ["--help", "--version"] if kind == "option" else first
+    raise UsageError(
+        f"brainsmith has no {kind} {words[0]!r}{did_you_mean(words[0], known)}\n  it has {', '.join(known)}"
+    )
+
+
+def _is_output_error(error: OSError) -> bool:
+    """Tell whether an error comes from printing: it names no file, and the output cannot take what is waiting."""
+    if error.filename is not None or sys.stdout is None:
+        return False
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _forget_output() -> None:
+    """Let the interpreter's own flush at the end go nowhere."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return  # it has no descriptor: it lives in memory, and nothing is waiting
+
+
+if __name__ == "__main__":
+    sys.exit(main())

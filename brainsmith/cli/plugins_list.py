@@ -1,0 +1,118 @@
+"""`brainsmith plugins list`: the records, in columns or as JSON. Imports nothing that it can do without."""
+
+from __future__ import annotations
+
+from brainsmith.cli.terminal import complain
+from brainsmith.errors import UsageError
+from brainsmith.plugin.info import FIELDS, PLUGIN_TYPES
+from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.registry import framework_identifier
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.errors import Problem
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.records import RecordList
+
+COLUMNS = ("type", "framework", "name", "stage", "kernel", "description")
+"""The columns, in order."""
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print the plugins; problems of the discovery go to standard error."""
+    manager = get_plugin_manager()
+    everything = manager.discover_plugins(modes=["full"])
+    plugin_type, framework, stage = (
+        options.text("--type"),
+        options.text("--framework"),
+        options.text("--stage"),
+    )
+    records = _chosen(everything, plugin_type, framework, stage)
+    if not records:
+        _refuse_unknown(everything, framework, stage)
+    if options.flag("--json"):
+        import json
+
+        terminal.write(json.dumps([plain(info) for info in records], indent=2))
+    else:
+        _print_table(records, terminal)
+    for problem in unexpected(manager.problems, everything):
+        complain(f"warning: {problem}")
+    if not records:
+        wanted = " and ".join(word for word in (plugin_type, framework, stage) if word)
+        complain(f"no plugin is {wanted}" if wanted else "there are no plugins")
+    return 0
+
+
+def _chosen(
+    everything: RecordList, plugin_type: str | None, framework: str | None, stage: str | None
+) -> list[PluginInfo]:
+    """Return the records that the user wants, by type, framework and name."""
+    wanted = framework and framework_identifier(framework)
+    rank = {name: index for index, name in enumerate(PLUGIN_TYPES)}
+    return sorted(
+        (
+            info
+            for info in everything
+            if (plugin_type is None or info.type == plugin_type)
+            and (wanted is None or framework_identifier(info.framework) == wanted)
+            and (stage is None or info.stage == stage)
+        ),
+        key=lambda info: (rank[info.type], info.framework, info.name),
+    )
+
+
+def unexpected(problems: Sequence[Problem], records: Sequence[PluginInfo]) -> list[Problem]:
+    """Return what discovery could not read, and clashes; not what is a fact of a framework that is not ours.
+
+    A framework may define a name twice; both plugins have names here then, and `brainsmith health` lists them.
+    """
+    if not problems:
+        return []
+    seconds = {info.origin for info in records if "second_of" in info.extra}
+    return [problem for problem in problems if f"{problem.file}:{problem.line}" not in seconds]
+
+
+def plain(info: PluginInfo) -> dict[str, object]:
+    """Return all fields of a record, with what only its framework knows under `extra`."""
+    return dict(zip(FIELDS, info.to_plain(), strict=True))
+
+
+def _print_table(records: list[PluginInfo], terminal: Terminal) -> None:
+    rows = [
+        (i.type, i.framework, i.name, i.stage or "", _kernel(i), " ".join(i.description.split()))
+        for i in records
+    ]
+    terminal.table(COLUMNS, rows)
+    if terminal.is_terminal:
+        counts: dict[str, int] = {}
+        for info in records:
+            counts[info.type] = counts.get(info.type, 0) + 1
+        parts = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
+        terminal.write(f"\n{len(records)} plugins: {parts}" if records else "no plugins")
+
+
+def _kernel(info: PluginInfo) -> str:
+    if info.kernel and info.backend_type:
+        return f"{info.kernel} ({info.backend_type})"
+    return info.kernel or ""
+
+
+def _refuse_unknown(everything: RecordList, framework: str | None, stage: str | None) -> None:
+    """Complain about a framework or stage that no plugin has, rather than print nothing."""
+    for option, value, names in (
+        ("--framework", framework, sorted({info.framework for info in everything})),
+        ("--stage", stage, sorted({info.stage for info in everything if info.stage})),
+    ):
+        identifiers = [framework_identifier(name) for name in names]
+        if value is not None and framework_identifier(value) not in identifiers:
+            from brainsmith.cli.arguments import did_you_mean
+
+            there = f"there are {', '.join(names)}" if names else "no plugin states one"
+            raise UsageError(
+                f"{option}: no plugin has the {option[2:]} {value!r}{did_you_mean(value, names)}\n  {there}"
+            )

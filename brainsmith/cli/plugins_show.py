@@ -1,0 +1,170 @@
+"""`brainsmith plugins show NAME`: all that is known of a plugin, without importing it."""
+
+from __future__ import annotations
+
+from brainsmith.errors import PluginLoadError, PluginNotFoundError
+from brainsmith.plugin.collections import backends_of
+from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.plugin.details import Details
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.registry import Registry
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print every plugin of a name."""
+    manager = get_plugin_manager()
+    manager.discover_plugins(modes=["full"])
+    registry = manager.registry
+    name, plugin_type = options.required("NAME"), options.text("--type")
+    types = (plugin_type,) if plugin_type else PLUGIN_TYPES
+    found = find(registry, name, types)
+    for number, info in enumerate(found):
+        if number:
+            terminal.write("")
+        _print(info, registry, terminal)
+    for note in _notes(found, name):
+        terminal.write(f"\n{note}")
+    return 0
+
+
+def find(registry: Registry, name: str, types: Iterable[str]) -> list[PluginInfo]:
+    """Return every record of `Name` or `framework:Name` in some types.
+
+    Raises:
+        PluginNotFoundError: Nothing has this name; close ones are named.
+        DuplicatePluginError: Two objects of one framework claim it.
+    """
+    framework, bare = split_name(name)
+    wanted = framework and framework_identifier(framework)
+    found = [
+        info
+        for plugin_type in types
+        for info in registry.providers(plugin_type, bare)
+        if wanted is None or framework_identifier(info.framework) == wanted
+    ]
+    if not found:
+        raise PluginNotFoundError(_not_found(registry, framework, bare, tuple(types)))
+    return found
+
+
+def _not_found(registry: Registry, framework: str | None, bare: str, types: tuple[str, ...]) -> str:
+    from difflib import get_close_matches
+
+    records = [info for info in registry.records() if info.type in types]
+    same = list(dict.fromkeys(info.qualified for info in records if info.name == bare))
+    names: dict[str, list[str]] = {}
+    for info in records:
+        if framework in (None, info.framework):
+            names.setdefault(info.name.lower(), []).append(info.name)
+    matches = get_close_matches(bare.lower(), names, n=3)
+    close = same or list(dict.fromkeys(name for match in matches for name in names[match]))
+    what = types[0] if len(types) == 1 else "plugin"
+    where = f" in {framework!r}" if framework else ""
+    hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    listing = "brainsmith plugins list" + (f" --type {what}" if len(types) == 1 else "")
+    return f"no {what} named {bare!r}{where}{hint}\n  {len(records)} are registered: {listing}"
+
+
+def _notes(found: list[PluginInfo], name: str) -> Iterable[str]:
+    """Say what a bare name means that several frameworks have."""
+    if ":" in name:
+        return
+    for plugin_type in dict.fromkeys(info.type for info in found):
+        same = [info for info in found if info.type == plugin_type]
+        if len(same) > 1 and same[0].framework in ADAPTED:
+            names = " or ".join(info.qualified for info in same)
+            yield f"The bare name {name!r} is ambiguous for a {plugin_type}: write {names}."
+        elif len(same) > 1:
+            yield f"The bare name {name!r} means the {plugin_type} {same[0].qualified}."
+
+
+def _print(info: PluginInfo, registry: Registry, terminal: Terminal) -> None:
+    terminal.write(f"{info.type} {terminal.style(info.qualified, 'bold')}")
+    details, missing = _details(info)
+    pairs = [(name, value) for name, value in _facts(info, registry) if value]
+    if details is None:
+        pairs.append(("parameters", f"unknown: {missing}"))
+    else:
+        if details.bases:
+            pairs.append(("bases", ", ".join(details.bases)))
+        pairs.append(("parameters", "\n".join(map(str, details.parameters)) or "none"))
+    terminal.pairs(pairs, "  ")
+    if details is not None and details.docstring:
+        terminal.write("")
+        for line in details.docstring.splitlines():
+            terminal.write(f"    {line}".rstrip())
+
+
+def _details(info: PluginInfo) -> tuple[Details | None, str]:
+    from brainsmith.plugin.details import details_of
+
+    try:
+        return details_of(info), ""
+    except PluginLoadError as error:
+        return None, str(error)
+
+
+def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
+    yield "description", info.description
+    yield "stage", info.stage or ""
+    if info.type == "kernel":
+        backends = [
+            f"{backend.qualified} ({backend.backend_type})" for backend in backends_of(registry, info)
+        ]
+        yield "backends", ", ".join(backends) or "none"
+        yield "inferred by", ", ".join(transform.qualified for transform in _inferring(info, registry))
+    else:
+        yield "kernel", info.kernel or ""
+    yield "backend type", info.backend_type or ""
+    yield "import as", _usage(info)
+    yield "object", info.reference
+    yield "origin", info.origin
+    yield "version", info.version
+    yield "author", info.author
+    yield "requires", ", ".join(info.requires)
+    yield "needs brainsmith", " and ".join(_bounds(info))
+    yield "priority", "" if info.priority == 50 else str(info.priority)
+    yield "device types", ", ".join(info.device_types)
+    yield "tags", ", ".join(info.tags)
+    for name, value in info.extra.items():
+        yield name.replace("_", " "), str(value)
+
+
+def _inferring(kernel: PluginInfo, registry: Registry) -> Iterable[PluginInfo]:
+    """Yield the transforms that infer a kernel: a bare name means their own framework's kernel, if it has one."""
+    owners = [info.framework for info in registry.providers("kernel", kernel.name)]
+    for info in registry.records("transform"):
+        framework, bare = split_name(info.kernel or "")
+        meant = framework or (info.framework if info.framework in owners else owners[0])
+        if bare == kernel.name and meant == kernel.framework:
+            yield info
+
+
+def _bounds(info: PluginInfo) -> Iterable[str]:
+    if info.min_brainsmith:
+        yield f">= {info.min_brainsmith}"
+    if info.max_brainsmith:
+        yield f"<= {info.max_brainsmith}"
+
+
+_DOORS = {"transform": "transforms", "kernel": "kernels", "backend": "backends", "step": "steps"}
+
+
+def _usage(info: PluginInfo) -> str:
+    """Return the expression that gives the object, after `from brainsmith.plugins import ...`."""
+    door = _DOORS.get(info.type)
+    if door is None:
+        return ""
+    if not info.name.isidentifier():
+        return f'{door}["{info.qualified}"]'
+    own = info.framework == "brainsmith"
+    return f"{door}.{info.name}" if own else f"{door}.{framework_identifier(info.framework)}.{info.name}"

@@ -1,0 +1,40 @@
+"""`brainsmith stats`: what a discovery in this process cost."""
+
+from __future__ import annotations
+
+from brainsmith.plugin.manager import get_plugin_manager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Discover, and print what was measured."""
+    manager = get_plugin_manager()
+    records = manager.discover_plugins(modes=["full"])
+    stats = manager.stats.plain(len(records), 0)
+    if options.flag("--json"):
+        import json
+
+        terminal.write(json.dumps(stats, indent=2))
+        return 0
+    terminal.pairs([(name.replace("_", " "), shown(name, value)) for name, value in stats.items()])
+    return 0
+
+
+def shown(name: str, value: Any) -> str:
+    """Return a figure as text, with its unit."""
+    if isinstance(value, dict):
+        unit = " ms" if name.endswith("_ms") else ""
+        return ", ".join(f"{key} {item:g}{unit}" for key, item in value.items()) or "none"
+    if name.endswith("_ms"):
+        return f"{value:.2f} ms"
+    if name.endswith("_mb"):
+        return f"{value:.1f} MB"
+    if name.endswith("_rate"):
+        return f"{value:.0%}"
+    return str(value)

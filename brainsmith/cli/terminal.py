@@ -1,0 +1,112 @@
+"""Print: aligned and perhaps coloured on a terminal, plain and stable into a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brainsmith.settings import wants_colour
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+_STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
+_GAP = "  "
+
+
+class Terminal:
+    """Where a verb prints.
+
+    Attributes:
+        is_terminal: Whether somebody reads it as it comes.
+        width: Columns of the terminal; 0 where nothing is cut.
+        colour: Whether it may be coloured.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stdout
+        self.is_terminal = self._stream is not None and self._stream.isatty()
+        self.width = _width(self._stream) if self.is_terminal else 0
+        self.colour = wants_colour(self.is_terminal)
+
+    def write(self, text: str) -> None:
+        """Print a text and a line break. A stream that was closed before we began takes nothing."""
+        if self._stream is not None:
+            self._stream.write(_encodable(text + "\n", self._stream))
+
+    def write_over(self, text: str) -> None:
+        """Show a line that the next one takes the place of; only where the cursor can be moved."""
+        if self.colour and self._stream is not None:
+            self._stream.write(_encodable(f"\r\x1b[K{self.cut(text)}", self._stream))
+            self._stream.flush()
+
+    def flush(self) -> None:
+        """Print what is waiting."""
+        if self._stream is not None:
+            self._stream.flush()
+
+    def style(self, text: str, style: str) -> str:
+        """Return a text in `bold`, `red`, `green`, `yellow` or `dim`, where colour is wanted."""
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
+
+    def table(self, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows in columns.
+
+        On a terminal: aligned, with the heading, without columns that are empty, and cut to the width. Elsewhere: all
+        columns, whole, between tabs, without the heading, so that `cut -f` always finds the same.
+        """
+        if not self.is_terminal:
+            text = "\n".join(["\t".join(row) for row in rows])
+            if rows:
+                self.write(text.replace("\r", " "))
+            return
+        used = [index for index in range(len(heading)) if any(row[index] for row in rows)]
+        widths = [max(len(row[index]) for row in (heading, *rows)) for index in used]
+        titles = _GAP.join(
+            [heading[index].upper().ljust(size) for index, size in zip(used, widths, strict=True)]
+        )
+        self.write(self.style(self.cut(titles.rstrip()), "bold"))
+        for row in rows:
+            line = _GAP.join([row[index].ljust(size) for index, size in zip(used, widths, strict=True)])
+            self.write(self.cut(line.rstrip()))
+
+    def cut(self, line: str) -> str:
+        """Return a line that fits on the terminal."""
+        return line if not self.width or len(line) <= self.width else line[: self.width - 1] + "…"
+
+    def pairs(self, pairs: Sequence[tuple[str, str]], indent: str = "") -> None:
+        """Print names and values, the values below each other; further lines of a value are indented as the first."""
+        width = max((len(name) for name, _ in pairs), default=0)
+        for name, value in pairs:
+            lines = value.split("\n")
+            self.write(
+                f"{indent}{self.style(name, 'bold')}{' ' * (width - len(name))}{_GAP}{lines[0]}".rstrip()
+            )
+            for line in lines[1:]:
+                self.write(f"{indent}{' ' * width}{_GAP}{line}".rstrip())
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error; a stream that is closed or gone takes nothing."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(_encodable(text + "\n", sys.stderr))
+            sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    if text.isascii():
+        return text
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _width(stream: TextIO) -> int:
+    try:
+        return max(os.get_terminal_size(stream.fileno()).columns, 20)
+    except (OSError, ValueError):
+        return 80

@@ -1,0 +1,122 @@
+"""The verbs of the command line: what each is called, takes and does. Help, parsing, completion and docs follow from it."""
+
+from __future__ import annotations
+
+from brainsmith.cli.arguments import Argument, Verb
+from brainsmith.plugin.info import PLUGIN_TYPES
+
+SHELLS = ("bash", "zsh", "fish")
+"""The shells that completion serves."""
+
+_TYPE = Argument(
+    "--type", "TYPE", f"only plugins of this type: {', '.join(PLUGIN_TYPES)}", choices=PLUGIN_TYPES
+)
+_JSON = Argument("--json", about="print JSON, for programs")
+
+VERBS = (
+    Verb(
+        "plugins list",
+        "brainsmith.cli.plugins_list",
+        "list the plugins there are",
+        "On a terminal: aligned columns. Into a pipe: one plugin a line, six columns between tabs (type, framework,"
+        " name, stage, kernel, description), no heading.",
+        "brainsmith plugins list --type transform --framework brainsmith",
+        (
+            _TYPE,
+            Argument("--framework", "FRAMEWORK", "only plugins of this framework", completes="frameworks"),
+            Argument("--stage", "STAGE", "only transforms that state this stage", completes="stages"),
+            _JSON,
+        ),
+    ),
+    Verb(
+        "plugins show",
+        "brainsmith.cli.plugins_show",
+        "show all that is known of a plugin",
+        "Nothing is imported: parameters and docstring are read from the source. A name that several types or"
+        " frameworks have shows them all.",
+        "brainsmith plugins show finn:Streamline",
+        (Argument("NAME", about="a plugin's name, bare or framework:Name", completes="plugins"), _TYPE),
+    ),
+    Verb(
+        "plugins check",
+        "brainsmith.cli.plugins_check",
+        "check plugin files before they are used",
+        "Reads every decorated plugin in a file or folder, says what is wrong with it and what would be registered."
+        " Nothing is imported without --load.",
+        "brainsmith plugins check plugins/my_pass.py --load",
+        (
+            Argument("PATH", about="a Python file, or a folder of them", completes="files"),
+            Argument("--load", about="import the plugins too, and say which fail"),
+        ),
+    ),
+    Verb(
+        "plugins stubs",
+        "brainsmith.cli.plugins_stubs",
+        "write type stubs, so that editors complete plugin names",
+        "Pyright and Pylance read the folder typings/ as it is; mypy needs mypy_path = typings.",
+        "brainsmith plugins stubs",
+        (Argument("--output", "DIR", "the folder for them; typings by default", completes="folders"),),
+    ),
+    Verb(
+        "blueprint check",
+        "brainsmith.cli.blueprint_check",
+        "check a blueprint and show what it selects",
+        "Prints the plan with all names resolved, or every error with file:line:column.",
+        "brainsmith blueprint check blueprints/digits_mlp.yaml",
+        (Argument("FILE", about="a blueprint", completes="files"),),
+    ),
+    Verb(
+        "build",
+        "brainsmith.cli.build",
+        "build hardware from a model and a blueprint",
+        "Writes the last model, a checkpoint after each step, estimates, report.json and report.html. The folder is"
+        " replaced only when the build has succeeded.",
+        "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output build/mlp",
+        (
+            Argument("MODEL", about="a quantised ONNX model", completes="files"),
+            Argument(
+                "--blueprint",
+                "FILE",
+                "what to build and with which plugins",
+                completes="files",
+                required=True,
+            ),
+            Argument("--output", "DIR", "the folder for everything", completes="folders", required=True),
+            Argument(
+                "--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's", completes="files"
+            ),
+            Argument("--verify-labels", "Y.npy", "the right class of each of them", completes="files"),
+            Argument("--verify-expected", "Z.npy", "the right output of each of them", completes="files"),
+            Argument("--no-verify", about="do not check the model after each step"),
+            Argument("--no-report", about="do not write report.html"),
+            Argument("--no-cache", about="run every step, and keep nothing for later builds"),
+            Argument("--explain", about="say of each step why it was or was not reused"),
+        ),
+    ),
+    Verb(
+        "health",
+        "brainsmith.cli.health",
+        "say what works here, what does not, and what to do",
+        "Exit code 0 if healthy: the registry, the caches and every enabled, installed framework work. Optional tools"
+        " do not change it.",
+        "brainsmith health",
+        (_JSON,),
+    ),
+    Verb(
+        "stats",
+        "brainsmith.cli.stats",
+        "measure a discovery in this process",
+        "Time, source and cache hits of the discovery, memory, and the numbers of plugins.",
+        "brainsmith stats",
+        (_JSON,),
+    ),
+    Verb(
+        "completion",
+        "brainsmith.cli.completion",
+        "print what a shell needs to complete this command",
+        "Verbs, options, plugin names, frameworks and stages are completed.",
+        'eval "$(brainsmith completion bash)"',
+        (Argument("SHELL", about=f"the shell: {', '.join(SHELLS)}", choices=SHELLS),),
+    ),
+)
+"""Every verb, in the order of the help."""
