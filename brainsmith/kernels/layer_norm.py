@@ -36,6 +36,12 @@ class LayerNorm(FinnLayerNorm):
     divides the last dimension.
     """
 
+    def get_nodeattr_types(self) -> dict[str, Any]:
+        """Return FINN's attributes, and the length of a row: folding wants to know what SIMD can divide."""
+        attributes: dict[str, Any] = super().get_nodeattr_types()
+        attributes["NumChannels"] = ("i", False, 0)
+        return attributes
+
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Compute the rows in double precision and round the result once to float32."""
         node = self.onnx_node

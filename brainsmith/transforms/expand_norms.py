@@ -9,6 +9,7 @@ from onnx import TensorProto, helper
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
+from brainsmith.transforms.folded_norm_pattern import find_folded_norm
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, opset
 from brainsmith.transforms.norm_pattern import find_normalisation
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.transforms.folded_norm_pattern import FoldedNorm
     from brainsmith.transforms.norm_pattern import Normalisation
 
 NORM_OPS = ("LayerNormalization", "RMSNormalization")
@@ -60,12 +62,15 @@ class ExpandNorms(Transformation):
       division by the deviation, Div(1, deviation), Pow(shifted, -0.5) and Pow(shifted, 0.5) for the inverse;
       the subtraction written twice; operands in either order. Scale and bias behind them are Mul and Add
       already and stay untouched. What other nodes read of the old form stays.
+    - TensorFlow's form, `x * factor + (bias - mean * factor)` with `factor = inverse * scale`, is unfolded
+      into the same chain.
     - Reductions over different axes, or without keepdims, are no normalisation and are left alone.
 
-    The result differs from the original by the rounding of one reciprocal and one product: at most 3 units in
-    the last place of `normal` (a quotient rounds once, a product with a rounded reciprocal twice, and Pow may
-    itself be off by one). Source: the function bodies of LayerNormalization (opset 17) and RMSNormalization
-    (opset 23) in ONNX.
+    A sub-graph's result differs from the original by the rounding of one reciprocal and one product: at most
+    3 units in the last place of `normal` (a quotient rounds once, a product with a rounded reciprocal twice,
+    and Pow may itself be off by one). TensorFlow's form cancels `mean * factor` from two summands, so there
+    the difference is relative to that; that of an operator depends on the order in which a runtime sums.
+    Source: the function bodies of LayerNormalization (opset 17) and RMSNormalization (opset 23) in ONNX.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
@@ -75,6 +80,9 @@ class ExpandNorms(Transformation):
         for node in list(model.graph.node):
             if is_standard(node, *NORM_OPS):
                 modified |= _expand_operator(view, node)
+            elif (folded := find_folded_norm(view, node)) is not None:
+                _unfold(view, folded)
+                modified = True
             elif (norm := find_normalisation(view, node)) is not None and not norm.canonical:
                 _rewrite_subgraph(view, norm)
                 modified = True
@@ -192,6 +200,25 @@ def _expand_operator(view: GraphView, node: NodeProto) -> bool:
             chain.elem_type = op.elem_type
     view.replace(node, chain.nodes)
     return True
+
+
+def _unfold(view: GraphView, folded: FoldedNorm) -> None:
+    """Scale the centred tensor and then add the bias, instead of scaling its two parts."""
+    node, output = folded.node, folded.node.output[0]
+    value = view.value_info(folded.centred)
+    elem_type = value.type.tensor_type.elem_type if value is not None else TensorProto.FLOAT
+    chain = _Chain(view, node.name or output, folded.centred, elem_type, ())
+    result = normal = chain.add("Mul", [folded.centred, folded.inverse], "normal")
+    if folded.scale:
+        result = chain.add("Mul", [result, folded.scale], "scaled")
+    chain.nodes.append(helper.make_node("Add", [result, folded.bias], [output], name=node.name))
+    old = list(node.input)
+    view.replace(node, chain.nodes)
+    view.drop_unread(old)
+    product = view.producer(normal, "Mul")
+    norm = find_normalisation(view, product) if product is not None else None
+    if norm is not None and not norm.canonical:
+        _rewrite_subgraph(view, norm)
 
 
 def _rewrite_subgraph(view: GraphView, norm: Normalisation) -> None:

@@ -1,7 +1,7 @@
 """Named groups of transforms that a blueprint can list as if each were one.
 
-The members run in this order. `cleanup_transforms` are for the graph as it comes, `quantization` and `folding`
-for the quantised graph, before qonnx_to_finn; `optimization_transforms` for hardware layers, after
+The members run in this order. `cleanup_transforms` are for the graph as it comes, `quantization` and
+`folding` for the quantised graph, before qonnx_to_finn; `optimization_transforms` for hardware layers, after
 hardware_inference. Each can run twice, and none changes what the network computes but for the rounding of
 scales that are multiplied together: a value on the border of two levels can come to lie on the other one.
 """

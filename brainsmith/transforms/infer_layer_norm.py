@@ -100,6 +100,7 @@ def _is_all(view: GraphView, name: str, number: float) -> bool:
 
 def _kernel_node(view: GraphView, source: str, output: str, epsilon: float, name: str) -> NodeProto:
     view.model.set_tensor_datatype(output, DataType["FLOAT32"])
+    shape = view.static_shape(source, TensorProto.FLOAT) or []
     return helper.make_node(
         "LayerNorm",
         [source],
@@ -107,7 +108,8 @@ def _kernel_node(view: GraphView, source: str, output: str, epsilon: float, name
         name=name,
         domain="brainsmith.kernels",
         backend="fpgadataflow",
-        ifm_dim=view.static_shape(source, TensorProto.FLOAT),
+        ifm_dim=shape,
+        NumChannels=shape[-1],
         SIMD=1,
         epsilon=epsilon,
         inputDataType=view.model.get_tensor_datatype(source).name,

@@ -34,7 +34,7 @@ class Normalisation(NamedTuple):
     source: str
 
 
-class _Variance(NamedTuple):
+class Variance(NamedTuple):
     """`mean(of ** 2, axes) + epsilon`."""
 
     of: str
@@ -46,7 +46,7 @@ class _Variance(NamedTuple):
 def find_normalisation(view: GraphView, node: NodeProto) -> Normalisation | None:
     """Return the normalisation that ends in this node (before scale and bias), or None."""
     for centred, shifted, by_reciprocal in _quotients(view, node):
-        variance = _read_variance(view, shifted)
+        variance = read_variance(view, shifted)
         if variance is None or not _same_value(view, variance.of, centred):
             continue
         plain_square = variance.by_product and variance.of == centred
@@ -71,7 +71,7 @@ def _quotients(view: GraphView, node: NodeProto) -> list[tuple[str, str, bool]]:
     found = []
     if is_standard(node, "Mul"):
         for centred, factor in (tuple(node.input), tuple(reversed(node.input))):
-            shifted, by_reciprocal = _under_inverse_root(view, factor)
+            shifted, by_reciprocal = under_inverse_root(view, factor)
             if shifted:
                 found.append((centred, shifted, by_reciprocal))
     return found
@@ -87,7 +87,7 @@ def _under_root(view: GraphView, name: str) -> str:
     return ""
 
 
-def _under_inverse_root(view: GraphView, name: str) -> tuple[str, bool]:
+def under_inverse_root(view: GraphView, name: str) -> tuple[str, bool]:
     """Return `v` where the tensor is `1 / sqrt(v)`, and whether it is a Reciprocal of a Sqrt."""
     if (inverse := view.producer(name, "Reciprocal")) is not None:
         root = view.producer(inverse.input[0], "Sqrt")
@@ -104,7 +104,8 @@ def _all_equal(view: GraphView, name: str, number: float) -> bool:
     return value_of_one(view.constant(name)) == number
 
 
-def _read_variance(view: GraphView, name: str) -> _Variance | None:
+def read_variance(view: GraphView, name: str) -> Variance | None:
+    """Return what a tensor `mean(of ** 2) + epsilon` is made of, or None if it is something else."""
     added = view.producer(name, "Add")
     if added is None:
         return None
@@ -112,9 +113,9 @@ def _read_variance(view: GraphView, name: str) -> _Variance | None:
         reduction = view.producer(mean, "ReduceMean")
         if reduction is None or value_of_one(view.constant(epsilon)) is None:
             continue
-        axes, square = _axes(view, reduction), _squared(view, reduction.input[0])
+        axes, square = reduction_axes(view, reduction), _squared(view, reduction.input[0])
         if axes and square is not None:
-            return _Variance(square[0], axes, epsilon, square[1])
+            return Variance(square[0], axes, epsilon, square[1])
     return None
 
 
@@ -129,7 +130,7 @@ def _squared(view: GraphView, name: str) -> tuple[str, bool] | None:
     return None
 
 
-def _axes(view: GraphView, reduction: NodeProto) -> tuple[int, ...]:
+def reduction_axes(view: GraphView, reduction: NodeProto) -> tuple[int, ...]:
     """Return the axes of a reduction, from the back; empty if not known or if it drops its dimensions."""
     rank = view.rank(reduction.input[0])
     stated = attribute(reduction, "axes")
@@ -159,4 +160,4 @@ def _centred_source(view: GraphView, centred: str, axes: tuple[int, ...]) -> str
     mean = view.producer(difference.input[1], "ReduceMean") if difference is not None else None
     if difference is None or mean is None or mean.input[0] != difference.input[0]:
         return ""
-    return str(difference.input[0]) if _axes(view, mean) == axes else ""
+    return str(difference.input[0]) if reduction_axes(view, mean) == axes else ""

@@ -223,6 +223,61 @@ def test_every_form_that_exporters_write(form, shape, opset, data):
     np.testing.assert_allclose(execute_onnx(after, feeds)["y"], execute_onnx(model, feeds)["y"], **TOLERANCE)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    scaled=st.booleans(),
+    square=st.sampled_from(["Mul", "Pow"]),
+    inverse=st.sampled_from(["Reciprocal", "One", "Pow"]),
+    swaps=st.lists(st.booleans(), min_size=5, max_size=5),
+    shape=st.lists(st.integers(1, 5), min_size=1, max_size=3),
+    outputs=st.sampled_from([["y"], ["y", "mean"]]),
+)
+def test_the_form_of_tensorflow(scaled, square, inverse, swaps, shape, outputs):
+    exporter = Exporter(shape, [-1], 13)
+    exporter.nodes.append(helper.make_node("ReduceMean", ["x"], ["mean"], axes=[-1], keepdims=1))
+    centred = exporter.add("Sub", "x", "mean")
+    squared = (
+        exporter.add("Mul", centred, centred)
+        if square == "Mul"
+        else exporter.add("Pow", centred, exporter.constant(2))
+    )
+    shifted = exporter.add("Add", exporter.mean(squared), exporter.constant(1e-3))
+
+    def commute(op_type, place, *inputs):
+        return exporter.add(op_type, *(reversed(inputs) if swaps[place] else inputs))
+
+    if inverse == "Pow":
+        factor = exporter.add("Pow", shifted, exporter.constant(-0.5))
+    elif inverse == "One":
+        factor = exporter.add("Div", exporter.constant(1), exporter.add("Sqrt", shifted))
+    else:
+        factor = exporter.add("Reciprocal", exporter.add("Sqrt", shifted))
+    if scaled:
+        factor = commute("Mul", 0, factor, exporter.constant(numbers(shape[-1:], 1)))
+    product, shift = commute("Mul", 1, "x", factor), commute("Mul", 2, "mean", factor)
+    rest = exporter.add("Sub", exporter.constant(numbers(shape[-1:], 2)), shift)
+    exporter.nodes.append(helper.make_node("Add", [product, rest][:: -1 if swaps[3] else 1], ["y"]))
+    model = make_model(exporter.nodes, {"x": shape}, outputs, exporter.constants, opset=13)
+    # Cancelling costs `eps * |mean| * |factor|`: at most 6 * 6 / sqrt(1e-3) units in the last place here.
+    after, modified = check_same_function(ExpandNorms(), model, {"x": numbers(shape)}, rtol=1e-4, atol=2e-4)
+    assert (modified, ops(after)) == (True, [*CENTRE, *NORMAL, *["Mul"] * scaled, "Add"])
+
+
+def test_a_bias_minus_another_product_is_no_normalisation():
+    exporter = Exporter((2, 4), [-1], 13)
+    mean = exporter.mean("x")
+    centred = exporter.add("Sub", "x", mean)
+    shifted = exporter.add(
+        "Add", exporter.mean(exporter.add("Mul", centred, centred)), exporter.constant(1e-3)
+    )
+    factor = exporter.add("Reciprocal", exporter.add("Sqrt", shifted))
+    shift = exporter.add("Mul", exporter.add("Relu", mean), factor)
+    rest = exporter.add("Sub", exporter.constant(1), shift)
+    exporter.nodes.append(helper.make_node("Add", [exporter.add("Mul", "x", factor), rest], ["y"]))
+    model = make_model(exporter.nodes, {"x": (2, 4)}, ["y"], exporter.constants, opset=13)
+    assert apply(ExpandNorms(), model)[1] is False
+
+
 def test_what_is_read_elsewhere_stays():
     exporter = Exporter((2, 4), [-1], 17)
     normal = exporter.norm("x", False, "Pow", "Sqrt", "Div", True, False)
