@@ -52,7 +52,7 @@ def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) ->
             blocks = _exact_blocks(source, found)
         for block in blocks:
             _read_block(source, block, framework, extra or {}, found)
-        if b"\nGROUPS" in source.data:
+        if b"\nGROUPS" in source.data or source.data.startswith(b"GROUPS"):
             _read_groups(source, found)
     except SyntaxError as error:
         text = f"the file is not Python, so its plugins are not found: {error.msg}"
@@ -61,26 +61,29 @@ def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) ->
 
 
 class _Block:
-    """The decorators of one definition.
+    """The plugin decorators of one definition.
 
     Attributes:
         name: The class's or function's qualified name.
-        decorators: Their expressions, as `line` counts them.
+        decorators: Their expressions, as `line` counts them, and the plugin type that each makes.
         line: What to add to an expression's line to have the line in the file.
     """
 
     __slots__ = ("decorators", "line", "name")
 
-    def __init__(self, name: str, decorators: list[ast.expr], line: int) -> None:
+    def __init__(self, name: str, decorators: list[tuple[ast.expr, str]], line: int) -> None:
         self.name = name
         self.decorators = decorators
         self.line = line
 
 
 _DECORATED = re.compile(
-    rb"\n(@[^\n]*(?:\n(?!class\b|def\b|async\b)[^\n]*)*)\n(?:class|(?:async[ \t]+)?def)[ \t]+(\w+)"
+    rb"\n(@[^\n]*(?:\n(?!class\b|def\b|async\b)[^\n]*)*)\n(?:class|(?:async[ \t]+)?def)[ \t]+([^\s(:\[]+)"
 )
-_INDENTED = re.compile(rb"\n[ \t]+@[ \t]*[\w.]*(?:transform|kernel|backend|step|op|target|bundle)\b")
+_INDENTED = re.compile(
+    rb"\n[ \t]+@(?!(?:property|staticmethod|classmethod|(?:abc\.)?abstract\w+|(?:typing\.)?overload"
+    rb"|(?:functools\.)?\w*cache\w*|\w+\.(?:setter|getter|deleter))\b)"
+)
 
 
 def _fast_blocks(source: Source) -> list[_Block] | None:
@@ -100,7 +103,7 @@ def _fast_blocks(source: Source) -> list[_Block] | None:
         if start < 0:
             return blocks
         match = _DECORATED.match(data, start)
-        if match is None:
+        if match is None or not match.group(2).isascii():
             return None
         try:
             node = parse(match.group(1) + b"\ndef _(): pass").body
@@ -108,65 +111,131 @@ def _fast_blocks(source: Source) -> list[_Block] | None:
             return None
         if len(node) != 1 or not isinstance(node[0], ast.FunctionDef):
             return None
-        blocks.append(_Block(match.group(2).decode(), node[0].decorator_list, source.line_of(start + 1) - 1))
+        decorators = []
+        for decorator in node[0].decorator_list:
+            head, dot, rest = _name_of(decorator).partition(".")
+            if head and not _is_bound_once(source, head):
+                return None
+            plugin_type = DECORATOR_TARGETS.get(f"{source.binding(head)}{dot}{rest}", "") if head else ""
+            if plugin_type:
+                decorators.append((decorator, plugin_type))
+        blocks.append(_Block(match.group(2).decode(), decorators, source.line_of(start + 1) - 1))
         position = match.end()
+
+
+def _is_bound_once(source: Source, name: str) -> bool:
+    """Tell whether a name gets its meaning in one import, or one definition, whose reading is certain."""
+    if not name.isascii() or source.stars():
+        return False
+    word = name.encode()
+    bindings = re.compile(
+        rb"\bimport\b[^\n]*\b%b\b|\n[ \t]+%b[ \t]*,|\bas[ \t]+%b\b"
+        rb"|\n(?:async[ \t]+)?(?:def|class)[ \t]+%b\b|\n%b\b|\b%b[ \t]*:?="
+        % ((word,) * 6)
+    )
+    return len(bindings.findall(source.data)) == 1
+
+
+def _name_of(decorator: ast.expr) -> str:
+    return dotted_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+
+class _Names(dict[str, str]):
+    """What the names of a module mean, statement by statement: dotted targets; empty for what is no import."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+    def plugin_type(self, decorator: ast.expr) -> str:
+        """Return the plugin type that a decorator makes here; empty if it makes none."""
+        head, dot, rest = _name_of(decorator).partition(".")
+        target = self.get(head) if head else None
+        return DECORATOR_TARGETS.get(f"{target}{dot}{rest}", "") if target else ""
+
+    def note(self, node: ast.stmt) -> None:
+        """Note what a statement binds."""
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            self[node.name] = ""
+        elif isinstance(node, ast.Assign):
+            self._note_assignment(node)
+        elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            self.update(
+                {
+                    name: f"{node.module}.{name}"
+                    for name in _NAMES
+                    if f"{node.module}.{name}" in DECORATOR_TARGETS
+                }
+            )
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self.update(self.source.imports_of(node))
+
+    def _note_assignment(self, node: ast.Assign) -> None:
+        head, dot, rest = dotted_name(node.value).partition(".")
+        target = self.get(head, "") if head else ""
+        for name in node.targets:
+            if isinstance(name, ast.Name):
+                self[name.id] = f"{target}{dot}{rest}" if target else ""
 
 
 def _exact_blocks(source: Source, found: Found) -> list[_Block]:
     blocks: list[_Block] = []
-    _collect(source, source.tree.body, "", blocks, found, conditional=False)
+    _collect(source.tree.body, _Names(source), blocks, found, nested=False)
     return blocks
 
 
 def _collect(
-    source: Source,
     body: list[ast.stmt],
-    prefix: str,
+    names: _Names,
     blocks: list[_Block],
     found: Found,
     *,
-    conditional: bool,
+    nested: bool,
+    first: bool = True,
 ) -> None:
     for node in body:
+        before = dict(names)
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if conditional or prefix:
-                _refuse_nested(source, node, found)
-            else:
-                blocks.append(_Block(node.name, node.decorator_list, 0))
+            decorators = [(item, kind) for item in node.decorator_list if (kind := names.plugin_type(item))]
+            if nested:
+                _refuse_nested(names.source, node, decorators, found)
+            elif decorators:
+                blocks.append(_Block(node.name, decorators, 0))
             if isinstance(node, ast.ClassDef):
-                _collect(source, node.body, f"{prefix}{node.name}.", blocks, found, conditional=conditional)
+                _collect(node.body, names, blocks, found, nested=True)
+                names.clear()
+                names.update(before)
         else:
-            for inner in ("body", "orelse", "finalbody"):
-                _collect(source, getattr(node, inner, []), prefix, blocks, found, conditional=True)
-            for handler in getattr(node, "handlers", []):
-                _collect(source, handler.body, prefix, blocks, found, conditional=True)
+            _collect_parts(node, names, blocks, found)
+        names.note(node)
+        if not first:  # of a try statement's imports of one name, the one that is tried first counts
+            names.update(before)
+
+
+def _collect_parts(node: ast.stmt, names: _Names, blocks: list[_Block], found: Found) -> None:
+    for part in ("body", "finalbody"):
+        _collect(getattr(node, part, []), names, blocks, found, nested=True)
+    for handler in getattr(node, "handlers", []):
+        _collect(handler.body, names, blocks, found, nested=True, first=False)
+    _collect(getattr(node, "orelse", []), names, blocks, found, nested=True, first=False)
 
 
 def _refuse_nested(
-    source: Source, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, found: Found
+    source: Source,
+    node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+    decorators: list[tuple[ast.expr, str]],
+    found: Found,
 ) -> None:
-    for decorator in node.decorator_list:
-        plugin_type = _plugin_type(source, decorator)
-        if plugin_type:
-            text = (
-                f"@{plugin_type} on {node.name!r} must stand at the top level of the file, not within a class, an if or a"
-                " try, because discovery does not run plugin code"
-            )
-            found.problems.append(Problem(source.file.path, decorator.lineno, 0, text))
-
-
-def _plugin_type(source: Source, decorator: ast.expr) -> str:
-    name = dotted_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    head, dot, rest = name.partition(".")
-    target = source.binding(head) if head else None
-    return DECORATOR_TARGETS.get(f"{target}{dot}{rest}", "") if target else ""
+    for decorator, plugin_type in decorators:
+        text = (
+            f"@{plugin_type} on {node.name!r} must stand at the top level of the file, not within a class, an if or a"
+            " try, because discovery does not run plugin code"
+        )
+        found.problems.append(Problem(source.file.path, decorator.lineno, 0, text))
 
 
 def _read_block(source: Source, block: _Block, framework: str, extra: dict[str, Any], found: Found) -> None:
-    for decorator in block.decorators:
-        plugin_type = _plugin_type(source, decorator)
-        if not plugin_type:
-            continue
+    for decorator, plugin_type in block.decorators:
         line = decorator.lineno + block.line
         origin = f"{source.file.path}:{line}"
         reference = f"{source.file.module}:{block.name}"
@@ -184,6 +253,9 @@ def _read_block(source: Source, block: _Block, framework: str, extra: dict[str, 
             continue
         if extra:
             info.extra.update(extra)
+        found.records[:] = [
+            other for other in found.records if (other.key, other.reference) != (info.key, reference)
+        ]
         found.records.append(info)
 
 

@@ -223,6 +223,12 @@ class Source:
                 self._read_import(node, self._all_bindings)
         return self._all_bindings
 
+    def imports_of(self, node: ast.stmt) -> dict[str, str]:
+        """Return the names that an import statement binds, and their dotted targets."""
+        names: dict[str, str] = {}
+        self._read_import(node, names)
+        return names
+
     def _read_import(self, node: ast.stmt, into: dict[str, str]) -> None:
         if isinstance(node, ast.ImportFrom):
             module = self._absolute("." * node.level + (node.module or ""))

@@ -95,7 +95,12 @@ def run_python(code, *, path=(), cwd=None, timeout=60, check=True, **variables):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*map(str, path), str(ROOT)])} | variables
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout, check=False,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
     )
     if not check:
         return done
