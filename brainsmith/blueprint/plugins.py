@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.manager import PluginManager
     from brainsmith.plugin.registry import Registry
@@ -58,26 +60,59 @@ def _whole(manager: PluginManager) -> Any:
     return whole
 
 
+def select_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, Selection]:
+    """Read a blueprint and look up its names, as `check_blueprint` does; kept while nothing has changed.
+
+    Whether the golden data's files are there is not asked.
+
+    Raises:
+        BlueprintError: All errors of the file.
+    """
+    from brainsmith.blueprint.plain import FORM, from_plain
+
+    entry = _Entry(os.fspath(path), get_plugin_manager())
+    plain = entry.load()
+    if plain is not None and plain[2] == FORM:
+        blueprint, selection = from_plain(plain[3], entry.registry)
+        return blueprint, selection
+    return entry.read()
+
+
 def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], tuple[str, ...]]:
-    registry, identity = manager.all_records()
-    absolute = os.path.abspath(path)  # noqa: PTH100  (pathlib takes longer than all of this)
-    kept = Kept(manager.settings.cache_dir, "blueprints", absolute)
-    file_stamp = (stamp(path), identity)
-    plain = kept.load(file_stamp)
+    entry = _Entry(path, manager)
+    plain = entry.load()
     if plain is not None:
-        names, skipped = plain
-        found = [registry.scanned(plugin_type, reference) for plugin_type, reference in names]
+        names, skipped = plain[:2]
+        found = [entry.registry.scanned(plugin_type, reference) for plugin_type, reference in names]
         records = tuple(info for info in found if info is not None)
         if len(records) == len(names):
             return records, skipped
-    selection = _resolve(path, registry)
-    records = tuple(selection.records)
-    if all(registry.scanned(info.type, info.reference) for info in records):  # none was made at run time
-        kept.save(file_stamp, ([(info.type, info.reference) for info in records], tuple(selection.skipped)))
-    return records, tuple(selection.skipped)
+    selection = entry.read()[1]
+    return selection.records, selection.skipped
 
 
-def _resolve(path: str, registry: Registry) -> Any:
-    from brainsmith.blueprint.resolve import check_blueprint
+class _Entry:
+    """What is kept on disk of one blueprint: its plugins, its messages, and all of it in its plain form."""
 
-    return check_blueprint(path, registry, files=False)[1]
+    def __init__(self, path: str, manager: PluginManager) -> None:
+        self.registry, identity = manager.all_records()
+        self._path = path
+        # Messages show the path as it was written, so that is part of the key.
+        absolute = os.path.abspath(path)  # noqa: PTH100  (pathlib takes longer than all of this)
+        self._kept = Kept(manager.settings.cache_dir, "blueprints", f"{absolute}|{path}")
+        self._stamp = (stamp(path), identity)
+
+    def load(self) -> Any:
+        """Give what is kept; None if there is nothing, or something has changed since."""
+        return None if self.registry.has_run_time_plugins() else self._kept.load(self._stamp)
+
+    def read(self) -> tuple[Blueprint, Selection]:
+        """Read and resolve the file, and keep the result."""
+        from brainsmith.blueprint.plain import FORM, to_plain
+        from brainsmith.blueprint.resolve import check_blueprint
+
+        blueprint, selection = check_blueprint(self._path, self.registry, files=False)
+        if not self.registry.has_run_time_plugins():
+            names = [(info.type, info.reference) for info in selection.records]
+            self._kept.save(self._stamp, (names, selection.skipped, FORM, to_plain((blueprint, selection))))
+        return blueprint, selection

@@ -9,13 +9,6 @@ from typing import Any
 from brainsmith.blueprint.schema import Position
 from brainsmith.plugin.info import PluginInfo
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brainsmith.plugin.registry import Registry
-
-PLAIN_VERSION = 1
-"""The version of the plain form; a form of another version is not read."""
-
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
@@ -99,73 +92,6 @@ class Selection:
         return tuple(found)
 
 
-def selection_to_plain(selection: Selection) -> dict[str, Any]:
-    """Give a selection as strings, tuples and dicts that `marshal` can write.
-
-    ``records`` lists ``(type, framework:Name)`` of every plugin; the uses point into it.
-    """
-    records = selection.records
-    index = {record: number for number, record in enumerate(records)}
-
-    def transforms(uses: tuple[TransformUse, ...]) -> tuple[Any, ...]:
-        return tuple(
-            (index[use.record], dict(use.args), use.optional, use.group, _place(use.position))
-            for use in uses
-        )
-
-    def step(use: StepUse) -> tuple[Any, ...]:
-        number = -1 if use.record is None else index[use.record]
-        return (use.name, use.kind, number, dict(use.args), _place(use.position))
-
-    return {
-        "version": PLAIN_VERSION,
-        "records": tuple((record.type, record.qualified) for record in records),
-        "kernels": tuple(
-            (index[use.record], tuple(index[b] for b in use.backends), use.optional, _place(use.position))
-            for use in selection.kernels
-        ),
-        "transforms": transforms(selection.transforms),
-        "pre_hw": transforms(selection.pre_hw),
-        "post_hw": transforms(selection.post_hw),
-        "steps": tuple(step(use) for use in selection.steps),
-        "skipped": selection.skipped,
-    }
-
-
-def selection_from_plain(plain: Mapping[str, Any], registry: Registry) -> Selection:
-    """Make a selection of its plain form, with the records that the registry has now.
-
-    Raises:
-        ValueError: The plain form is of another version.
-        PluginNotFoundError: A plugin of the selection is gone.
-    """
-    if plain.get("version") != PLAIN_VERSION:
-        found = plain.get("version")
-        raise ValueError(f"the plain form of a selection must have version {PLAIN_VERSION}, not {found!r}")
-    records = tuple(registry.resolve(type_, name) for type_, name in plain["records"])
-
-    def transforms(uses: tuple[Any, ...]) -> tuple[TransformUse, ...]:
-        return tuple(
-            TransformUse(records[number], args, optional, group, Position(*place))
-            for number, args, optional, group, place in uses
-        )
-
-    return Selection(
-        kernels=tuple(
-            kernel_use(records[number], tuple(records[b] for b in backends), optional, Position(*place))
-            for number, backends, optional, place in plain["kernels"]
-        ),
-        transforms=transforms(plain["transforms"]),
-        pre_hw=transforms(plain["pre_hw"]),
-        post_hw=transforms(plain["post_hw"]),
-        steps=tuple(
-            StepUse(name, kind, None if number < 0 else records[number], args, Position(*place))
-            for name, kind, number, args, place in plain["steps"]
-        ),
-        skipped=plain["skipped"],
-    )
-
-
 def step_name(record: PluginInfo) -> str:
     """Name a step of the pipeline, for tolerances and reports: FINN's steps show whose they are."""
     return record.qualified if record.type == "step" and record.framework == "finn" else record.name
@@ -177,7 +103,3 @@ def kernel_use(
     """Make a `KernelUse`, whose types follow from its backends."""
     types = dict.fromkeys(backend.backend_type for backend in backends if backend.backend_type)
     return KernelUse(record, backends, tuple(types), optional, position)
-
-
-def _place(position: Position) -> tuple[str, int, int]:
-    return (position.file, position.line, position.column)

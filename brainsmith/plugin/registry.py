@@ -193,6 +193,12 @@ class Registry:
         with self._lock:
             return self._objects.setdefault(key, obj)
 
+    def has_run_time_plugins(self) -> bool:
+        """Tell whether a plugin is registered that discovery did not find: what is kept on disk knows none."""
+        with self._lock:
+            registered = [info for providers in self._registered.values() for info in providers.values()]
+        return any((info.type, info.reference) not in self._by_reference for info in registered)
+
     def is_loaded(self, info: PluginInfo) -> bool:
         """Tell whether the object of a record has been imported."""
         return (info.type, info.reference) in self._objects

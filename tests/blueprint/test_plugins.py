@@ -4,7 +4,11 @@ import sys
 
 import pytest
 
+from brainsmith.blueprint.plugins import select_blueprint
+from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.errors import BlueprintError, PluginNotFoundError
+from brainsmith.plugin import get_plugin_manager, reset_plugin_system
+from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugins import load_blueprint_plugins
 
 TEXT = """\
@@ -69,3 +73,22 @@ def test_the_second_process_reads_no_yaml_and_says_the_same(files):
     assert first[0] == second[0]
     assert "'yaml'" in first[1]
     assert second[1] == "[]"
+
+
+def test_a_kept_selection_is_the_one_that_was_read(files):
+    path = files.write(TEXT + "  verify: {inputs: elsewhere.npy, tolerance: {cleanup: 0.5}}\n")
+    read = select_blueprint(path)
+    reset_plugin_system()
+    kept = select_blueprint(path)
+    assert kept == read
+    assert kept == check_blueprint(path, get_plugin_manager().registry, files=False)
+    assert repr(kept) == repr(read)
+
+
+def test_what_is_kept_knows_no_plugin_made_at_run_time(files):
+    path = files.write(TEXT)
+    assert select_blueprint(path)[1].transforms[0].record.framework == "brainsmith"
+    record = PluginInfo(name="ExpandNorms", type="transform", framework="project", reference="shell:Mine")
+    get_plugin_manager().registry.register(record)
+    assert select_blueprint(path)[1].transforms[0].record == record
+    assert load_blueprint_plugins(path)["transforms"].list_plugins()[0] == record

@@ -1,0 +1,71 @@
+"""Blueprints and selections as plain values that `marshal` can write, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from brainsmith.blueprint import schema, selection
+from brainsmith.kept import digest
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.registry import Registry
+
+_CLASSES: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        schema.Position,
+        schema.PluginName,
+        schema.Arguments,
+        schema.KernelEntry,
+        schema.TransformEntry,
+        schema.StepEntry,
+        schema.Target,
+        schema.Verify,
+        schema.Blueprint,
+        selection.KernelUse,
+        selection.TransformUse,
+        selection.StepUse,
+        selection.Selection,
+    )
+}
+#: Begins the first text of a tuple that stands for an object; no text of a blueprint begins so.
+_MARK = "\0"
+_RECORD = _MARK + "record"
+
+FORM = digest(repr({name: [field.name for field in fields(cls)] for name, cls in _CLASSES.items()}))
+"""Stands for the classes and their fields: what was written in another form must not be read."""
+
+
+def to_plain(value: Any) -> Any:
+    """Give a value of the blueprint layer as tuples, lists, dicts, texts and numbers.
+
+    A dataclass becomes a tuple that begins with its class's name, marked; a record one that names it.
+    """
+    if isinstance(value, PluginInfo):
+        return (_RECORD, value.type, value.qualified)
+    if is_dataclass(value):
+        return (_MARK + type(value).__name__, *(to_plain(getattr(value, field.name)) for field in fields(value)))
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(to_plain(item) for item in value)
+    return value
+
+
+def from_plain(plain: Any, registry: Registry) -> Any:
+    """Make the value of its plain form, with the records that the registry has now.
+
+    Raises:
+        PluginNotFoundError: A plugin is gone.
+    """
+    if isinstance(plain, tuple) and plain and isinstance(plain[0], str) and plain[0].startswith(_MARK):
+        if plain[0] == _RECORD:
+            return registry.resolve(plain[1], plain[2])
+        cls = _CLASSES[plain[0].removeprefix(_MARK)]
+        return cls(*(from_plain(item, registry) for item in plain[1:]))
+    if isinstance(plain, dict):
+        return {key: from_plain(item, registry) for key, item in plain.items()}
+    if isinstance(plain, tuple | list):
+        return type(plain)(from_plain(item, registry) for item in plain)
+    return plain
