@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from brainsmith.build.pipeline import BuildStep
     from brainsmith.build.result import StepResult
     from brainsmith.build.verify import Verified
     from brainsmith.plugin.registry import Registry
@@ -19,6 +21,7 @@ def assemble(
     model: dict[str, Any],
     blueprint: dict[str, Any],
     plugins: list[dict[str, Any]],
+    modules: list[str],
     steps: Sequence[StepResult],
     layers: list[dict[str, Any]],
     estimate: dict[str, Any] | None,
@@ -32,6 +35,7 @@ def assemble(
         "model": model,
         "blueprint": blueprint,
         "plugins": plugins,
+        "modules": modules,
         "steps": [_step(step) for step in steps],
         "layers": layers,
         "estimate": estimate,
@@ -62,11 +66,15 @@ def _verified(verified: Verified) -> dict[str, Any]:
     }
 
 
-def loaded_plugins(registry: Registry) -> list[dict[str, Any]]:
-    """List every plugin whose object this process has imported, as the loading itself noted it."""
+def plugin_list(registry: Registry, steps: Iterable[BuildStep]) -> list[dict[str, Any]]:
+    """List every plugin that this process has loaded, as the loading itself noted it, and the pipeline's own.
+
+    Of the latter, those whose results were reused need not have been loaded: `loaded` is False there.
+    """
     from brainsmith.plugin.core import get_registry
 
     loading = get_registry()
+    own = {step.record for step in steps if step.record is not None}
     return [
         {
             "type": info.type,
@@ -75,10 +83,19 @@ def loaded_plugins(registry: Registry) -> list[dict[str, Any]]:
             "version": info.version,
             "reference": info.reference,
             "origin": info.origin,
+            "loaded": loading.is_loaded(info),
         }
         for info in registry.records()
-        if loading.is_loaded(info)
+        if loading.is_loaded(info) or info in own
     ]
+
+
+def imported_modules(registry: Registry) -> list[str]:
+    """List every module that holds a plugin and that this process has imported, whoever asked for it.
+
+    This is the check on `plugin_list`: a plugin whose module is not here cannot have been used.
+    """
+    return sorted({info.module for info in registry.records()}.intersection(sys.modules))
 
 
 def summary_text(report: dict[str, Any], output: Path) -> str:

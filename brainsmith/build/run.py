@@ -12,15 +12,16 @@ from brainsmith.build.cache import BuildCache
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.golden import RANDOM_WARNING, GoldenData, load_golden
+from brainsmith.build.layers import refuse, unsupported_layers
 from brainsmith.build.model import read_model
 from brainsmith.build.pipeline import BuildStep, Pipeline
-from brainsmith.build.report import assemble, loaded_plugins
+from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
-from brainsmith.build.selection import Request, select
+from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.verify import Verified, Verifier
 from brainsmith.build.workspace import Workspace
-from brainsmith.errors import BuildError
+from brainsmith.errors import BlueprintError, BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +109,7 @@ class _Build:
         progress: Callable[[Progress], None] | None,
         explain: bool,
     ) -> None:
-        self.selection = select(request, source)
+        self.selection = _select(request, source)
         self.workspace = workspace
         self._source = source
         self._progress = progress
@@ -199,7 +200,8 @@ class _Build:
         content = assemble(
             {"file": name, "name": Path(name).stem, "digest": source.digest, **_sizes(source)},
             self.selection.description,
-            loaded_plugins(self.selection.registry),
+            plugin_list(self.selection.registry, self.selection.steps),
+            imported_modules(self.selection.registry),
             self.runner.results,
             layers,
             estimate,
@@ -254,6 +256,18 @@ class _Build:
         total = len(self.pipeline.steps)
         kept = "; the steps done are in the build cache" if done and self._cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
+
+
+def _select(request: Request, source: Artifact) -> BuildSelection:
+    """Read the blueprint; what is wrong with the model is said before what is wrong with the blueprint."""
+    unsupported = unsupported_layers(source.peek())
+    try:
+        selection = select(request)
+    except (BlueprintError, LookupError):
+        refuse(unsupported, None)
+        raise
+    refuse(unsupported, selection.steps)
+    return selection
 
 
 def checkpoint_name(count: int, step: str) -> str:

@@ -12,7 +12,6 @@ from brainsmith.errors import BlueprintError
 if TYPE_CHECKING:
     from brainsmith.blueprint.schema import Blueprint
     from brainsmith.blueprint.selection import Selection
-    from brainsmith.build.artifact import Artifact
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.registry import Registry
 
@@ -55,12 +54,11 @@ class BuildSelection:
     warnings: tuple[str, ...] = field(default=())
 
 
-def select(request: Request, source: Artifact) -> BuildSelection:
+def select(request: Request) -> BuildSelection:
     """Read the blueprint, look its plugins up, and put the arguments in place of what it says.
 
     Args:
         request: The arguments.
-        source: The input model, already checked: its errors come before the blueprint's.
 
     Raises:
         BlueprintError: All that is wrong with the blueprint.

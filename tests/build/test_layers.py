@@ -1,0 +1,59 @@
+import pytest
+from onnx import helper
+
+from brainsmith.build import build
+from brainsmith.build.layers import refuse, unsupported_layers
+from brainsmith.build.pipeline import BuildStep
+from brainsmith.errors import ModelError
+from tests.build import graphs
+
+OURS = BuildStep("cleanup", "brainsmith", "step")
+INFERENCE = BuildStep("hardware_inference", "brainsmith", "step")
+MINE = BuildStep("ReplaceSin", "project", "transform")
+MESSAGE = (
+    "no step can turn these layers into hardware: Sin (wave, of tensor y2). Replace them in the model, or with a "
+    "transform of your own before hardware_inference."
+)
+
+
+def with_sines():
+    model = graphs.quant_mlp()
+    model.graph.node.append(helper.make_node("Sin", ["m1"], ["y1"], name="wave"))
+    model.graph.node.append(helper.make_node("Sin", ["y1"], ["y2"]))
+    model.graph.output[0].name = "y2"
+    return model
+
+
+def test_unsupported_layers_are_named_with_their_nodes():
+    assert unsupported_layers(graphs.quant_mlp()) == {}
+    unsupported = unsupported_layers(with_sines())
+    for steps in ((OURS, INFERENCE), None):
+        with pytest.raises(ModelError) as caught:
+            refuse(unsupported, steps)
+        assert str(caught.value) == MESSAGE
+
+
+def test_a_plugin_of_the_project_may_replace_them():
+    unsupported = unsupported_layers(with_sines())
+    refuse(unsupported, (OURS, MINE, INFERENCE))
+    refuse(unsupported, (OURS,))
+    with pytest.raises(ModelError):
+        refuse(unsupported, (OURS, INFERENCE, MINE))
+
+
+def test_norms_that_are_expanded_before():
+    expand = BuildStep("ExpandNorms", "brainsmith", "transform")
+    refuse({"RMSNormalization": ["n"]}, (expand, INFERENCE))
+    with pytest.raises(ModelError):
+        refuse({"RMSNormalization": ["n"]}, (INFERENCE, expand))
+
+
+def test_the_model_is_checked_before_the_blueprint(tmp_path):
+    blueprint = tmp_path / "b.yaml"
+    blueprint.write_text("hw_compiler:\n  steps: [no_such_step]\n")
+    with pytest.raises(ModelError) as caught:
+        build(with_sines(), blueprint, tmp_path / "out")
+    assert str(caught.value) == MESSAGE
+    with pytest.raises(ModelError):
+        build(with_sines(), None, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
