@@ -11,7 +11,12 @@ from brainsmith.web.elements import cell, section, sentence, table
 from brainsmith.web.markup import Markup, tag
 
 MEASURES = {"Cycles": "cycles", "LUT": "lut", "BRAM18": "bram18", "DSP": "dsp", "URAM": "uram"}
-_NOTES = {"LUT": "look-up tables", "BRAM18": "block RAMs of 18 Kb", "DSP": "multipliers"}
+_NOTES = {
+    "Cycles": "per frame; the layer with the most sets the rate",
+    "LUT": "look-up tables",
+    "BRAM18": "block RAMs of 18 Kb",
+    "DSP": "multipliers",
+}
 _COLUMNS = ("#", "Layer", "Operator", "Backend", "PE", "SIMD", *MEASURES, "Other attributes")
 
 
@@ -38,8 +43,7 @@ def layers_section(layers: Sequence[Layer], interval: float | None, places: Mapp
         words = "The report has no hardware layers: the pipeline made none, or it ended before the estimates."
         return section("layers", "Layers", sentence(words))
     note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval)
-    charts = [_chart(layers, heading) for heading in ("Cycles", *_NOTES)]
-    return section("layers", "Layers", tag("div", charts, class_="charts"), _table(layers, places), note=note)
+    return section("layers", "Layers", _charts(layers), _table(layers, places), note=note)
 
 
 def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
@@ -54,26 +58,34 @@ def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
     return limit
 
 
-def _chart(layers: Sequence[Layer], heading: str) -> Markup:
-    values = [measures(layer)[heading] for layer in layers]
-    known = [value for value in values if value is not None]
-    if not any(known):
-        words = f"No layer uses {heading}." if known else f"No layer states its {heading}."
-        return tag(
-            "figure", tag("figcaption", tag("h3", f"{heading} per layer")), sentence(words), class_="chart"
-        )
-    top = max(known) if heading == "Cycles" else None
-    bars = [_bar(layer, value, value == top) for layer, value in zip(layers, values, strict=True)]
-    note = (
-        f"{_NOTES[heading]}, {figures.count(sum(known))} in all"
-        if heading in _NOTES
-        else "per frame; the most set the rate"
-    )
+def _charts(layers: Sequence[Layer]) -> list[Markup]:
+    """Draw a chart of each measure that has one; say in a sentence which have none."""
+    drawn, unused, unstated = [], [], []
+    for heading, note in _NOTES.items():
+        values = [measures(layer)[heading] for layer in layers]
+        if any(values):
+            drawn.append(_chart(layers, values, heading, note))
+        elif all(value is None for value in values):
+            unstated.append(heading)
+        else:
+            unused.append(heading)
+    words = [f"No layer uses {heading}." for heading in unused]
+    words += [f"No layer states its {heading}." for heading in unstated]
+    return [tag("div", drawn, class_="charts"), *([sentence(" ".join(words))] if words else [])]
+
+
+def _chart(layers: Sequence[Layer], values: Sequence[float | None], heading: str, note: str) -> Markup:
+    largest = max(value for value in values if value is not None)
+    if heading == "Cycles":
+        bars = [_bar(layer, value, value == largest) for layer, value in zip(layers, values, strict=True)]
+    else:
+        bars = [_bar(layer, value, False) for layer, value in zip(layers, values, strict=True)]
+        note += f", {figures.count(sum(value or 0 for value in values))} in all"
     return bar_chart(f"{heading} per layer", bars, figures.count, note)
 
 
 def _bar(layer: Layer, value: float | None, top: bool) -> Bar:
-    style, mark = ("top", "bottleneck") if top and value is not None else ("plain", "")
+    style, mark = ("top", "bottleneck") if top else ("plain", "")
     return Bar(layer.name, value, style, mark, f"layer-{layer.index}")
 
 

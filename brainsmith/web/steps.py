@@ -11,7 +11,7 @@ from brainsmith.web.elements import cell, section, sentence, table
 from brainsmith.web.markup import Markup, tag
 from brainsmith.web.verdict import describe
 
-_COLUMNS = ("#", "Step", "Framework", "Time", "Source", "Verification", "Max. error")
+_COLUMNS = ("#", "Step", "Time", "Verification", "Max. error", "Source", "Framework")
 
 
 def steps_section(steps: Sequence[Step]) -> Markup:
@@ -19,7 +19,7 @@ def steps_section(steps: Sequence[Step]) -> Markup:
     if not steps:
         return section("steps", "Steps", sentence("No step ran."))
     chart = bar_chart("Time per step", [_bar(step) for step in steps], figures.seconds)
-    rows = table("Steps", _COLUMNS, [_row(step) for step in steps], numeric={0, 3, 6})
+    rows = table("Steps", _COLUMNS, [_row(step) for step in steps], numeric={0, 2, 4})
     return section("steps", "Steps", tag("div", chart, rows, class_="split"), note=_note(steps))
 
 
@@ -48,11 +48,11 @@ def _row(step: Step) -> Markup:
         "tr",
         cell(step.index + 1),
         tag("th", step.name, scope="row"),
-        tag("td", step.framework or figures.ABSENT),
         cell(figures.seconds(step.seconds), step.seconds),
-        tag("td", "reused" if step.reused else "run", title=step.cache or None),
         tag("td", tag("span", describe(step), class_=f"state {kind}"), _notes(step)),
         cell(figures.small(error), error),
+        tag("td", "reused" if step.reused else "run", title=step.cache or None),
+        tag("td", step.framework or figures.ABSENT),
         id=f"step-{step.index}",
     )
 

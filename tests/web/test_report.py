@@ -218,7 +218,7 @@ def test_notes_and_cache_reasons_of_steps_are_shown(report):
     }
     report["steps"][2]["verified"]["notes"] = ["the output was transposed"]
     parsed = whole(report)
-    assert "2.71 s run no input" in parsed.text
+    assert "2.71 s no input – run" in parsed.text
     assert parsed.all("td", title="run: the source has changed")
     assert "360 samples equal the output was transposed" in parsed.text
     assert "3 of 4 steps gave the golden outputs on 360 samples; not verified: streamline." in parsed.text
@@ -263,12 +263,22 @@ def test_edges_that_cannot_be_drawn_are_said(report):
     assert said in whole(report).text
 
 
+def test_measures_without_a_chart_are_said(report):
+    for layer in report["layers"]:
+        layer |= {"cycles": None, "dsp": 0}
+    parsed = whole(report)
+    assert "4 hardware layers; none states its cycles." in parsed.text
+    assert "No layer uses DSP. No layer states its Cycles." in parsed.text
+    titles = [a["aria-label"].split(",")[0] for a in parsed.all("svg") if a.get("class") == "bars"]
+    assert titles == ["Time per step", "LUT per layer", "BRAM18 per layer"]
+
+
 def test_many_layers_scroll_and_come_largest_first(report):
     report["layers"] = [
         {**report["layers"][1], "name": f"layer_{i}", "cycles": i, "dsp": 0} for i in range(40)
     ]
     parsed = whole(report)
-    assert "per frame; the most set the rate; the largest first" in parsed.text
+    assert "per frame; the layer with the most sets the rate; the largest first" in parsed.text
     assert "No layer uses DSP." in parsed.text
     frames = [a["aria-label"] for a in parsed.all("div") if a.get("class") == "scroll tall"]
     assert frames == ["Cycles per layer (scrolls)", "LUT per layer (scrolls)", "BRAM18 per layer (scrolls)"]
