@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+from functools import lru_cache
 
 from brainsmith.errors import PluginLoadError
 from brainsmith.kept import Kept, read_bytes
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from brainsmith.plugin.files import Stamp
     from brainsmith.plugin.info import PluginInfo
 
 REQUIRED = "<required>"
@@ -116,7 +118,7 @@ def _path_of(info: PluginInfo) -> str:
 
 
 def _read(info: PluginInfo, path: str) -> Details:
-    source = Source(SourceFile(path, info.module, path.endswith("__init__.py")), read_bytes(path))
+    source = _parsed(path, info.module, path.endswith("__init__.py"), stamp(path))
     name = info.reference.partition(":")[2]
     try:
         node = _find(source, name)
@@ -182,7 +184,15 @@ def _source_of(module: str) -> Source | None:
     if not module:
         return None
     files, _ = module_files(module)
-    return Source(files[0], read_bytes(files[0].path)) if files else None
+    if not files:
+        return None
+    return _parsed(files[0].path, files[0].module, files[0].is_package, stamp(files[0].path))
+
+
+@lru_cache(maxsize=12)
+def _parsed(path: str, module: str, is_package: bool, _: Stamp) -> Source:
+    """Return a file's source; the last few are kept, since plugins that share files and bases are asked in a row."""
+    return Source(SourceFile(path, module, is_package), read_bytes(path))
 
 
 def _parameters(arguments: ast.arguments, skip: int) -> Iterator[Parameter]:
