@@ -27,7 +27,7 @@ PIPELINE_FILL = 36
     tags=("normalisation", "transformer"),
     domain="brainsmith.kernels",
 )
-class LayerNorm(FinnLayerNorm):
+class LayerNormKernel(FinnLayerNorm):
     """`(x - mean(x)) / sqrt(variance(x) + epsilon)` over the last axis.
 
     FINN's LayerNorm with a Python execution that needs no torch, and with cycles. Input: any shape

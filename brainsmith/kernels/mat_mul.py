@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     tags=("matrix", "transformer"),
     domain="brainsmith.kernels",
 )
-class MatMul(MVAU):
+class MatMulKernel(MVAU):
     """`(..., M, K) x (..., K, N)`, integers both, as attention has them (queries and keys).
 
     FINN's MVAU with weights that are streamed in and kept for the M rows that use them (`mem_mode` dynamic),

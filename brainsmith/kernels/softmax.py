@@ -26,7 +26,7 @@ PIPELINE_FILL = 30
     tags=("activation", "transformer"),
     domain="brainsmith.kernels",
 )
-class Softmax(HWSoftmax):
+class SoftmaxKernel(HWSoftmax):
     """`exp(x) / sum(exp(x))` over the last axis, with the row's maximum subtracted first.
 
     FINN's HWSoftmax with cycles of its own. Input: any shape (`ifm_dim`), channels last, any QONNX datatype

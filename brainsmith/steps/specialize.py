@@ -79,25 +79,30 @@ def _specialize_own(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         if node.domain.startswith((FINN_LAYERS, "qonnx.")) or node.domain in ("", "ai.onnx"):
             continue
         registry = registry or get_plugin_manager().all_records()[0]
-        backend = _backend_of(registry, node, preferred_backends(cfg, node.op_type))
+        backend = _backend_of(registry, node, cfg)
         if backend is not None:
             node.domain, node.op_type = backend.extra["domain"], backend.name
     return model
 
 
-def _backend_of(registry: Registry, node: NodeProto, wanted: tuple[str, ...]) -> PluginInfo | None:
-    """Return the backend that a kernel's node gets; None for a node that is no kernel."""
+def _backend_of(registry: Registry, node: NodeProto, cfg: Any) -> PluginInfo | None:
+    """Return the backend that a kernel's node gets; None for a node that is no kernel.
+
+    The type of a node is the name of its kernel's class, which need not be that of the kernel.
+    """
     kernels = [
         info
         for info in registry.records("kernel")
-        if info.name == node.op_type and info.extra.get("domain") == node.domain
+        if info.reference.endswith(f":{node.op_type}") and info.extra.get("domain") == node.domain
     ]
     if not kernels:
         return None
+    kernel = kernels[0]
+    wanted = preferred_backends(cfg, kernel.name)
     backends = [
         info
         for info in registry.records("backend")
-        if info.framework == kernels[0].framework and info.kernel == node.op_type and "domain" in info.extra
+        if info.framework == kernel.framework and info.kernel == kernel.name and "domain" in info.extra
     ]
     if wanted:
         backends = sorted(
@@ -106,7 +111,7 @@ def _backend_of(registry: Registry, node: NodeProto, wanted: tuple[str, ...]) ->
         )
     if not backends:
         raise BuildError(
-            f"layer '{node.name}': kernel {node.op_type} has no {' or '.join(wanted) or 'HLS or RTL'} "
+            f"layer '{node.name}': kernel {kernel.name} has no {' or '.join(wanted) or 'HLS or RTL'} "
             "backend: `brainsmith plugins list --type backend` lists them"
         )
     return backends[0]

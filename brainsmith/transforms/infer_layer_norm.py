@@ -102,7 +102,7 @@ def _kernel_node(view: GraphView, source: str, output: str, epsilon: float, name
     view.model.set_tensor_datatype(output, DataType["FLOAT32"])
     shape = view.static_shape(source, TensorProto.FLOAT) or []
     return helper.make_node(
-        "LayerNorm",
+        "LayerNormKernel",
         [source],
         [output],
         name=name,

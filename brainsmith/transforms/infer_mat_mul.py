@@ -77,7 +77,7 @@ def _kernel_node(model: ModelWrapper, node: NodeProto, operands: _Operands) -> N
     product = product_datatype(lhs, rhs, depth=operands.lhs[-1])
     model.set_tensor_datatype(node.output[0], product)
     return helper.make_node(
-        "MatMul",
+        "MatMulKernel",
         node.input,
         node.output,
         name=node.name,

@@ -55,7 +55,7 @@ def _fits(view: GraphView, node: NodeProto) -> bool:
 def _kernel_node(view: GraphView, node: NodeProto) -> NodeProto:
     shape = view.static_shape(node.input[0], TensorProto.FLOAT) or []
     return helper.make_node(
-        "Softmax",
+        "SoftmaxKernel",
         node.input,
         node.output,
         name=node.name,

@@ -40,7 +40,7 @@ def model_of(node, **shapes):
 def rows(kernel, backend=True, shape=(1, 4, 128), simd=1):
     """Make a model of one LayerNorm or Softmax, as kernel or as its HLS backend."""
     op_type, domain = (
-        (f"{kernel}HLS", "brainsmith.backends.hls") if backend else (kernel, "brainsmith.kernels")
+        (f"{kernel}HLS", "brainsmith.backends.hls") if backend else (f"{kernel}Kernel", "brainsmith.kernels")
     )
     return model_of(
         node_of(op_type, domain, ["x"], ifm_dim=shape, SIMD=simd, **ROWS[kernel]), x=shape, y=shape
@@ -50,7 +50,7 @@ def rows(kernel, backend=True, shape=(1, 4, 128), simd=1):
 def product(backend=True, lhs=(2, 6, 8), rhs=(2, 8, 4), simd=1, pe=1):
     """Make a model of one MatMul, as kernel or as its HLS backend."""
     op_type, domain = (
-        ("MatMulHLS", "brainsmith.backends.hls") if backend else ("MatMul", "brainsmith.kernels")
+        ("MatMulHLS", "brainsmith.backends.hls") if backend else ("MatMulKernel", "brainsmith.kernels")
     )
     types = {
         "inputDataType": "INT4",
@@ -91,7 +91,7 @@ def test_a_matrix_product_is_exact():
 @pytest.mark.parametrize("name", brainsmith.backends.hls.__all__)
 def test_backends_are_their_kernels_and_finns_backends(name):
     cls = getattr(brainsmith.backends.hls, name)
-    kernel = getattr(brainsmith.kernels, name.removesuffix("HLS"))
+    kernel = getattr(brainsmith.kernels, name.replace("HLS", "Kernel"))
     assert (cls.__name__, issubclass(cls, kernel), issubclass(cls, HLSBackend)) == (name, True, True)
 
 
@@ -168,7 +168,8 @@ def test_the_tables_of_a_domain_are_its_decorated_files(package, kind):
     for file in files:
         source = file.read_text(encoding="utf-8")
         if f"\n@{kind}(" in source:
-            decorated[re.search(r'name="(\w+)"', source).group(1)] = file.stem
+            name = re.search(r'name="(\w+)"', source).group(1)
+            decorated[re.search(rf"\nclass ({name}(?:Kernel)?)\(", source).group(1)] = file.stem
             assert f'domain="{package.__name__}"' in source
     assert decorated == package._FILES
     assert sorted(decorated) == package.__all__
@@ -176,7 +177,7 @@ def test_the_tables_of_a_domain_are_its_decorated_files(package, kind):
 
 def test_an_unknown_name_in_a_domain():
     with pytest.raises(
-        AttributeError, match=r"^module 'brainsmith.kernels' has no kernel 'Nope'; it has LayerNorm, "
+        AttributeError, match=r"^module 'brainsmith.kernels' has no kernel 'Nope'; it has LayerNormKernel, "
     ):
         _ = brainsmith.kernels.Nope
     with pytest.raises(

@@ -47,7 +47,7 @@ def test_numbers_of_any_shape(shape, affine, epsilon, expanded):
     tail = ["Mul"] * (affine[0] is None) + ["Add"] * (affine[1] is None)
     if expanded:
         tail = ["Mul"] + ["Add"] * (affine[1] is not False)
-    assert (modified, ops(after)) == (True, ["LayerNorm", *tail])
+    assert (modified, ops(after)) == (True, ["LayerNormKernel", *tail])
     # Equal elements have variance 0: the rounding of their mean is then seen through 1 / sqrt(epsilon).
     check_kernel(after, feeds, expected, rtol=1e-4, atol=2e-4)
 
@@ -57,7 +57,7 @@ def test_integers_in_floats_out():
     feeds = {"x": np.random.default_rng(0).integers(-8, 8, (1, 7, 16)).astype(np.float32)}
     after, _ = infer(InferLayerNorm(), model)
     check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
-    kernel = instance(after, "LayerNorm")
+    kernel = instance(after, "LayerNormKernel")
     assert (kernel.get_input_datatype(), kernel.get_output_datatype()) == (
         DataType["INT4"],
         DataType["FLOAT32"],
@@ -67,7 +67,7 @@ def test_integers_in_floats_out():
 
 def test_streams_and_cycles():
     after, _ = infer(InferLayerNorm(), model_of((1, 7, 16)))
-    kernel = instance(after, "LayerNorm")
+    kernel = instance(after, "LayerNormKernel")
     assert kernel.get_exp_cycles() == 7 * 16 + 2 * 16 + 36
     kernel.set_nodeattr("SIMD", 4)
     assert kernel.get_folded_input_shape() == (1, 7, 4, 4)
@@ -97,7 +97,7 @@ def test_a_mean_that_is_read_is_kept_by_expanding_first():
     expected = run_onnx(model, feeds)
     assert infer(InferLayerNorm(), model)[1] is False
     after, _ = infer(InferLayerNorm(), model.transform(ExpandNorms()))
-    assert ops(after) == ["ReduceMean", "LayerNorm", "Mul", "Add"]
+    assert ops(after) == ["ReduceMean", "LayerNormKernel", "Mul", "Add"]
     check_kernel(after, feeds, expected, **TOLERANCE)
 
 

@@ -48,7 +48,7 @@ def test_numbers_of_any_shape(batch, shared, sizes, types):
     check_kernel(after, feeds, expected, **EXACT)
     datatype = after.get_tensor_datatype("y")
     assert all(datatype.allowed(value) for value in expected["y"].reshape(-1))
-    kernel = instance(after, "MatMul")
+    kernel = instance(after, "MatMulKernel")
     for ind, name in enumerate(("a", "b")):
         assert np.prod(kernel.get_folded_input_shape(ind)) == feeds[name].size
         assert kernel.get_input_datatype(ind) == DataType[types[ind]]
@@ -81,14 +81,14 @@ def test_the_output_follows_the_inputs_datatypes():
     after.set_tensor_datatype("b", DataType["INT2"])
     narrowed = after.transform(InferDataTypes())
     assert narrowed.get_tensor_datatype("y") == DataType["INT12"]
-    kernel = instance(narrowed, "MatMul")
+    kernel = instance(narrowed, "MatMulKernel")
     assert kernel.get_input_datatype(1) == DataType["INT2"]
     assert kernel.get_accumulator_datatype() == DataType["INT12"]
 
 
 def test_streams_and_cycles():
     after, _ = infer(InferMatMul(), model_of((1, 2, 6, 8), (1, 2, 8, 4)))
-    kernel = instance(after, "MatMul")
+    kernel = instance(after, "MatMulKernel")
     assert kernel.get_nodeattr("numInputVectors") == [1, 2, 6]
     assert kernel.get_exp_cycles() == 2 * 6 * 8 * 4
     kernel.set_nodeattr("SIMD", 8)
@@ -103,7 +103,7 @@ def test_streams_and_cycles():
 
 def test_one_matrix_for_all_rows():
     after, _ = infer(InferMatMul(), model_of((2, 3, 8), (8, 4)))
-    kernel = instance(after, "MatMul")
+    kernel = instance(after, "MatMulKernel")
     assert (kernel.get_nodeattr("numInputVectors"), kernel.matrices()) == ([6], 1)
     assert kernel.get_normal_output_shape() == (2, 3, 4)
 

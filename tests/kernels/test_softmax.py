@@ -30,7 +30,7 @@ def test_numbers_of_any_shape(shape, spread, stated):
     model = model_of(shape, **attrs)
     feeds = {"x": (np.random.default_rng(1).normal(size=shape) * spread).astype(np.float32)}
     after, modified = infer(InferSoftmax(), model)
-    assert (modified, [node.op_type for node in after.graph.node]) == (True, ["Softmax"])
+    assert (modified, [node.op_type for node in after.graph.node]) == (True, ["SoftmaxKernel"])
     check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
 
 
@@ -39,7 +39,7 @@ def test_integers_in_probabilities_out():
     feeds = {"x": np.random.default_rng(0).integers(-128, 128, (1, 4, 16)).astype(np.float32)}
     after, _ = infer(InferSoftmax(), model)
     check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
-    kernel = instance(after, "Softmax")
+    kernel = instance(after, "SoftmaxKernel")
     assert (kernel.get_input_datatype(), kernel.get_output_datatype()) == (
         DataType["INT8"],
         DataType["FLOAT32"],
@@ -48,7 +48,7 @@ def test_integers_in_probabilities_out():
 
 def test_streams_and_cycles():
     after, _ = infer(InferSoftmax(), model_of((1, 4, 16)))
-    kernel = instance(after, "Softmax")
+    kernel = instance(after, "SoftmaxKernel")
     assert kernel.get_exp_cycles() == 64 + 2 * 4 + 2 * 16 + 30
     kernel.set_nodeattr("SIMD", 8)
     assert kernel.get_exp_cycles() == 8 + 2 * 4 + 2 * 2 + 30

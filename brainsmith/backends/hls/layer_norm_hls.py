@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.hls.layernorm_hls import LayerNorm_hls
 
 from brainsmith.backends.hls import float_operators as fp
-from brainsmith.kernels.layer_norm import LayerNorm
+from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )
-class LayerNormHLS(LayerNorm, LayerNorm_hls):
+class LayerNormHLS(LayerNormKernel, LayerNorm_hls):
     """FINN's LayerNorm_hls with resource estimates; it executes in Python unless a simulation is chosen."""
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Simulate as `exec_mode` says (cppsim, rtlsim: these need Vitis HLS), else compute in Python."""
-        executor = LayerNorm_hls if self.get_nodeattr("exec_mode") else LayerNorm
+        executor = LayerNorm_hls if self.get_nodeattr("exec_mode") else LayerNormKernel
         executor.execute_node(self, context, graph)
 
     def cost(self) -> fp.Cost:

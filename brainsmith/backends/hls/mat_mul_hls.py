@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.hls.matrixvectoractivation_hls import MVAU_hls
 
 from brainsmith.errors import ModelError
-from brainsmith.kernels.mat_mul import MatMul
+from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LUT_RAM_DEPTH = 64
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )
-class MatMulHLS(MatMul, MVAU_hls):
+class MatMulHLS(MatMulKernel, MVAU_hls):
     """FINN's MVAU_hls behind its dynamic weight loader; executed in Python unless a simulation is chosen."""
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
@@ -40,7 +40,7 @@ class MatMulHLS(MatMul, MVAU_hls):
         """
         mode = self.get_nodeattr("exec_mode")
         if not mode:
-            MatMul.execute_node(self, context, graph)
+            MatMulKernel.execute_node(self, context, graph)
         elif self.matrices() == 1:
             MVAU_hls.execute_node(self, context, graph)
         else:

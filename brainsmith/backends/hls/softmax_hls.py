@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.hls.hwsoftmax_hls import HWSoftmax_hls
 
 from brainsmith.backends.hls import float_operators as fp
-from brainsmith.kernels.softmax import Softmax
+from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )
-class SoftmaxHLS(Softmax, HWSoftmax_hls):
+class SoftmaxHLS(SoftmaxKernel, HWSoftmax_hls):
     """FINN's HWSoftmax_hls with resource estimates; it executes in Python unless a simulation is chosen."""
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Simulate as `exec_mode` says (cppsim, rtlsim: these need Vitis HLS), else compute in Python."""
-        executor = HWSoftmax_hls if self.get_nodeattr("exec_mode") else Softmax
+        executor = HWSoftmax_hls if self.get_nodeattr("exec_mode") else SoftmaxKernel
         executor.execute_node(self, context, graph)
 
     def cost(self) -> fp.Cost:
