@@ -13,6 +13,7 @@ from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
+    NOWHERE,
     PHASES,
     Arguments,
     Blueprint,
@@ -70,7 +71,7 @@ def missing_files(blueprint: Blueprint) -> list[Problem]:
         Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
         for key, file in files.items()
         if file is not None and not Path(file).is_file()
-        for place in [verify.positions[key]]
+        for place in [verify.positions.get(key, NOWHERE)]
     ]
 
 
@@ -165,7 +166,7 @@ def _check_tolerance(lookup: Lookup, blueprint: Blueprint, selection: Selection)
         names.update((step_name(one.record), None) for one in run if one.record)
     for step in blueprint.verify.tolerance:
         if step != "*" and step not in names:
-            place = blueprint.verify.positions[f"tolerance.{step}"]
-            hint = did_you_mean(step, names) or f" Its steps are {', '.join(names)}."
+            place = blueprint.verify.positions.get(f"tolerance.{step}", NOWHERE)
+            hint = did_you_mean(step, names) or f" It has {', '.join(names) or 'none'}."
             text = f"verify.tolerance names {step!r}, which is no step of this build.{hint}"
             lookup.problems.append(Problem(place.file, place.line, place.column, text))

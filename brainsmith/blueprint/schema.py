@@ -44,14 +44,20 @@ LATER_OUTPUTS = ("rtl", "simulated", "synthesised")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a blueprint: the file as the user named it, line and column from 1."""
+    """A place in a blueprint: the file as the user named it, line and column from 1; 0 for the whole file."""
 
     file: str
     line: int
     column: int
 
     def __str__(self) -> str:
+        if not self.line:
+            return self.file
         return f"{self.file}:{self.line}:{self.column}"
+
+
+NOWHERE = Position("(no file)", 0, 0)
+"""The place of what no file says: a value made in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class PluginName:
     name: str
     framework: str = ""
     optional: bool = False
-    position: Position = field(default=Position("", 1, 1), compare=False)
+    position: Position = field(default=NOWHERE, compare=False)
 
     @property
     def qualified(self) -> str:
@@ -140,7 +146,7 @@ class Target:
     part: str | None = None
     clock_ns: float | None = None
     fps: int | None = None
-    position: Position = field(default=Position("", 1, 1), compare=False)
+    position: Position = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

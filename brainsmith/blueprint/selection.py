@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from brainsmith.blueprint.schema import Position
+from brainsmith.blueprint.schema import NOWHERE, Position
 from brainsmith.plugin.info import PluginInfo
 
 
@@ -24,7 +24,7 @@ class KernelUse:
     backends: tuple[PluginInfo, ...] = ()
     backend_types: tuple[str, ...] = ()
     optional: bool = False
-    position: Position = field(default=Position("", 0, 0), compare=False)
+    position: Position = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TransformUse:
     args: Mapping[str, Any] = field(default_factory=dict)
     optional: bool = False
     group: str = ""
-    position: Position = field(default=Position("", 0, 0), compare=False)
+    position: Position = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class StepUse:
     kind: str
     record: PluginInfo | None = None
     args: Mapping[str, Any] = field(default_factory=dict)
-    position: Position = field(default=Position("", 0, 0), compare=False)
+    position: Position = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

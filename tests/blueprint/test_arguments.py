@@ -49,7 +49,7 @@ from brainsmith.plugin.registry import Registry
             "steps: [step_tidy_up, transforms]\nverify: {tolerance: {transforms: 1}}\n"
             "transforms: [ExpandNorms]",
             "3:24: verify.tolerance names 'transforms', which is no step of this build. "
-            "Its steps are finn:step_tidy_up, ExpandNorms.",
+            "It has finn:step_tidy_up, ExpandNorms.",
         ),
     ],
 )

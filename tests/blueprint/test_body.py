@@ -162,3 +162,19 @@ def test_a_home_folder_is_expanded(files):
 )
 def test_what_is_wrong_with_golden_data(files, text, expected):
     assert files.body_errors(text) == [f"x.yaml:{expected}"]
+
+
+def test_an_alias_repeats_what_its_anchor_says(files):
+    text = "transforms: &both\n- A\n- B\ntransforms_phased: {pre_hw: *both}"
+    blueprint = files.body(text)
+    assert blueprint.pre_hw == blueprint.transforms
+    assert blueprint.pre_hw[1].position.line == 4
+
+
+def test_a_problem_behind_an_alias_lies_at_its_anchor(files):
+    text = "transforms: &both\n- a b\ntransforms_phased: {pre_hw: *both}"
+    errors = files.body_errors(text)
+    assert [error.partition(" must be")[0] for error in errors] == [
+        "x.yaml:3:5: transforms[0]",
+        "x.yaml:3:5: transforms_phased.pre_hw[0]",
+    ]

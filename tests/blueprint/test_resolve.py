@@ -3,7 +3,7 @@ import pytest
 
 from brainsmith.blueprint.loader import load_blueprint
 from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
-from brainsmith.blueprint.schema import DEFAULT_STEPS, Blueprint
+from brainsmith.blueprint.schema import DEFAULT_STEPS, Blueprint, KernelEntry, PluginName, Verify
 from brainsmith.errors import BlueprintError
 from brainsmith.plugin.registry import Registry
 
@@ -98,3 +98,18 @@ def test_a_default_step_that_is_missing_is_a_problem_of_the_file(files):
         resolve_blueprint(load_blueprint(files.write("hw_compiler: {}")), Registry())
     first = caught.value.problems[0]
     assert (first.line, first.text.splitlines()[0]) == (0, "no step named 'cleanup'.")
+
+
+def test_a_blueprint_made_in_python_has_no_places(registry):
+    verify = Verify(inputs="/none.npy", tolerance={"gone": 1.0})
+    blueprint = Blueprint("(mine)", kernels=(KernelEntry(PluginName("Softmx")),), steps=(), verify=verify)
+    with pytest.raises(BlueprintError) as caught:
+        resolve_blueprint(blueprint, registry)
+    assert str(caught.value).splitlines() == [
+        "(no file): no kernel or group named 'Softmx'. Did you mean 'Softmax'?",
+        "  6 are registered: brainsmith plugins list --type kernel",
+        "(no file): verify.tolerance names 'gone', which is no step of this build. It has none.",
+    ]
+    assert [str(problem) for problem in missing_files(blueprint)] == [
+        "(no file): verify.inputs names a file that is not there: /none.npy"
+    ]
