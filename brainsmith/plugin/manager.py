@@ -58,7 +58,7 @@ class PluginManager:
         self._lock = RLock()
         self._registry = registry
         self._given = settings
-        self._settings: Settings | None = settings
+        self._debug_setting = False
         self._cache = DiscoveryCache()
         self._instances: InstanceCache | None = None
         self._request: Request | None = None
@@ -73,12 +73,10 @@ class PluginManager:
         if self._given is not None:
             return self._given
         settings = load_settings()
-        self._settings = settings
-        if settings.debug and not self.stats.last_source:
-            from brainsmith.plugin.log import set_debug
-
-            set_debug(True)
         self.stats.enabled = settings.performance_tracking
+        if settings.debug != self._debug_setting:  # what the program says holds until the setting changes
+            self._debug_setting = settings.debug
+            self.set_debug_mode(settings.debug)
         return settings
 
     @property
