@@ -16,7 +16,7 @@ from pathlib import Path
 from measure import ROOT, Figures, compile_package, empty_cache, environment, row, run_once
 
 MODEL = ROOT / "examples" / "digits" / "mlp.onnx"
-BLUEPRINT = Path("/tmp/w/bp.yaml")
+BLUEPRINT = ROOT / "blueprints" / "digits_mlp.yaml"
 RUNS = 5
 
 OURS = """
