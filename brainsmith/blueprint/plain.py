@@ -45,7 +45,10 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, PluginInfo):
         return (_RECORD, value.type, value.qualified)
     if is_dataclass(value):
-        return (_MARK + type(value).__name__, *(to_plain(getattr(value, field.name)) for field in fields(value)))
+        return (
+            _MARK + type(value).__name__,
+            *(to_plain(getattr(value, field.name)) for field in fields(value)),
+        )
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

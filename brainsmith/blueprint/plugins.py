@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from brainsmith.errors import BlueprintError
 from brainsmith.kept import Kept
 from brainsmith.plugin.collections import collection
 from brainsmith.plugin.files import stamp
@@ -60,10 +61,12 @@ def _whole(manager: PluginManager) -> Any:
     return whole
 
 
-def select_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, Selection]:
+def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tuple[Blueprint, Selection]:
     """Read a blueprint and look up its names, as `check_blueprint` does; kept while nothing has changed.
 
-    Whether the golden data's files are there is not asked.
+    Args:
+        path: The file.
+        files: Whether the golden data's files must be there.
 
     Raises:
         BlueprintError: All errors of the file.
@@ -72,10 +75,16 @@ def select_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, Selection
 
     entry = _Entry(os.fspath(path), get_plugin_manager())
     plain = entry.load()
-    if plain is not None and plain[2] == FORM:
-        blueprint, selection = from_plain(plain[3], entry.registry)
-        return blueprint, selection
-    return entry.read()
+    if plain is None or plain[2] != FORM:
+        return entry.read(files)
+    blueprint, selection = from_plain(plain[3], entry.registry)
+    if files:
+        from brainsmith.blueprint.resolve import missing_files
+
+        missing = missing_files(blueprint)
+        if missing:
+            raise BlueprintError(missing)
+    return blueprint, selection
 
 
 def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], tuple[str, ...]]:
@@ -87,7 +96,7 @@ def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], t
         records = tuple(info for info in found if info is not None)
         if len(records) == len(names):
             return records, skipped
-    selection = entry.read()[1]
+    selection = entry.read(files=False)[1]
     return selection.records, selection.skipped
 
 
@@ -106,12 +115,12 @@ class _Entry:
         """Give what is kept; None if there is nothing, or something has changed since."""
         return None if self.registry.has_run_time_plugins() else self._kept.load(self._stamp)
 
-    def read(self) -> tuple[Blueprint, Selection]:
+    def read(self, files: bool) -> tuple[Blueprint, Selection]:
         """Read and resolve the file, and keep the result."""
         from brainsmith.blueprint.plain import FORM, to_plain
         from brainsmith.blueprint.resolve import check_blueprint
 
-        blueprint, selection = check_blueprint(self._path, self.registry, files=False)
+        blueprint, selection = check_blueprint(self._path, self.registry, files=files)
         if not self.registry.has_run_time_plugins():
             names = [(info.type, info.reference) for info in selection.records]
             self._kept.save(self._stamp, (names, selection.skipped, FORM, to_plain((blueprint, selection))))

@@ -61,7 +61,7 @@ def files(tmp_path):
 
 #: A framework's plugins as source: they are scanned, as discovery does it, and never imported.
 SOURCES = {
-    "brainsmith": '''
+    "brainsmith": """
 from brainsmith.plugin.core import backend, kernel, step, transform
 
 @transform(stage="topology")
@@ -117,11 +117,12 @@ def Softmax_step(model, cfg, rate): ...
 
 @step(name="ExpandNorms")
 def expand_norms(model, cfg): ...
-''' + "".join(
+"""
+    + "".join(
         f"\n@step\ndef {name}(model, cfg): ...\n"
         for name in ("qonnx_to_finn", "streamline", "hardware_inference", "specialize", "estimate")
     )
-    + '''
+    + """
 GROUPS = {
     "norms": ["ExpandNorms", "finn:Streamline"],
     "nested": ["norms", "~Gone", "MergeChains"],
@@ -130,8 +131,8 @@ GROUPS = {
     "ring": ["loop"],
     "dense": ["MatMul", "finn:MVAU"],
 }
-''',
-    "finn": '''
+""",
+    "finn": """
 from brainsmith.plugin.core import backend, kernel, step, transform
 
 @transform(stage="any")
@@ -163,14 +164,14 @@ class MVAU_rtl: ...
 
 @step
 def step_tidy_up(model, cfg): ...
-''',
-    "qonnx": '''
+""",
+    "qonnx": """
 from brainsmith.plugin.core import transform
 
 @transform(stage="any")
 class MovePastFork: ...
-''',
-    "acme-norms": '''
+""",
+    "acme-norms": """
 from brainsmith.plugin.core import backend, kernel
 
 @kernel
@@ -181,7 +182,7 @@ class AcmeMatMul: ...
 
 @backend(name="FancyMatMul_hls", kernel="FancyMatMul", backend_type="hls")
 class FancyMatMul_hls: ...
-''',
+""",
 }
 
 

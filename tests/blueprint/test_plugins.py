@@ -77,12 +77,16 @@ def test_the_second_process_reads_no_yaml_and_says_the_same(files):
 
 def test_a_kept_selection_is_the_one_that_was_read(files):
     path = files.write(TEXT + "  verify: {inputs: elsewhere.npy, tolerance: {cleanup: 0.5}}\n")
-    read = select_blueprint(path)
+    read = select_blueprint(path, files=False)
     reset_plugin_system()
-    kept = select_blueprint(path)
+    kept = select_blueprint(path, files=False)
     assert kept == read
     assert kept == check_blueprint(path, get_plugin_manager().registry, files=False)
     assert repr(kept) == repr(read)
+    with pytest.raises(BlueprintError) as caught:
+        select_blueprint(path)
+    missing = f"verify.inputs names a file that is not there: {files.folder}/elsewhere.npy"
+    assert str(caught.value) == f"{path}:5:12: {missing}"
 
 
 def test_what_is_kept_knows_no_plugin_made_at_run_time(files):

@@ -57,11 +57,7 @@ def test_finns_steps_show_whose_they_are(files, registry):
 
 def test_wrong_forms_wrong_names_and_missing_files_come_together(files, registry):
     path = files.write(
-        "hw_compiler:\n"
-        "  kernels: [Softmx]\n"
-        "  target: {fps: 0}\n"
-        "  verify: {inputs: none.npy}\n"
-        "  colour: red\n"
+        "hw_compiler:\n  kernels: [Softmx]\n  target: {fps: 0}\n  verify: {inputs: none.npy}\n  colour: red\n"
     )
     with pytest.raises(BlueprintError) as caught:
         check_blueprint(path, registry)
