@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from brainsmith.blueprint.schema import Blueprint
+from brainsmith.blueprint.schema import NOWHERE, Blueprint
 from brainsmith.errors import BlueprintError, Problem
 
 
@@ -34,3 +35,15 @@ def parse_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, list[Probl
     blueprint = read_blueprint(doc, root)
     unique = dict.fromkeys(doc.problems)  # an alias shows the same node twice
     return blueprint, sorted(unique, key=lambda problem: (problem.line, problem.column))
+
+
+def missing_files(blueprint: Blueprint) -> list[Problem]:
+    """Say which of the golden data's files are not there."""
+    verify = blueprint.verify
+    files = {"inputs": verify.inputs, "labels": verify.labels, "expected": verify.expected}
+    return [
+        Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
+        for key, file in files.items()
+        if file is not None and not Path(file).is_file()
+        for place in [verify.positions.get(key, NOWHERE)]
+    ]

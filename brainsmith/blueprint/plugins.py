@@ -79,7 +79,7 @@ def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tup
         return entry.read(files)
     blueprint, selection = from_plain(plain[3], entry.registry)
     if files:
-        from brainsmith.blueprint.resolve import missing_files
+        from brainsmith.blueprint.loader import missing_files
 
         missing = missing_files(blueprint)
         if missing:

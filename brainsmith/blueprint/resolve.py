@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from brainsmith.blueprint.arguments import argument_problems
 from brainsmith.blueprint.backends import BackendChoice
+from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.names import did_you_mean
@@ -61,18 +61,6 @@ def check_blueprint(
     if problems:
         raise BlueprintError(_sorted(problems))
     return blueprint, selection
-
-
-def missing_files(blueprint: Blueprint) -> list[Problem]:
-    """Say which of the golden data's files are not there."""
-    verify = blueprint.verify
-    files = {"inputs": verify.inputs, "labels": verify.labels, "expected": verify.expected}
-    return [
-        Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
-        for key, file in files.items()
-        if file is not None and not Path(file).is_file()
-        for place in [verify.positions.get(key, NOWHERE)]
-    ]
 
 
 def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, list[Problem]]:
