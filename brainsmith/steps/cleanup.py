@@ -43,10 +43,10 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     for node in model.graph.node:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
+    model = model.transform(SortGraph()).transform(InferShapes())
+    for node in model.graph.node:
         _write_out_defaults(model, node)
     transforms = [
-        SortGraph(),
-        InferShapes(),
         GiveUniqueParameterTensors(),
         FoldConstants(exclude_op_types=[*QUANTISERS, "QuantizeLinear", "DequantizeLinear"]),
         FoldTransposeIntoQuantInit(),

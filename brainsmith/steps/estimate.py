@@ -49,8 +49,9 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     The interval is that of the slowest layer; the latency is the sum along the longest path, as if no layer
     began before the one in front had finished (FINN's measure, so an upper bound). Resources are the analytic
-    models of the backends; several of FINN's HLS layers count 0 LUT. Each layer's attribute `cycles_estimate`
-    is set.
+    models of the backends. FINN has none for the LUTs of several layers, MVAU_rtl among them: the report lists
+    those under `lut_not_modelled`, so that a total of LUTs is read as a lower bound. Each layer's attribute
+    `cycles_estimate` is set.
 
     Raises:
         BuildError: The model has no specialised layer.
@@ -68,6 +69,7 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         "latency_cycles": _latency(model, {layer["name"]: layer["cycles"] for layer in layers}),
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
         **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
+        "lut_not_modelled": [layer["name"] for layer in layers if not layer["lut"]],
     }
     folder = Path(cfg.output_dir) / "report"
     folder.mkdir(parents=True, exist_ok=True)

@@ -62,14 +62,13 @@ def _avoid_whole_rows(model: ModelWrapper, cycles: int) -> None:
     from qonnx.custom_op.registry import getCustomOp
 
     for node in model.graph.node:
-        if node.op_type not in ("MVAU_rtl", "VVAU_rtl"):
+        if node.op_type != "MVAU_rtl":
             continue
         layer = getCustomOp(node)
-        width = layer.get_nodeattr("MW") if node.op_type == "MVAU_rtl" else 0
-        if width < 2 or layer.get_nodeattr("SIMD") != width:
-            continue
-        layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
-        _raise(layer, "PE", layer.get_nodeattr("MH"), cycles)
+        width = layer.get_nodeattr("MW")
+        if width > 1 and layer.get_nodeattr("SIMD") == width:
+            layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
+            _raise(layer, "PE", layer.get_nodeattr("MH"), cycles)
 
 
 def _fold_own(model: ModelWrapper, cycles: int) -> None:
@@ -82,14 +81,15 @@ def _fold_own(model: ModelWrapper, cycles: int) -> None:
             continue
         layer = getCustomOp(node)
         for name, limits in PARALLELISM.items():
-            limit = next((layer.get_nodeattr(other) for other in limits if other in stated), None)
-            if name in stated and isinstance(limit, int):
-                _raise(layer, name, limit, cycles)
+            stating = [layer.get_nodeattr(other) for other in limits if other in stated]
+            if name in stated and stating:
+                limit = stating[0] if isinstance(stating[0], int) else stating[0][-1]
+                _raise(layer, name, int(limit), cycles)
 
 
 def _raise(layer: Any, name: str, limit: int, cycles: int) -> None:
     """Raise an attribute through the divisors of its limit until the layer is fast enough."""
-    for value in range(layer.get_nodeattr(name), limit + 1):
+    for value in range(max(1, layer.get_nodeattr(name)), limit + 1):
         if limit % value == 0:
             layer.set_nodeattr(name, value)
             if layer.get_exp_cycles() <= cycles:

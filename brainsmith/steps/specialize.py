@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.core import step
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.preferences import preferred_backends
@@ -48,7 +49,7 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         wanted = preferred_backends(cfg, node.op_type)
         if node.domain == FINN_LAYERS and wanted:
             getCustomOp(node).set_nodeattr("preferred_impl_style", wanted[0])
-            allowed[node.output[0]] = (node.op_type, wanted)
+            allowed[node.output[0]] = (node.name, node.op_type, wanted)
     model = _specialize_own(model, cfg)
     model = model.transform(SpecializeLayers(cfg._resolve_fpga_part()))
     _check(model, allowed)
@@ -60,58 +61,55 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     return model
 
 
-def _check(model: ModelWrapper, allowed: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+def _check(model: ModelWrapper, allowed: dict[str, tuple[str, str, tuple[str, ...]]]) -> None:
     """Refuse a node that got a backend which the blueprint does not list for its kernel."""
     for node in model.graph.node:
-        kernel, backends = allowed.get(node.output[0], ("", ()))
+        name, kernel, backends = allowed.get(node.output[0], ("", "", ()))
         got = BACKEND_TYPES.get(node.domain)
         if got is not None and backends and got not in backends:
             raise BuildError(
-                f"layer '{node.name}' ({kernel}) cannot be {' or '.join(backends)}: its datatypes, its attributes "
+                f"layer '{name}' ({kernel}) cannot be {' or '.join(backends)}: its datatypes, its attributes "
                 f"or the part allow only {got}. Add {got} to the backends of {kernel} in the blueprint"
             )
 
 
 def _specialize_own(model: ModelWrapper, cfg: Any) -> ModelWrapper:
-    """Replace kernels of other frameworks than FINN: a backend states the domain of its nodes."""
+    """Replace kernels of other frameworks than FINN; their records state the domain of their nodes."""
     registry: Registry | None = None
     for node in model.graph.node:
         if node.domain.startswith((FINN_LAYERS, "qonnx.")) or node.domain in ("", "ai.onnx"):
             continue
         registry = registry or get_plugin_manager().all_records()[0]
-        backend = _backend_of(registry, node, cfg)
-        if backend is not None:
-            node.domain, node.op_type = backend.extra["domain"], backend.name
+        kernel = _kernel_of(registry, node)
+        if kernel is not None:
+            backend = _backend_for(registry, kernel, node.name, preferred_backends(cfg, kernel.name))
+            node.domain, node.op_type = backend.extra["domain"], _node_type(backend)
     return model
 
 
-def _backend_of(registry: Registry, node: NodeProto, cfg: Any) -> PluginInfo | None:
-    """Return the backend that a kernel's node gets; None for a node that is no kernel.
+def _node_type(info: PluginInfo) -> str:
+    """Return the type of a plugin's nodes: the name of its class."""
+    return info.reference.rpartition(":")[2]
 
-    The type of a node is the name of its kernel's class, which need not be that of the kernel.
-    """
-    kernels = [
-        info
-        for info in registry.records("kernel")
-        if info.reference.endswith(f":{node.op_type}") and info.extra.get("domain") == node.domain
-    ]
-    if not kernels:
-        return None
-    kernel = kernels[0]
-    wanted = preferred_backends(cfg, kernel.name)
-    backends = [
-        info
-        for info in registry.records("backend")
-        if info.framework == kernel.framework and info.kernel == kernel.name and "domain" in info.extra
-    ]
+
+def _kernel_of(registry: Registry, node: NodeProto) -> PluginInfo | None:
+    """Return the record of the kernel whose node this is; None for other nodes, such as backends."""
+    for info in registry.records("kernel"):
+        if info.extra.get("domain") == node.domain and _node_type(info) == node.op_type:
+            return info
+    return None
+
+
+def _backend_for(
+    registry: Registry, kernel: PluginInfo, node_name: str, wanted: tuple[str, ...]
+) -> PluginInfo:
+    """Return the first backend of a kernel, in the order of the types wanted."""
+    backends = [info for info in backends_of(registry, kernel) if "domain" in info.extra]
     if wanted:
-        backends = sorted(
-            (info for info in backends if info.backend_type in wanted),
-            key=lambda info: wanted.index(str(info.backend_type)),
-        )
+        backends = [info for kind in wanted for info in backends if info.backend_type == kind]
     if not backends:
         raise BuildError(
-            f"layer '{node.name}': kernel {kernel.name} has no {' or '.join(wanted) or 'HLS or RTL'} "
-            "backend: `brainsmith plugins list --type backend` lists them"
+            f"layer '{node_name}': kernel {kernel.name} has no {' or '.join(wanted) or 'HLS or RTL'} backend: "
+            "`brainsmith plugins list --type backend` lists them"
         )
     return backends[0]

@@ -1,0 +1,67 @@
+from qonnx.util.basic import get_by_name
+
+from brainsmith.plugins import steps
+from tests.steps.conftest import Graph, digits_model, integers
+
+
+def test_shapes_and_datatypes_are_inferred_and_constants_folded(config):
+    graph = Graph(1, 4)
+    doubled = Graph(4)
+    doubled.tail = graph.constant(integers(1, 4))
+    graph.nodes, doubled.constants = doubled.nodes, graph.constants
+    doubled.node("Mul", integers(2, 4))
+    model = graph.node("Add", doubled.tail).model(1, 4)
+    model = steps.cleanup(model, config)
+    assert [node.op_type for node in model.graph.node] == ["Add"]
+    assert model.check_all_tensor_shapes_specified()
+
+
+def test_quantised_weights_keep_their_quantiser(config):
+    model = steps.cleanup(digits_model("mlp"), config)
+    assert len(model.get_nodes_by_op_type("Quant")) == 6
+    assert model.get_tensor_datatype("image").name == "UINT5"
+
+
+def test_the_names_of_the_model_are_kept(config):
+    before = [node.name for node in digits_model("cnn").graph.node]
+    after = [node.name for node in steps.cleanup(digits_model("cnn"), config).graph.node]
+    assert sorted(before) == sorted(after)
+
+
+def test_nodes_without_names_get_some(config):
+    model = digits_model("mlp")
+    model.graph.node[0].name = ""
+    names = [node.name for node in steps.cleanup(model, config).graph.node]
+    assert len(set(names)) == len(names)
+    assert "" not in names
+
+
+def test_what_an_exporter_left_to_defaults_is_written_out(config):
+    graph = Graph(1, 1, 8, 8).quant(4)
+    model = graph.node("Conv", graph.weights(integers(1, 2, 1, 3, 3))).model(1, 2, 6, 6)
+    model = steps.cleanup(model, config)
+    conv = model.get_nodes_by_op_type("Conv")[0]
+    values = {
+        name: get_by_name(conv.attribute, name) for name in ("kernel_shape", "strides", "dilations", "pads")
+    }
+    assert {name: list(value.ints) for name, value in values.items()} == {
+        "kernel_shape": [3, 3],
+        "strides": [1, 1],
+        "dilations": [1, 1],
+        "pads": [0, 0, 0, 0],
+    }
+    assert get_by_name(conv.attribute, "group").i == 1
+
+
+def test_older_domains_of_quantisers_are_read(config):
+    model = digits_model("mlp")
+    for node in model.get_nodes_by_op_type("Quant"):
+        node.domain = "onnx.brevitas"
+    model = steps.cleanup(model, config)
+    assert {node.domain for node in model.get_nodes_by_op_type("Quant")} == {"qonnx.custom_op.general"}
+
+
+def test_twice_is_the_same_as_once(config):
+    once = steps.cleanup(digits_model("cnn"), config).model.SerializeToString(deterministic=True)
+    model = steps.cleanup(digits_model("cnn"), config)
+    assert steps.cleanup(model, config).model.SerializeToString(deterministic=True) == once

@@ -1,0 +1,59 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from brainsmith.errors import BuildError
+from brainsmith.plugins import steps
+from tests.steps.conftest import digits_model
+from tests.steps.test_fold import specialized
+
+
+def estimates(model, config):
+    steps.estimate(model, config)
+    return json.loads((Path(config.output_dir) / "report" / "estimates.json").read_text())
+
+
+def test_cycles_and_rate_follow_from_the_folding(config):
+    config.target_fps = 200_000
+    report = estimates(steps.fold(specialized(digits_model("mlp"), config), config), config)
+    cycles = {layer["name"]: layer["cycles"] for layer in report["layers"]}
+    assert cycles == {
+        "Thresholding_rtl_0": 64,
+        "MVAU_rtl_0": 64 * 64 // 8,
+        "Thresholding_rtl_1": 64,
+        "MVAU_rtl_1": 64 * 32 // 4,
+        "Thresholding_rtl_2": 32,
+        "MVAU_rtl_2": 32 * 10,
+    }
+    assert report["interval_cycles"] == 512
+    assert report["latency_cycles"] == sum(cycles.values())
+    assert report["fps"] == 1e9 / (512 * 5.0)
+
+
+def test_every_layer_states_its_backend_resources_and_parallelism(config):
+    config.target_fps = 200_000
+    report = estimates(steps.fold(specialized(digits_model("mlp"), config), config), config)
+    layer = report["layers"][1]
+    assert (layer["op_type"], layer["backend"], layer["dsp"]) == ("MVAU_rtl", "rtl", 8)
+    assert {name: layer["attributes"][name] for name in ("PE", "SIMD", "MW", "MH")} == {
+        "PE": 1,
+        "SIMD": 8,
+        "MW": 64,
+        "MH": 64,
+    }
+    for name in ("lut", "bram18", "dsp", "uram"):
+        assert report[name] == sum(entry[name] for entry in report["layers"])
+
+
+def test_layers_without_a_model_of_their_luts_are_listed(config):
+    report = estimates(specialized(digits_model("mlp"), config), config)
+    assert report["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
+
+
+def test_a_model_without_backends_is_an_error(config):
+    with pytest.raises(BuildError) as caught:
+        steps.estimate(digits_model("mlp"), config)
+    assert str(caught.value) == (
+        "there is nothing to estimate: no layer has a backend yet. Run the step specialize before"
+    )

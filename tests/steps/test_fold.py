@@ -1,0 +1,53 @@
+import pytest
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.plugins import steps
+from tests.steps.conftest import Graph, digits_model, integers
+from tests.steps.test_specialize import hardware, own_kernel
+
+
+def specialized(model, config):
+    return steps.specialize(hardware(model, config), config)
+
+
+def folding(model, op_type="MVAU_rtl"):
+    layers = [getCustomOp(node) for node in model.get_nodes_by_op_type(op_type)]
+    return [(layer.get_nodeattr("PE"), layer.get_nodeattr("SIMD")) for layer in layers]
+
+
+def test_without_a_target_rate_nothing_is_unfolded(config):
+    assert folding(steps.fold(specialized(digits_model("mlp"), config), config)) == [(1, 1)] * 3
+
+
+@pytest.mark.parametrize("fps", [50_000, 200_000, 1_000_000])
+def test_every_layer_reaches_the_target_rate(config, fps):
+    config.target_fps = fps
+    model = steps.fold(specialized(digits_model("mlp"), config), config)
+    cycles = [getCustomOp(node).get_exp_cycles() for node in model.graph.node]
+    assert max(cycles) <= 1e9 / config.synth_clk_period_ns / fps
+
+
+def test_no_rtl_product_takes_a_whole_row_at_once(config):
+    config.target_fps = 100_000_000
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    model = steps.fold(specialized(graph.model(1, 6), config), config)
+    ((pe, simd),) = folding(model)
+    assert (pe, simd) == (6, 4)
+
+
+def test_a_node_on_the_host_does_not_disturb_folding(config):
+    config.target_fps = 5_000_000
+    graph = Graph(1, 2, 4, 4).quant(4)
+    graph.node("Conv", graph.weights(integers(1, 2, 2, 3, 3)), kernel_shape=[3, 3]).quant(4, scale=8.0)
+    model = steps.fold(specialized(graph.model(1, 2, 2, 2), config), config)
+    assert model.graph.node[0].op_type == "Transpose"
+    assert folding(model) != [(1, 1)]
+
+
+def test_a_layer_of_another_framework_is_folded(config):
+    config.kernel_preferences = {"MatMul": ("hls",), "*": ("rtl", "hls")}
+    config.target_fps = 10_000_000
+    model = steps.fold(steps.specialize(own_kernel(config), config), config)
+    ((pe, simd),) = folding(model, "MatMulHLS")
+    assert pe * simd > 1

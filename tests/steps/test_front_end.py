@@ -1,0 +1,51 @@
+"""The steps from qonnx_to_finn to streamline, on small models."""
+
+import numpy as np
+from qonnx.core.onnx_exec import execute_onnx
+
+from brainsmith.plugins import steps
+from tests.steps.conftest import Graph, digits_model, integers, op_types
+
+
+def run(model, x):
+    return execute_onnx(model, {model.graph.input[0].name: x})[model.graph.output[0].name]
+
+
+def test_quantisers_become_thresholds_and_integer_weights(config, dense):
+    model = steps.qonnx_to_finn(steps.cleanup(dense(), config), config)
+    assert "Quant" not in op_types(model)
+    assert op_types(model).count("MultiThreshold") == 2
+    product = model.get_nodes_by_op_type("MatMul")[0]
+    assert model.get_tensor_datatype(product.input[1]).name == "INT4"
+
+
+def test_without_cleanup_before_it_the_result_is_the_same(config, dense):
+    x = integers(3, 1, 8)
+    assert np.array_equal(
+        run(steps.qonnx_to_finn(dense(), config), x), run(steps.cleanup(dense(), config), x)
+    )
+
+
+def test_an_activation_too_wide_for_thresholds_stays(config, caplog):
+    graph = Graph(1, 8).quant(12)
+    model = steps.cleanup(graph.node("MatMul", graph.weights(integers(1, 8, 6))).model(1, 6), config)
+    assert "Quant" in op_types(steps.qonnx_to_finn(model, config))
+    assert "bit width of 12" in caplog.text
+
+
+def test_the_builders_own_limit_is_taken(config, dense):
+    config.max_multithreshold_bit_width = 3
+    assert op_types(steps.qonnx_to_finn(steps.cleanup(dense(), config), config)).count("Quant") == 2
+
+
+def test_streamlining_leaves_integers_only(config):
+    model = steps.qonnx_to_finn(steps.cleanup(digits_model("mlp"), config), config)
+    model = steps.streamline(model, config)
+    assert op_types(model) == ["MultiThreshold", "MatMul"] * 3
+
+
+def test_convolutions_are_lowered(config):
+    model = steps.qonnx_to_finn(steps.cleanup(digits_model("cnn"), config), config)
+    model = steps.streamline(model, config)
+    assert op_types(model).count("Im2Col") == 3
+    assert "Conv" not in op_types(model)

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from qonnx.core.onnx_exec import execute_onnx
+
+from brainsmith.errors import ModelError
+from brainsmith.plugins import steps
+from tests.steps.conftest import Graph, integers, op_types
+
+
+def streamlined(model, config):
+    for step in (steps.cleanup, steps.qonnx_to_finn, steps.streamline):
+        model = step(model, config)
+    return model
+
+
+def test_thresholds_stay_layers_of_their_own(config, dense):
+    model = steps.hardware_inference(streamlined(dense(), config), config)
+    assert [node for node in op_types(model) if node != "Mul"] == ["Thresholding", "MVAU", "Thresholding"]
+
+
+def test_a_builder_that_wants_merged_thresholds_gets_them(config, dense):
+    config.kernel_preferences = {}
+    config.standalone_thresholds = False
+    model = steps.hardware_inference(streamlined(dense(), config), config)
+    assert [node for node in op_types(model) if node != "Mul"] == ["Thresholding", "MVAU"]
+
+
+def test_a_float_scale_at_the_end_stays_for_the_host(config, dense):
+    model = steps.hardware_inference(streamlined(dense(), config), config)
+    assert op_types(model)[-1] == "Mul"
+
+
+def test_bit_widths_fit_the_values(config, dense):
+    model = steps.hardware_inference(streamlined(dense(), config), config)
+    product = model.get_nodes_by_op_type("MVAU")[0]
+    widths = {a.name: a.s.decode() for a in product.attribute if a.name in ("weightDataType", "accDataType")}
+    assert widths == {"weightDataType": "INT4", "accDataType": "INT10"}
+
+
+def test_an_operator_between_layers_that_cannot_be_converted_is_named(config, dense):
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0).node("Softplus").quant(4)
+    model = graph.node("MatMul", graph.weights(integers(2, 6, 5))).model(1, 5)
+    with pytest.raises(ModelError) as caught:
+        steps.hardware_inference(streamlined(model, config), config)
+    message = str(caught.value)
+    assert message.startswith("between hardware layers, these could not be converted: ")
+    assert "Softplus (Softplus_0)" in message
+    assert message.endswith(
+        "Their datatypes, shapes or attributes are none that a kernel takes: "
+        "`brainsmith plugins list --type kernel` lists the kernels"
+    )
+
+
+def test_a_transpose_that_moves_nothing_is_a_reshape(config):
+    graph = Graph(1, 1, 4, 4).quant(4)
+    graph.node("Conv", graph.weights(integers(1, 2, 1, 3, 3)), kernel_shape=[3, 3]).quant(4, scale=8.0)
+    model = streamlined(graph.model(1, 2, 2, 2), config)
+    assert "Transpose" in op_types(model)
+    x = integers(4, 1, 1, 4, 4)
+    before = execute_onnx(model, {model.graph.input[0].name: x})[model.graph.output[0].name]
+    model = steps.hardware_inference(model, config)
+    assert op_types(model)[0] == "Reshape"
+    after = execute_onnx(model, {model.graph.input[0].name: x})[model.graph.output[0].name]
+    assert np.array_equal(before, after)
+
+
+def test_the_layout_of_several_channels_stays_with_the_host(config):
+    graph = Graph(1, 2, 4, 4).quant(4)
+    graph.node("Conv", graph.weights(integers(1, 2, 2, 3, 3)), kernel_shape=[3, 3]).quant(4, scale=8.0)
+    model = steps.hardware_inference(streamlined(graph.model(1, 2, 2, 2), config), config)
+    assert op_types(model)[0] == "Transpose"
+
+
+def test_the_blueprints_own_kernels_come_first(config):
+    graph = Graph(1, 4, 4).quant(4)
+    one = graph.tail
+    graph.node("Transpose", perm=[0, 2, 1])
+    model = graph.node("MatMul", one).model(1, 4, 4)
+    config.kernel_preferences = {"MatMul": ("hls",)}
+    model = steps.hardware_inference(streamlined(model, config), config)
+    assert {(n.domain, n.op_type) for n in model.graph.node} >= {("brainsmith.kernels", "MatMulKernel")}

@@ -1,0 +1,72 @@
+import pytest
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.errors import BuildError
+from brainsmith.plugins import steps
+from tests.steps.conftest import Graph, digits_model, integers, op_types
+from tests.steps.test_hardware_inference import streamlined
+
+
+def hardware(model, config):
+    return steps.hardware_inference(streamlined(model, config), config)
+
+
+@pytest.mark.parametrize(
+    ("preferences", "expected"),
+    [
+        ({"*": ("rtl", "hls")}, ["Thresholding_rtl", "MVAU_rtl"]),
+        ({"MVAU": ("hls",), "*": ("rtl",)}, ["Thresholding_rtl", "MVAU_hls"]),
+        ({"*": ("hls",)}, ["Thresholding_hls", "MVAU_hls"]),
+        ({}, ["Thresholding_rtl", "MVAU_hls"]),
+    ],
+)
+def test_layers_get_the_preferred_backend(config, preferences, expected):
+    config.kernel_preferences = preferences
+    model = steps.specialize(hardware(digits_model("mlp"), config), config)
+    assert op_types(model) == expected * 3
+
+
+def test_a_backend_that_is_not_possible_gives_way_to_the_next(config, caplog):
+    graph = Graph(1, 8).quant(4)
+    model = graph.node("MatMul", graph.weights(integers(1, 8, 6, low=-1, high=1), bits=2)).model(1, 6)
+    model = hardware(model, config)
+    product = getCustomOp(model.get_nodes_by_op_type("MVAU")[0])
+    product.set_nodeattr("noActivation", 0)  # merged thresholds: HLS only
+    model = steps.specialize(model, config)
+    assert "MVAU_hls" in op_types(model)
+
+
+def test_a_backend_that_is_not_allowed_is_an_error(config):
+    config.kernel_preferences = {"MVAU": ("rtl",)}
+    model = hardware(digits_model("mlp"), config)
+    getCustomOp(model.get_nodes_by_op_type("MVAU")[0]).set_nodeattr("noActivation", 0)
+    with pytest.raises(BuildError) as caught:
+        steps.specialize(model, config)
+    assert str(caught.value) == (
+        "layer 'MVAU_0' (MVAU) cannot be rtl: its datatypes, its attributes or the part allow only hls. Add hls to "
+        "the backends of MVAU in the blueprint"
+    )
+
+
+def own_kernel(config):
+    graph = Graph(1, 4, 4).quant(4)
+    one = graph.tail
+    graph.node("Transpose", perm=[0, 2, 1])
+    return hardware(graph.node("MatMul", one).model(1, 4, 4), config)
+
+
+def test_a_kernel_of_another_framework_gets_its_backend(config):
+    config.kernel_preferences = {"MatMul": ("hls",)}
+    model = steps.specialize(own_kernel(config), config)
+    assert ("brainsmith.backends.hls", "MatMulHLS") in {(n.domain, n.op_type) for n in model.graph.node}
+
+
+def test_a_kernel_without_the_wanted_backend_is_an_error(config):
+    config.kernel_preferences = {"MatMul": ("rtl",)}
+    model = own_kernel(config)
+    name = model.get_nodes_by_op_type("MatMulKernel")[0].name
+    with pytest.raises(BuildError) as caught:
+        steps.specialize(model, config)
+    assert str(caught.value) == (
+        f"layer '{name}': kernel MatMul has no rtl backend: `brainsmith plugins list --type backend` lists them"
+    )

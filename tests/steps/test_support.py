@@ -1,0 +1,35 @@
+from brainsmith.steps.support import describe_unsupported, unsupported_nodes
+from tests.steps.conftest import Graph, digits_model, integers
+
+
+def test_the_digits_networks_are_supported():
+    assert unsupported_nodes(digits_model("mlp")) == {}
+    assert unsupported_nodes(digits_model("cnn")) == {}
+
+
+def test_layers_that_no_step_converts_are_named_with_their_nodes():
+    graph = Graph(1, 8).quant(4).node("Softplus").node("Cos").node("Softplus")
+    graph.nodes[-1].name = ""
+    found = unsupported_nodes(graph.model(1, 8))
+    assert found == {"Softplus": ["softplus1", "of tensor tensor3"], "Cos": ["cos2"]}
+    assert describe_unsupported(found) == (
+        "no step can turn these layers into hardware: Softplus (softplus1, of tensor tensor3); Cos (cos2)"
+    )
+
+
+def test_what_computes_constants_is_folded_and_so_supported():
+    graph = Graph(1, 8)
+    graph.tail = graph.constant(integers(1, 8))
+    constant = graph.node("Cos").tail
+    graph.tail = "in"
+    assert unsupported_nodes(graph.node("Add", constant).model(1, 8)) == {}
+
+
+def test_operators_that_the_builds_own_transforms_replace_are_supported():
+    model = Graph(1, 8).quant(4).node("Cos").model(1, 8)
+    assert unsupported_nodes(model, also=["Cos"]) == {}
+
+
+def test_nodes_of_other_domains_are_left_to_their_plugins():
+    model = Graph(1, 8).quant(4).node("Anything", domain="acme.ops").model(1, 8)
+    assert unsupported_nodes(model) == {}
