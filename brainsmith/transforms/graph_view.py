@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 
+_NUMBERS = {"value_float": "f4", "value_floats": "f4", "value_int": "i8", "value_ints": "i8"}
+"""The attributes in which a Constant node can state numbers, and their element types."""
+
+
 class GraphView:
     """Who makes a tensor, how often it is read, and which tensors are constant.
 
@@ -30,27 +34,34 @@ class GraphView:
     def __init__(self, model: ModelWrapper) -> None:
         self.model = model
         self._made = 0
-        self.refresh()
-
-    @property
-    def graph(self) -> GraphProto:
-        """The graph of the model."""
-        return self.model.graph
-
-    def refresh(self) -> None:
-        """Read the graph again; needed after every edit of nodes."""
         self._producers: dict[str, NodeProto] = {}
         self._reads: dict[str, int] = {}
         for node in self.graph.node:
-            self._producers.update((name, node) for name in node.output if name)
-        for name in _names_read(self.graph):
-            self._reads[name] = self._reads.get(name, 0) + 1
+            self._enter(node)
+        for value in self.graph.output:
+            self._reads[value.name] = self._reads.get(value.name, 0) + 1
         self._inputs = {value.name for value in self.graph.input}
         self._outputs = {value.name for value in self.graph.output}
         self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
         self._values = {
             value.name: value for value in (*self.graph.value_info, *self.graph.input, *self.graph.output)
         }
+
+    @property
+    def graph(self) -> GraphProto:
+        """The graph of the model."""
+        return self.model.graph
+
+    def _enter(self, node: NodeProto) -> None:
+        self._producers.update((name, node) for name in node.output if name)
+        for name in _names_read(node):
+            self._reads[name] = self._reads.get(name, 0) + 1
+
+    def _leave(self, node: NodeProto) -> None:
+        for name in node.output:
+            self._producers.pop(name, None)
+        for name in _names_read(node):
+            self._reads[name] -= 1
 
     def producer(self, name: str, *op_types: str) -> NodeProto | None:
         """Return the node that makes a tensor, if it is a standard ONNX node of one of these types."""
@@ -74,8 +85,7 @@ class GraphView:
         if name in self._initializers and name not in self._inputs:
             return np.asarray(numpy_helper.to_array(self._initializers[name]))
         node = self.producer(name, "Constant")
-        tensor = attribute(node, "value") if node is not None else None
-        return None if tensor is None else np.asarray(numpy_helper.to_array(tensor))
+        return None if node is None else _value_of_constant(node)
 
     def value_info(self, name: str) -> ValueInfoProto | None:
         """Return what is declared of a tensor (element type and shape), or None."""
@@ -113,7 +123,10 @@ class GraphView:
     def add_constant(self, base: str, value: npt.NDArray[Any], datatype: BaseDataType | None = None) -> str:
         """Add an initializer, annotated with a QONNX datatype if one is given, and return its name."""
         name = self.new_name(base)
-        self.model.set_initializer(name, value)
+        tensor = numpy_helper.from_array(value, name)
+        self.graph.initializer.append(tensor)
+        self.graph.value_info.append(helper.make_tensor_value_info(name, tensor.data_type, value.shape))
+        self._initializers[name], self._values[name] = self.graph.initializer[-1], self.graph.value_info[-1]
         if datatype is not None:
             self.model.set_tensor_datatype(name, datatype)
         return name
@@ -138,19 +151,22 @@ class GraphView:
             value.type.tensor_type.shape.dim[axis].Clear()
             value.type.tensor_type.shape.dim[axis].dim_value = 1
         self.graph.value_info.append(value)
-        self._values[name] = value
+        self._values[name] = self.graph.value_info[-1]
 
-    def replace(self, node: NodeProto, new_nodes: Iterable[NodeProto]) -> None:
-        """Put nodes in the place of one node, in this order, and read the graph again."""
-        place = self.index(node)
-        del self.graph.node[place]
+    def replace(self, node: NodeProto, new_nodes: Sequence[NodeProto]) -> None:
+        """Put nodes in the place of one node, in this order."""
+        place = self._remove(node)
         for offset, new_node in enumerate(new_nodes):
             self.graph.node.insert(place + offset, new_node)
-        self.refresh()
+            self._enter(self.graph.node[place + offset])
 
-    def index(self, node: NodeProto) -> int:
-        """Return the position of a node, found by its first output."""
-        return next(i for i, other in enumerate(self.graph.node) if other.output[:1] == node.output[:1])
+    def _remove(self, node: NodeProto) -> int:
+        """Take a node out of the graph and return its place; it is found by its first output."""
+        name = node.output[0]
+        place = next(i for i, other in enumerate(self.graph.node) if name in other.output)
+        self._leave(node)
+        del self.graph.node[place]
+        return place
 
     def drop_unread(self, names: Iterable[str]) -> None:
         """Remove those tensors that nothing reads, with their nodes, and then what only these had read.
@@ -158,40 +174,52 @@ class GraphView:
         Graph inputs stay: they are the model's interface.
         """
         waiting = [name for name in names if name]
+        gone: set[str] = set()
         while waiting:
             name = waiting.pop()
             node = self._producers.get(name)
-            if node is not None and any(self.readers(output) for output in node.output if output):
+            outputs = [name] if node is None else [output for output in node.output if output]
+            if any(self.readers(output) or output in self._inputs for output in outputs):
                 continue
-            if self.readers(name) or name in self._inputs:
-                continue
+            gone.update(outputs)
             if node is not None:
                 waiting += [read for read in node.input if read]
-                del self.graph.node[self.index(node)]
-            self._forget(name if node is None else node.output)
-            self.refresh()
+                self._remove(node)
+        self._forget(gone)
 
-    def _forget(self, names: str | Sequence[str]) -> None:
-        gone = {names} if isinstance(names, str) else set(names)
-        for field, key in (
-            ("initializer", "name"),
-            ("value_info", "name"),
-            ("quantization_annotation", "tensor_name"),
-        ):
+    def _forget(self, names: set[str]) -> None:
+        """Remove what the graph says of tensors that it no longer has."""
+        lists = ("initializer", "name"), ("value_info", "name"), ("quantization_annotation", "tensor_name")
+        for field, key in lists if names else ():
             entries = getattr(self.graph, field)
             for place in reversed(range(len(entries))):
-                if getattr(entries[place], key) in gone:
+                if getattr(entries[place], key) in names:
                     del entries[place]
+        for name in names:
+            self._initializers.pop(name, None)
+            self._values.pop(name, None)
 
 
-def _names_read(graph: GraphProto) -> Iterator[str]:
-    """Yield each tensor name once per place that reads it, nested graphs and graph outputs included."""
-    for node in graph.node:
-        yield from (name for name in node.input if name)
-        for attr in node.attribute:
-            for nested in (attr.g, *attr.graphs) if attr.HasField("g") or attr.graphs else ():
-                yield from _names_read(nested)
-    yield from (value.name for value in graph.output)
+def _names_read(node: NodeProto) -> Iterator[str]:
+    """Yield each tensor name once per place in a node that reads it, its nested graphs included."""
+    yield from (name for name in node.input if name)
+    for attr in node.attribute:
+        for nested in (attr.g, *attr.graphs) if attr.HasField("g") or attr.graphs else ():
+            for inner in nested.node:
+                yield from _names_read(inner)
+            yield from (value.name for value in nested.output)
+
+
+def _value_of_constant(node: NodeProto) -> npt.NDArray[Any] | None:
+    """Return the value of a Constant node; None where it holds text or a sparse tensor."""
+    tensor = attribute(node, "value")
+    if tensor is not None:
+        return np.asarray(numpy_helper.to_array(tensor))
+    for name, dtype in _NUMBERS.items():
+        value = attribute(node, name)
+        if value is not None:
+            return np.asarray(value, dtype=dtype)
+    return None
 
 
 def is_standard(node: NodeProto, *op_types: str) -> bool:

@@ -111,8 +111,10 @@ def _combine(
     if np.broadcast(one, other).size > max(one.size, other.size):
         return None
     with np.errstate(all="ignore"):
-        if not np.issubdtype(one.dtype, np.floating):
+        if np.issubdtype(one.dtype, np.integer):
             return np.asarray(function(one, other), dtype=one.dtype)
+        if not np.issubdtype(one.dtype, np.floating):
+            return None
         exact = function(one.astype(np.longdouble), other.astype(np.longdouble))
         combined: npt.NDArray[Any] = np.asarray(exact).astype(one.dtype)
     normal = (np.abs(combined) >= np.finfo(one.dtype).tiny) | (exact == 0)

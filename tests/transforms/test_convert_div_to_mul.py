@@ -115,10 +115,18 @@ def test_the_annotation_of_the_divisor_is_not_inherited():
     assert after.get_tensor_datatype("c_reciprocal") == DataType["FLOAT32"]
 
 
-def test_a_constant_node_is_a_constant():
-    value = helper.make_tensor("v", TensorProto.FLOAT, [1], [5.0])
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {"value": helper.make_tensor("v", TensorProto.FLOAT, [1], [5.0])},
+        {"value_float": 5.0},
+        {"value_floats": [5.0, 0.5, -3.0]},
+    ],
+    ids=lambda attrs: next(iter(attrs)),
+)
+def test_a_constant_node_is_a_constant(attrs):
     nodes = [
-        helper.make_node("Constant", [], ["c"], value=value),
+        helper.make_node("Constant", [], ["c"], **attrs),
         helper.make_node("Div", ["x", "c"], ["y"]),
     ]
     model = make_model(nodes, {"x": (2, 3)}, ["y"])

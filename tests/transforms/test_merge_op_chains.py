@@ -177,6 +177,13 @@ def test_a_float_constant_makes_the_combination_float():
     assert after.get_tensor_datatype(after.graph.node[0].input[1]) == DataType["FLOAT32"]
 
 
+def test_element_types_that_cannot_be_combined_here_stay():
+    model = chain("Mul", (2,), [np.float32([2]), np.float32([3])], elem_type=TensorProto.FLOAT)
+    for tensor in model.graph.initializer:
+        tensor.CopyFrom(helper.make_tensor(tensor.name, TensorProto.BFLOAT16, [1], [2.0]))
+    assert MergeOpChains().apply(model)[1] is False
+
+
 def reshapes(shape, first, second, allowzero=(0, 0)):
     nodes = [
         helper.make_node("Reshape", ["x", "a"], ["t"], allowzero=allowzero[0]),
