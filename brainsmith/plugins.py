@@ -40,3 +40,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(_ABOVE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what can be imported from here, what lies above included."""
+    return sorted([*__all__, *_ABOVE])

@@ -30,7 +30,7 @@ def run(options: Options, terminal: Terminal) -> int:
         report=not options.flag("--no-report"),
         use_cache=not options.flag("--no-cache"),
         explain=options.flag("--explain"),
-        progress=_Progress(terminal),
+        progress=_Progress(terminal, options.flag("--explain")),
     )
     lines = result.summary().splitlines()
     terminal.write("")
@@ -46,13 +46,27 @@ def run(options: Options, terminal: Terminal) -> int:
 class _Progress:
     """Prints each step when it is done; on a terminal also the one that runs, in a line that is then replaced."""
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Terminal, explain: bool) -> None:
         self._terminal = terminal
+        self._explain = explain
 
     def __call__(self, event: Any) -> None:
         if event.kind == "start":
             self._terminal.write_over(f"{event} ...")
             return
         self._terminal.write_over("")
-        self._terminal.write(str(event))
+        self._terminal.write(step_line(event, self._explain) if event.step is not None else event.text)
         self._terminal.flush()
+
+
+def step_line(event: Any, explain: bool = False) -> str:
+    """Return what is said of a step that is over: its number, name, time and verification, in columns."""
+    step, width = event.step, len(str(event.total))
+    line = f"[{event.index:>{width}}/{event.total}] {step.name:<28} {step.seconds:7.2f} s"
+    if step.reused:
+        line += "  reused"
+    if step.verified is not None:
+        line += (
+            f"  verified {step.verified.samples} samples" if not step.verified.reason else "  not verified"
+        )
+    return f"{line}  ({step.cache})" if explain else line

@@ -22,8 +22,13 @@ def run(options: Options, terminal: Terminal) -> int:
 
         terminal.write(json.dumps(stats, indent=2))
         return 0
-    terminal.pairs([(name.replace("_", " "), shown(name, value)) for name, value in stats.items()])
+    terminal.pairs([(label(name), shown(name, value)) for name, value in stats.items()])
     return 0
+
+
+def label(name: str) -> str:
+    """Return a figure's name without its unit."""
+    return name.removesuffix("_ms").removesuffix("_mb").replace("_", " ")
 
 
 def shown(name: str, value: Any) -> str:

@@ -161,11 +161,12 @@ def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
     return f". Did you mean {lower[close[0]]!r}?" if close else ""
 
 
-_KINDS = {
+KINDS = {
     "transform": ("a subclass of qonnx's Transformation", ("qonnx.transformation.base", "Transformation")),
     "kernel": ("a subclass of FINN's HWCustomOp", ("finn.", "HWCustomOp")),
     "backend": ("a subclass of FINN's HLSBackend or RTLBackend", ("finn.", "HLSBackend", "RTLBackend")),
 }
+"""What the object of a type must be, in words, and the bases that show it: module prefix and class names."""
 
 
 def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
@@ -186,9 +187,9 @@ def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
             )
         _check_step_parameters(obj, origin)
         return
-    if plugin_type not in _KINDS:
+    if plugin_type not in KINDS:
         return
-    wanted, (module, *names) = _KINDS[plugin_type]
+    wanted, (module, *names) = KINDS[plugin_type]
     if not isinstance(obj, type) or not any(
         base.__name__ in names and base.__module__.startswith(module) for base in obj.__mro__
     ):

@@ -1,0 +1,84 @@
+"""Check, as far as source shows, that a decorated object is of the kind that its type demands."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from brainsmith.errors import Problem
+from brainsmith.plugin.adapters.adapter import Package, package_folders
+from brainsmith.plugin.closure import ClassNode, ClassTable
+from brainsmith.plugin.definition import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.source import Definition, Source
+
+
+class KindChecker:
+    """Follows the bases of classes through the installed sources; what these do not show is taken to be right."""
+
+    def __init__(self, sources: list[Source]) -> None:
+        self._sources = sources
+        self._classes: ClassTable | None = None
+
+    def problems(self, source: Source, records: list[PluginInfo]) -> Iterator[Problem]:
+        """Yield what is of the wrong kind in one file."""
+        definitions = {definition.name: definition for definition in source.exact_definitions()}
+        for info in records:
+            definition = definitions[info.reference.partition(":")[2]]
+            text = (
+                self._step(definition) if info.type == "step" else self._class(source, definition, info.type)
+            )
+            if text:
+                yield Problem(source.file.path, info.line, 0, text)
+
+    def _step(self, definition: Definition) -> str:
+        node = definition.node
+        if not isinstance(node, ast.FunctionDef):
+            kind = "class" if isinstance(node, ast.ClassDef) else "coroutine"
+            return f"@step needs a function (model, cfg) -> model, not the {kind} {definition.name}"
+        count = len(node.args.posonlyargs) + len(node.args.args)
+        required = count - len(node.args.defaults)
+        if required > 2 or (count < 2 and node.args.vararg is None):
+            return (
+                f"@step needs a function (model, cfg) -> model; {definition.name} takes {required} arguments"
+            )
+        return ""
+
+    def _class(self, source: Source, definition: Definition, plugin_type: str) -> str:
+        if plugin_type not in KINDS:
+            return ""
+        wanted, (module, *names) = KINDS[plugin_type]
+        if definition.kind != "class":
+            return f"@{plugin_type} needs {wanted}, not the function {definition.name}"
+        node = self._table().get(f"{source.file.module}.{definition.name}")
+        if node is None or not isinstance(definition.node, ast.ClassDef):
+            return ""
+        if len(definition.bases) < len(definition.node.bases):
+            return ""  # a base that is computed
+        for base in node.ancestors():
+            full_name = base.full_name if isinstance(base, ClassNode) else base
+            owner, _, name = full_name.rpartition(".")
+            if name in names and f"{owner}.".startswith(module):
+                return ""
+            if isinstance(base, str) and base.partition(".")[0] not in sys.stdlib_module_names:
+                return ""  # a class of which no source was read
+        bases = ", ".join(definition.bases)
+        return f"@{plugin_type} needs {wanted}, not the class {definition.name}({bases})"
+
+    def _table(self) -> ClassTable:
+        """Return the classes of the checked files and of the packages that kinds come from."""
+        if self._classes is None:
+            found = [(name, package_folders(name)) for name in ("qonnx", "finn", "brainsmith")]
+            packages = [Package(name, folders) for name, folders in found if folders]
+            self._classes = ClassTable()
+            for source in [*(one for package in packages for one in package.sources), *self._sources]:
+                try:
+                    self._classes.add(source)
+                except SyntaxError:
+                    continue  # it cannot be imported either
+        return self._classes

@@ -1,0 +1,256 @@
+"""Check plugin files before they are used: what the scan says, and what only becomes wrong among other files."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from brainsmith.errors import BrainsmithError, OutputError, PluginLoadError, Problem
+from brainsmith.kept import read_bytes
+from brainsmith.plugin.definition import did_you_mean
+from brainsmith.plugin.files import SourceFile, list_sources
+from brainsmith.plugin.kind_check import KindChecker
+from brainsmith.plugin.loading import folder_module, import_object
+from brainsmith.plugin.registry import ADAPTED, Registry, duplicate_message, split_name
+from brainsmith.plugin.scan import DECORATOR_TARGETS, scan
+from brainsmith.plugin.source import Source, dotted_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from brainsmith.plugin.info import PluginInfo
+
+
+class Checked:
+    """What a check found.
+
+    Attributes:
+        files: The Python files that were read.
+        records: What would be registered.
+        problems: What is wrong, in the order of the files.
+        hints: What works, and is not usual.
+    """
+
+    __slots__ = ("files", "hints", "problems", "records")
+
+    def __init__(self, files: list[str]) -> None:
+        self.files = files
+        self.records: list[PluginInfo] = []
+        self.problems: list[Problem] = []
+        self.hints: list[Problem] = []
+
+
+def check_sources(path: str, registry: Registry) -> Checked:
+    """Read every decorated plugin in a file or folder, without importing anything.
+
+    Args:
+        path: A Python file, or a folder of them.
+        registry: All plugins there are, for clashes and names.
+
+    Raises:
+        OutputError: The path is not there, or is no Python file.
+    """
+    sources = _sources(path)
+    checked = Checked([source.file.path for source in sources])
+    known = {info.origin: info for info in registry.records()}
+    frameworks = {info.file: info.framework for info in known.values() if info.file}
+    groups: dict[str, tuple[str, ...]] = {}
+    kinds = KindChecker(sources)
+    for source in sources:
+        framework = frameworks.get(source.file.path) or _framework(source)
+        extra = {} if "." in source.file.module and framework == "brainsmith" else _folder_extra(source)
+        found = scan(source, framework, extra)
+        found.problems.extend(_syntax_error(source, found.problems))
+        checked.problems.extend(found.problems)
+        groups.update(found.groups)
+        if any(_is_syntax_error(problem) for problem in found.problems):
+            continue
+        # A file that discovery scans too has one record only: the discovered one, which knows its module's name.
+        checked.records.extend(_as_discovered(info, known) for info in found.records)
+        checked.problems.extend(_unbound_decorators(source))
+        checked.problems.extend(kinds.problems(source, found.records))
+        checked.hints.extend(_file_name_hints(source, found.records))
+    checked.problems.extend(_clashes(checked.records, registry))
+    names = _Names(checked.records, registry)
+    checked.problems.extend(names.unknown_kernels(checked.records))
+    checked.problems.extend(names.unknown_members(sources, groups))
+    checked.hints.extend(_hidden(checked.records, registry))
+    checked.problems.sort(key=lambda problem: (problem.file, problem.line))
+    return checked
+
+
+def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
+    """Import plugins, and yield what fails: the plugin's own error, with its place."""
+    for info in records:
+        try:
+            import_object(info)
+        except PluginLoadError as error:
+            yield Problem(info.file, info.line, 0, str(error))
+        except SystemExit as error:
+            yield Problem(
+                info.file, info.line, 0, f"importing {info.module!r} ends the process: SystemExit({error})"
+            )
+
+
+def _syntax_error(source: Source, problems: list[Problem]) -> Iterator[Problem]:
+    """Yield that a file is not Python, where the scan had no reason to parse all of it."""
+    try:
+        source.tree  # noqa: B018  (parses)
+    except SyntaxError as error:
+        if not any(_is_syntax_error(problem) for problem in problems):
+            text = f"the file is not Python: {error.msg}"
+            yield Problem(source.file.path, error.lineno or 0, error.offset or 0, text)
+
+
+def _is_syntax_error(problem: Problem) -> bool:
+    return problem.text.startswith("the file is not Python")
+
+
+def _sources(path: str) -> list[Source]:
+    path = os.path.abspath(path)
+    if os.path.isdir(path):
+        files = list_sources(path, _module(path)).files
+    elif os.path.isfile(path) and path.endswith(".py"):
+        stem = os.path.basename(path)[:-3]
+        module = _module(os.path.dirname(path))
+        is_package = stem == "__init__"
+        files = [SourceFile(path, module if is_package else f"{module}.{stem}", is_package)]
+    elif os.path.exists(path):
+        raise OutputError(f"{path}: plugins are Python files: its name must end in .py")
+    else:
+        raise OutputError(f"{path}: there is no such file or folder")
+    try:
+        return [Source(file, read_bytes(file.path)) for file in files]
+    except OSError as error:
+        raise OutputError(f"{error.filename}: the file cannot be read: {error.strerror}") from error
+
+
+def _module(folder: str) -> str:
+    """Return the dotted name of a folder: from the package that it belongs to, if that is where Python finds it."""
+    from brainsmith.plugin.adapters.adapter import package_folders
+
+    top, names = folder, []
+    while os.path.isfile(os.path.join(top, "__init__.py")):
+        top, name = os.path.split(top)
+        names.append(name)
+    if names and os.path.join(top, names[-1]) in package_folders(names[-1]):
+        return ".".join(reversed(names))
+    return ".".join([folder_module(top), *reversed(names)])
+
+
+def _folder_extra(source: Source) -> dict[str, str]:
+    """Return what loading needs to import a file that belongs to no installed package."""
+    top, *rest = source.file.module.split(".")
+    folder = source.file.path
+    for _ in rest if not source.file.is_package else [*rest, ""]:
+        folder = os.path.dirname(folder)
+    return {"folder": folder} if folder_module(folder) == top else {}
+
+
+def _framework(source: Source) -> str:
+    return "brainsmith" if source.file.module.startswith("brainsmith.") else "project"
+
+
+def _as_discovered(info: PluginInfo, known: dict[str, PluginInfo]) -> PluginInfo:
+    twin = known.get(info.origin)
+    return twin if twin is not None and twin.key == info.key else info
+
+
+_SIMPLE_NAMES = frozenset(target.rpartition(".")[2] for target in DECORATOR_TARGETS)
+
+
+def _unbound_decorators(source: Source) -> Iterator[Problem]:
+    """Yield decorators that look like ours and are not imported: such a file fails, and nothing of it is found."""
+    definitions = source.exact_definitions()
+    own = {definition.name for definition in definitions}
+    for definition in definitions:
+        for decorator in definition.decorators:
+            name = dotted_name(getattr(decorator, "func", decorator))
+            if (
+                name in _SIMPLE_NAMES
+                and name not in own
+                and not source.stars()
+                and source.binding(name) is None
+            ):
+                text = f"@{name} is not imported: from brainsmith.plugin.core import {name}"
+                yield Problem(source.file.path, decorator.lineno, 0, text)
+
+
+def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]:
+    """Yield names that two objects of one framework claim, within the path and with what is there already."""
+    first: dict[tuple[str, str], PluginInfo] = {}
+    paths = {info.file for info in records}
+    for info in registry.records():
+        if info.file not in paths:
+            first[info.key, info.framework] = info
+    for info in records:
+        rival = first.setdefault((info.key, info.framework), info)
+        if rival is not info and not (info.extra.get("override") or rival.extra.get("override")):
+            yield Problem(info.file, info.line, 0, duplicate_message(info, [rival, info]))
+
+
+class _Names:
+    """What names mean, the checked plugins included."""
+
+    def __init__(self, records: list[PluginInfo], registry: Registry) -> None:
+        self._known: dict[str, list[PluginInfo]] = {"kernel": [], "transform": []}
+        for info in [*registry.records(), *records]:
+            if info.type in self._known:
+                self._known[info.type].append(info)
+
+    def _unknown(self, plugin_type: str, name: str) -> str:
+        framework, bare = split_name(name)
+        if any(
+            info.name == bare and framework in (None, info.framework) for info in self._known[plugin_type]
+        ):
+            return ""
+        hint = did_you_mean(bare, sorted({info.name for info in self._known[plugin_type]}))
+        return f"no {plugin_type} named {name!r}{hint}"
+
+    def unknown_kernels(self, records: list[PluginInfo]) -> Iterator[Problem]:
+        for info in records:
+            text = self._unknown("kernel", info.kernel) if info.kernel else ""
+            if text:
+                yield Problem(
+                    info.file, info.line, 0, f"kernel= of @{info.type} on {info.name!r}: there is {text}"
+                )
+
+    def unknown_members(self, sources: list[Source], groups: dict[str, tuple[str, ...]]) -> Iterator[Problem]:
+        place = next((source for source in sources if b"\nGROUPS" in source.data), None)
+        if place is None:
+            return
+        line = place.data[: place.data.index(b"\nGROUPS")].count(b"\n") + 2
+        for group, members in groups.items():
+            for text in filter(None, (self._unknown("transform", member) for member in members)):
+                yield Problem(place.file.path, line, 0, f"group {group!r}: there is {text}")
+
+
+def snake_case(name: str) -> str:
+    """Return the usual file name of a plugin: `ExpandNorms` gives `expand_norms`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _file_name_hints(source: Source, records: list[PluginInfo]) -> Iterator[Problem]:
+    stem = os.path.basename(source.file.path)[:-3]
+    if len(records) > 1:
+        names = ", ".join(info.name for info in records)
+        text = f"{len(records)} plugins in one file; usual is one: {names}"
+        yield Problem(source.file.path, records[1].line, 0, text)
+    elif records and stem not in ("__init__", snake_case(records[0].name)):
+        text = f"{records[0].name!r} usually is in {snake_case(records[0].name)}.py"
+        yield Problem(source.file.path, records[0].line, 0, text)
+
+
+def _hidden(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]:
+    for info in records:
+        try:
+            others = registry.providers(info.type, info.name)
+        except BrainsmithError:  # a clash, which is reported as such
+            continue
+        names = " and ".join(
+            o.qualified for o in others if o.framework in ADAPTED and o.framework != info.framework
+        )
+        if names:
+            text = f"the bare name {info.name!r} means this {info.type}, not {names}"
+            yield Problem(info.file, info.line, 0, text)

@@ -1,0 +1,298 @@
+"""Write type stubs of the door, so that editors complete `tfm.finn.` with signatures and docstrings.
+
+The stubs hold all that the sources say: neither FINN nor QONNX has to be typed, installed where the editor runs, or
+imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import os
+
+from brainsmith.errors import OutputError, PluginLoadError
+from brainsmith.kept import write_atomically
+from brainsmith.plugin.details import REQUIRED, details_of
+from brainsmith.plugin.registry import ADAPTED, Registry, framework_identifier
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from brainsmith.plugin.details import Details, Parameter
+    from brainsmith.plugin.info import PluginInfo
+
+DEFAULT_FOLDER = "typings"
+"""Where pyright looks for stubs when nothing is said (`stubPath`)."""
+
+COLLECTIONS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
+"""The door's collections, and the plugin type of each."""
+
+_HEAD = '''\
+"""The plugins that `brainsmith plugins stubs` found. Written by it: run it again when plugins change."""
+
+# ruff: noqa
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Dict, List, Literal, Optional, Set, Tuple, Type, TypeAlias, Union
+
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.records import RecordList
+{reexports}
+
+class _Transformation:
+    def apply(self, model: Any) -> tuple[Any, bool]:
+        """Change a model; the flag tells whether to apply it again."""
+    def __getattr__(self, name: str) -> Any: ...
+
+class _Operator:
+    def __getattr__(self, name: str) -> Any: ...
+
+class _Plugins(type):
+    def list_plugins(self) -> RecordList:
+        """Return the records, without importing anything."""
+    def get_plugin(self, name: str) -> Any:
+        """Return the object of `Name` or `framework:Name`."""
+    def get_info(self, name: str) -> PluginInfo:
+        """Return the record of `Name` or `framework:Name`, without importing anything."""
+    def frameworks(self) -> list[str]:
+        """Return the frameworks that have plugins here."""
+    def __getitem__(self, name: str) -> Any: ...
+    def __contains__(self, name: object) -> bool: ...
+    def __iter__(self) -> Iterator[PluginInfo]: ...
+    def __len__(self) -> int: ...
+
+class _KernelPlugins(_Plugins):
+    def backends(self, kernel: str) -> RecordList:
+        """Return the backends that implement a kernel."""
+
+class _BackendPlugins(_Plugins):
+    def of(self, kernel: str) -> RecordList:
+        """Return the backends that implement a kernel."""
+'''
+
+_BASES = {"kernel": "_KernelPlugins", "backend": "_BackendPlugins"}
+_TAKEN = frozenset(("list_plugins", "get_plugin", "get_info", "frameworks", "backends", "of"))
+"""What the collections themselves are asked for; a plugin of such a name is reached by `collection["Name"]`."""
+
+_KNOWN = frozenset(
+    (
+        *(
+            "Any",
+            "Callable",
+            "Dict",
+            "Iterable",
+            "Iterator",
+            "List",
+            "Literal",
+            "Mapping",
+            "None",
+            "Optional",
+        ),
+        *("Sequence", "Set", "Tuple", "Type", "Union", "bool", "bytes", "dict", "float", "frozenset", "int"),
+        *("list", "object", "set", "str", "tuple", "type"),
+    )
+)
+"""The names that an annotation may use in the stub; what uses others becomes Any."""
+
+_GENERIC = {
+    **dict.fromkeys(("Dict", "Mapping", "dict"), "Any, Any"),
+    "Callable": "..., Any",
+    **dict.fromkeys(("Iterable", "Iterator", "List", "Sequence", "Set", "Type"), "Any"),
+    **dict.fromkeys(("frozenset", "list", "set", "type"), "Any"),
+    **dict.fromkeys(("Tuple", "tuple"), "Any, ..."),
+}
+"""The arguments of generic types where an annotation has none."""
+
+
+def write_stubs(registry: Registry, reexports: Mapping[str, str], folder: str) -> str:
+    """Write the stubs of the module `brainsmith.plugins`.
+
+    Args:
+        registry: What is there.
+        reexports: The door's names that are no collections, and the modules that they come from.
+        folder: Where the stub package goes.
+
+    Returns:
+        The path of the stub.
+
+    Raises:
+        OutputError: The folder cannot be written.
+    """
+    path = os.path.join(folder, "brainsmith", "plugins.pyi")
+    text = stub_text(registry, reexports)
+    try:
+        # Without its own __init__, type checkers take the installed package's module, not the stub.
+        write_atomically(os.path.join(folder, "brainsmith", "__init__.pyi"), b"__version__: str\n")
+        write_atomically(path, text.encode())
+    except OSError as error:
+        raise OutputError(f"{path}: the stubs cannot be written: {error.strerror}") from error
+    return path
+
+
+def stub_text(registry: Registry, reexports: Mapping[str, str]) -> str:
+    """Return the text of the stub."""
+    records = registry.records()
+    # Plugins that share a file follow each other, so that it is parsed once.
+    details = {info: _details(info) for info in sorted(records, key=lambda info: (info.file, info.line))}
+    imports = [f"from {module} import {name} as {name}" for name, module in sorted(reexports.items())]
+    lines = [_HEAD.format(reexports="\n".join(imports))]
+    for name, plugin_type in COLLECTIONS.items():
+        chosen = [info for info in records if info.type == plugin_type]
+        lines.extend(_collection(name, plugin_type, chosen, details))
+    exported = ", ".join(f'"{name}"' for name in sorted([*COLLECTIONS, *reexports]))
+    lines.append(f"__all__ = [{exported}]")
+    return "\n".join(lines) + "\n"
+
+
+def _details(info: PluginInfo) -> Details | None:
+    try:
+        return details_of(info)
+    except PluginLoadError:
+        return None
+
+
+def _collection(
+    name: str, plugin_type: str, records: list[PluginInfo], details: Mapping[PluginInfo, Details | None]
+) -> Iterator[str]:
+    """Yield the class of one collection: in it one class for each framework, then the bare names.
+
+    It is a class, though the door's collection is an object: only so do type checkers let its plugins be base classes
+    and annotations.
+    """
+    base = _BASES.get(plugin_type, "_Plugins")
+    yield f"class {name}(metaclass={base}):"
+    bare = {info.name: info for info in _bare(records) if _is_usable(info.name)}
+    for framework in dict.fromkeys(info.framework for info in records):
+        own = {info.name: info for info in records if info.framework == framework}
+        class_name = _class_name(framework, bare)
+        yield f"    class {class_name}(metaclass={base}):"
+        for info in own.values():
+            yield from _indented(_indented(_plugin(name, info, details[info])))
+        yield ""
+    for info in bare.values():
+        owner = _class_name(info.framework, bare)
+        alias = ": TypeAlias" if plugin_type != "step" else ""
+        yield f"    {info.name}{alias} = {owner}.{info.name}"
+    if not records:
+        yield "    ..."
+    yield ""
+
+
+def _class_name(framework: str, bare: Iterable[str]) -> str:
+    """Return the name of a framework's class; one that a plugin has, or no identifier, is hidden."""
+    identifier = framework_identifier(framework)
+    return identifier if _is_usable(identifier) and identifier not in bare else f"_{identifier}"
+
+
+def _bare(records: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
+    """Yield what bare names mean; those that several frameworks have, and none with precedence, are left out."""
+    whole = Registry()
+    providers: dict[tuple[str, str], list[PluginInfo]] = {}
+    for info in records:
+        providers.setdefault((info.type, info.name), []).append(info)
+    for (plugin_type, name), infos in providers.items():
+        for info in {info.framework: info for info in infos}.values():
+            whole.register(info)
+        first, *others = whole.providers(plugin_type, name)
+        if not (others and first.framework in ADAPTED):
+            yield first
+
+
+def _is_usable(name: str) -> bool:
+    usual = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
+    return usual and name not in _TAKEN
+
+
+def _plugin(collection: str, info: PluginInfo, details: Details | None) -> Iterator[str]:
+    if not _is_usable(info.name):
+        yield f'# {collection}["{info.qualified}"]: its name is no identifier, or taken'
+        return
+    docstring = details.docstring if details is not None else info.description
+    parameters = signature(details.parameters) if details is not None else "*args: Any, **kwargs: Any"
+    if info.type == "step":
+        yield "@staticmethod"
+        yield f"def {info.name}({parameters}) -> Any:"
+        yield from _indented(_docstring(docstring)) if docstring else ("    ...",)
+        return
+    base = {"transform": "_Transformation", "kernel": "_Operator", "backend": "_Operator"}.get(
+        info.type, "_Operator"
+    )
+    yield f"class {info.name}({base}):"
+    if docstring:
+        yield from _indented(_docstring(docstring))
+    yield f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ..."
+
+
+def signature(parameters: Iterable[Parameter]) -> str:
+    """Return parameters as they stand in a stub: annotations that it can resolve, and literal defaults."""
+    parts: list[str] = []
+    many = False
+    for parameter in parameters:
+        if parameter.keyword_only and not many:
+            parts.append("*")
+            many = True
+        many = many or (parameter.name.startswith("*") and not parameter.name.startswith("**"))
+        text = f"{parameter.name}: {annotation(parameter)}"
+        if parameter.default != REQUIRED:
+            text += f" = {parameter.default if _is_short_literal(parameter.default) else '...'}"
+        parts.append(text)
+    return ", ".join(parts)
+
+
+def annotation(parameter: Parameter) -> str:
+    """Return a parameter's annotation as the stub can resolve it; Any for all others."""
+    try:
+        tree = ast.parse(parameter.annotation, mode="eval")
+    except SyntaxError:
+        return "Any"
+    body = tree.body
+    if isinstance(body, ast.Constant) and isinstance(body.value, str):  # a forward reference
+        try:
+            tree = ast.parse(body.value, mode="eval")
+        except SyntaxError:
+            return "Any"
+    tree = _Completed().visit(tree)
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    if any(isinstance(node, ast.Attribute | ast.Call) for node in ast.walk(tree)) or not _KNOWN.issuperset(
+        names
+    ):
+        return "Any"
+    text = ast.unparse(tree)
+    if parameter.default == "None" and "Optional" not in names and "None" not in text and text != "Any":
+        return f"{text} | None"
+    return text
+
+
+class _Completed(ast.NodeTransformer):
+    """Gives generic types that stand alone, such as `list`, their arguments, which strict type checkers ask for."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:
+        node.slice = self.visit(node.slice)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        arguments = _GENERIC.get(node.id)
+        return node if arguments is None else ast.parse(f"{node.id}[{arguments}]", mode="eval").body
+
+
+def _is_short_literal(text: str) -> bool:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
+    return isinstance(value, str | int | float | bool | bytes | None) and len(text) <= 60
+
+
+def _docstring(text: str) -> Iterator[str]:
+    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if safe.endswith('"'):
+        safe = f'{safe[:-1]}\\"'
+    first, *rest = safe.splitlines()
+    yield f'"""{first}' + ("" if rest else '"""')
+    if rest:
+        yield from rest
+        yield '"""'
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"    {line}" if line else "" for line in lines)
