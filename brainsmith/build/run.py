@@ -14,6 +14,7 @@ from brainsmith.build.estimates import read_estimates
 from brainsmith.build.golden import RANDOM_WARNING, GoldenData, load_golden
 from brainsmith.build.layers import refuse, unsupported_layers
 from brainsmith.build.model import read_model
+from brainsmith.build.needs import require_part
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -267,6 +268,7 @@ def _select(request: Request, source: Artifact) -> BuildSelection:
         refuse(unsupported, None)
         raise
     refuse(unsupported, selection.steps)
+    require_part(selection.steps, selection.target["fpga_part"], selection.description["file"])
     return selection
 
 

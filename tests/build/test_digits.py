@@ -1,0 +1,80 @@
+"""The main job: the shipped networks, through the shipped blueprints, to estimates."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brainsmith.build import build
+
+ROOT = Path(__file__).parents[2]
+STEPS = ["cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate"]
+
+
+def arguments(name):
+    return ROOT / f"examples/digits/{name}.onnx", ROOT / f"blueprints/digits_{name}.yaml"
+
+
+@pytest.fixture(scope="module", params=["mlp", "cnn"])
+def built(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        first = build(*arguments(request.param), folder / "first")
+        second = build(*arguments(request.param), folder / "second")
+    return request.param, first, second
+
+
+def test_every_prediction_is_the_same_before_and_after_every_step(built):
+    name, first, _ = built
+    assert [step.name for step in first.steps] == STEPS
+    for step in first.steps:
+        assert (step.verified.samples, step.verified.mismatches, step.verified.reason) == (360, 0, "")
+    accuracy = first.report["accuracy"]
+    known = json.loads((ROOT / "examples/digits/accuracy.json").read_text())[name]
+    assert accuracy["samples"] == known["test_samples"]
+    assert accuracy["before"] == accuracy["after"] == known["test_correct"] / known["test_samples"]
+    assert first.report["warnings"] == []
+
+
+def test_layers_and_estimate(built):
+    _, first, _ = built
+    layers, estimate = first.report["layers"], first.report["estimate"]
+    assert {layer["backend"] for layer in layers} == {"rtl"}
+    assert max(layer["cycles"] for layer in layers) == estimate["interval_cycles"]
+    assert estimate["fps"] == pytest.approx(200e6 / estimate["interval_cycles"])
+    for key in ("lut", "bram18", "dsp"):
+        assert sum(layer[key] for layer in layers) == estimate[key]
+    names = [node.get("layer") for node in first.report["graphs"]["after"]["nodes"]]
+    assert [layer["name"] for layer in layers] == [name for name in names if name is not None]
+
+
+def test_the_second_build_reuses_all_and_gives_the_same(built):
+    _, first, second = built
+    assert [step.name for step in second.steps if not step.reused] == [], second.explanations
+    assert [step.verified for step in second.steps] == [step.verified for step in first.steps]
+    for key in ("layers", "estimate", "accuracy", "graphs", "model"):
+        assert second.report[key] == first.report[key]
+    for file in ("model.onnx", "report/estimates.json"):
+        assert (second.output / file).read_bytes() == (first.output / file).read_bytes()
+
+
+def test_the_report_proves_what_was_loaded(tmp_path):
+    code = """
+import json, sys
+from brainsmith.build import build
+result = build(*sys.argv[1:4], verify=False, use_cache=False)
+print(json.dumps(sorted(set(sys.modules))))
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments("mlp")), str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = set(json.loads(done.stdout.splitlines()[-1]))
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert set(report["modules"]) <= imported
+    loaded = [plugin for plugin in report["plugins"] if plugin["loaded"]]
+    assert {plugin["reference"].partition(":")[0] for plugin in loaded} <= set(report["modules"])
+    assert {plugin["name"] for plugin in loaded if plugin["type"] == "step"} == set(STEPS)
+    for unneeded in ("pandas", "sklearn", "matplotlib", "torch", "finn.builder.build_dataflow_steps"):
+        assert unneeded not in imported
