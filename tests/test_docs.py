@@ -1,0 +1,108 @@
+"""The documentation is true: its commands and code blocks run, and nothing public is left out."""
+
+import inspect
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brainsmith import errors, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return the code blocks of a page in one language."""
+    return [text for found, text in BLOCK.findall((ROOT / page).read_text()) if found == language]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with this repository's examples and blueprints."""
+    for name in ("examples", "blueprints"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / ".brainsmith").mkdir()
+    return tmp_path
+
+
+def run(command: list[str], cwd: Path) -> str:
+    """Run a command with this environment's programs first; it must succeed. Returns what it prints."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_first_ten_minutes_of_the_readme(project):
+    transform, *rest = blocks("README.md", "python")
+    (project / "plugins").mkdir()
+    (project / "plugins" / "count_nodes.py").write_text(transform)
+    (project / "blueprints" / "mine.yaml").write_text(blocks("README.md", "yaml")[0])
+    printed = {}
+    for block in blocks("README.md", "sh"):
+        for line in block.splitlines():
+            command = shlex.split(line, comments=True)
+            if command[0] == "brainsmith":
+                printed[line] = run(command, project)
+    assert "accuracy   96.39% after the build, 96.39% before (360 samples)" in printed[
+        "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output out/digits_mlp"
+    ]
+    assert (project / "out" / "digits_mlp" / "report.html").stat().st_size > 10_000
+    assert "CountNodes" in printed["brainsmith plugins list --framework project"]
+    mine = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/mine.yaml --output out/mine"
+    assert re.search(r"\d+ MatMul", printed[mine]), printed[mine]
+    for program in rest:
+        run([sys.executable, "-c", program], project)
+
+
+def test_the_readme_names_two_commands_that_make_knows(project):
+    makefile = (ROOT / "Makefile").read_text()
+    named = re.findall(r"^make (\S+)", "\n".join(blocks("README.md", "sh")), re.MULTILINE)
+    assert named == ["example", "test"]
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in named)
+
+
+def test_the_code_of_the_api_reference_runs(project):
+    program = "\n".join(blocks("docs/api.md", "python"))
+    run([sys.executable, "-c", program], project)
+
+
+@pytest.mark.parametrize("page", sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")]))
+def test_links_between_pages_lead_somewhere(page):
+    folder = (ROOT / page).parent
+    dead = [link for link in LINK.findall((ROOT / page).read_text()) if "://" not in link and not (folder / link).exists()]
+    assert dead == []
+
+
+def test_every_error_is_documented():
+    page = (ROOT / "docs" / "errors.md").read_text()
+    names = [
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == errors.__name__
+    ]
+    assert [name for name in names if f"`{name}`" not in page and f".{name}`" not in page] == []
+
+
+def test_every_setting_and_variable_is_documented():
+    page = (ROOT / "docs" / "settings.md").read_text()
+    assert [name for name in settings._CHECKS if f"| `{name}` |" not in page] == []
+    read = set(re.findall(r"\"([A-Z][A-Z_]{3,})\"", inspect.getsource(settings)))
+    documented = set(re.findall(r"`\$?([A-Z][A-Z_]{3,})`", page))
+    assert {name for name in read if name.startswith(("BRAINSMITH_", "XDG_", "NO_", "FINN_"))} - documented == set()
+
+
+def test_no_public_name_of_the_door_is_undocumented():
+    import brainsmith.plugins
+
+    page = (ROOT / "docs" / "api.md").read_text()
+    assert [name for name in brainsmith.plugins.__all__ if name not in page] == []
