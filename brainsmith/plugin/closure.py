@@ -237,6 +237,11 @@ def _open_methods(node: ClassNode) -> tuple[str, ...]:
     return node.open_methods
 
 
+def declares_abstract(node: ClassNode) -> bool:
+    """Tell whether a class declares an abstract method of its own."""
+    return bool(_declared(node))
+
+
 def _declared(node: ClassNode) -> tuple[str, ...]:
     if node.abstract is None:
         data, start, end = node.span

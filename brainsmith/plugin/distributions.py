@@ -101,21 +101,30 @@ def offers(info: InfoFolder, group: str) -> bool:
         return False
 
 
-def version_of_package(package: str) -> str:
-    """Return the version of the distribution that installed a top-level package; empty if that is not recorded."""
+def version_of_package(package: str, places: list[str] | None = None) -> str:
+    """Return the version of the distribution that installed a top-level package; empty if that is not recorded.
+
+    Args:
+        package: Its name.
+        places: The folders in which Python finds it, if that is known; another copy's distribution says nothing of
+            this one.
+    """
     prefix = package.lower()
     for info in info_folders(search_folders()):
-        if info.name.lower().startswith(prefix) and _installs(info, package):
+        if info.name.lower().startswith(prefix) and _installs(info, package, places):
             return info.version
     return ""
 
 
-def _installs(info: InfoFolder, package: str) -> bool:
+def _installs(info: InfoFolder, package: str, places: list[str] | None) -> bool:
     wanted = f"{package}/".encode()
     for file in ("RECORD", "SOURCES.txt", "top_level.txt"):
         try:
             data = read_bytes(os.path.join(info.path, file))
         except OSError:
             continue
-        return data.startswith(wanted) or b"\n" + wanted in data or data.strip() == package.encode()
+        if data.startswith(wanted) or b"\n" + wanted in data:
+            return places is None or os.path.join(os.path.dirname(info.path), package) in places
+        if file == "top_level.txt" and data.strip() == package.encode():  # installed in place, from its sources
+            return True
     return False

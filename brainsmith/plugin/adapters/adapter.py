@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
+    from brainsmith.errors import Problem
     from brainsmith.plugin.adapters.package_reading import Classes
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.settings import Settings
@@ -82,6 +83,7 @@ class Package:
         folders: Where it lies; several for a namespace package.
         sources: Its Python files.
         watched: Every file and folder that was listed.
+        problems: The files that could not be read.
     """
 
     def __init__(self, name: str, folders: list[str]) -> None:
@@ -89,12 +91,16 @@ class Package:
         self.folders = folders
         self.sources: list[Source] = []
         self.watched: list[str] = []
+        self.problems: list[Problem] = []
         for folder in folders:
             listing = list_sources(folder, name)
             self.watched.extend(listing.folders)
             for file in listing.files:
                 self.watched.append(file.path)
-                self.sources.append(Source(file, read_bytes(file.path)))
+                try:
+                    self.sources.append(Source(file, read_bytes(file.path)))
+                except OSError as error:
+                    self.problems.append(_unreadable(file.path, error))
 
 
 def package_folders(name: str) -> list[str]:
@@ -117,7 +123,7 @@ def distribution_version(package: str) -> str:
     """Return the version of the distribution that has a package's folder, from the dist-info folders beside it."""
     from brainsmith.plugin.distributions import version_of_package
 
-    return version_of_package(package)
+    return version_of_package(package, package_folders(package))
 
 
 def scan_files(
@@ -147,7 +153,7 @@ def scan_listing(
     scan_files(result, listing.files, framework, extra)
 
 
-def _unreadable(path: str, error: OSError) -> Any:
+def _unreadable(path: str, error: OSError) -> Problem:
     from brainsmith.errors import Problem
 
     return Problem(path, 0, 0, f"the file cannot be read: {error.strerror}")

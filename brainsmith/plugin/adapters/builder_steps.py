@@ -5,18 +5,20 @@ Further parameters must have defaults.
 
 from __future__ import annotations
 
+import ast
 import re
 
-from brainsmith.plugin.source import Definition, Source
+from brainsmith.plugin.source import Definition, Source, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MORE = rb"(?:,\s*\w+[^(),=]*=[^(),]*)*,?\s*(?:#[^\n]*\s*)*\)"
-_STEP = re.compile(
-    rb"\ndef[ \t]+(?!_)(\w+)\(\s*model\b[^(),]*,\s*cfg\b[^(),]*(?:,\s*\w+[^(),=]*=[^(),]*)*,?\s*(?:#[^\n]*\s*)*\)"
+_STEP = re.compile(rb"\ndef[ \t]+(?!_)(\w+)[ \t]*\(\s*(?:#[^\n]*\s*)*model\b(?s:(?=.{,300}?\bcfg\b))")
+_PLAIN = re.compile(
+    rb"def[ \t]+\w+\(\s*model\b[^(),*/]*,\s*cfg\b[^(),*/]*(?:,\s*\w+[^(),=]*=[^(),]*)*,?\s*(?:#[^\n]*\s*)*\)"
 )
+_HEADER_END = re.compile(rb"\)\s*(?:->[^:]*)?:")
 _LOOKUP = re.compile(rb"\n(\w*step_lookup)\b")
 _DECORATED = re.compile(rb"\n@([\w.]+)\(([^()\n]*)\)\ndef[ \t]+(\w+)\(")
 _CALLED = re.compile(rb"\n(\w+)\(([^()\n]*)\)\(\s*([\w.]+)\s*\)")
@@ -25,7 +27,27 @@ _ROW = re.compile(rb"[\"'](\w+)[\"']\s*:\s*([\w.]+)\s*[,}\n]")
 
 def steps_of(source: Source) -> Iterator[Definition]:
     """Yield the steps that a file defines."""
-    yield from source.functions(_STEP)
+    for definition in source.functions(_STEP):
+        if _PLAIN.match(source.data, definition.start) or _takes_model_and_cfg(source, definition):
+            yield definition
+
+
+def _takes_model_and_cfg(source: Source, definition: Definition) -> bool:
+    """Tell whether a function can be called with `(model, cfg)`, by parsing its header alone."""
+    data = source.data[definition.start : definition.start + 4000]
+    for match in _HEADER_END.finditer(data):
+        try:
+            node = parse(data[: match.end()] + b" pass").body[0]
+        except SyntaxError:
+            continue
+        return isinstance(node, ast.FunctionDef) and _fits(node.args)
+    return False
+
+
+def _fits(arguments: ast.arguments) -> bool:
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    needed = len(names) - len(arguments.defaults)
+    return names[:2] == ["model", "cfg"] and needed <= 2 and None not in arguments.kw_defaults
 
 
 def may_hold_steps(source: Source) -> bool:

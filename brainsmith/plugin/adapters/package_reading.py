@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from brainsmith.plugin.adapters.builder_steps import may_hold_steps, step_tables, steps_of
 from brainsmith.plugin.adapters.operators import Operators
-from brainsmith.plugin.closure import ClassNode, ClassTable, is_abstract
+from brainsmith.plugin.closure import ClassNode, ClassTable, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.snapshot import AdapterResult
 
@@ -77,6 +77,7 @@ class PackageAdapter:
             return result
         result.version = self.version()
         result.detail = ", ".join(package.folders)
+        result.problems.extend(package.problems)
         for name in closure:
             other = reading.package(name)
             if other is not None:
@@ -112,7 +113,7 @@ class _Finder:
         entry = operators.entry(node)
         if entry is None:
             home = operators.home(node)
-            if not home or id(node) in self.classes.parents or is_abstract(node):
+            if not home or id(node) in self.classes.parents or declares_abstract(node):
                 return
             entry = (home, node.name)
         domain, name = entry
