@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Stack = np.ndarray[Any, Any]
 
+CHUNK = 512
+"""Samples that are run together."""
+
 _BACKEND_DOMAINS = ("finn.custom_op.fpgadataflow.hls", "finn.custom_op.fpgadataflow.rtl")
 _PARTITIONS = ("StreamingDataflowPartition", "GenericPartition")
 
@@ -68,7 +71,7 @@ class Executor:
         return [name for node in self._nodes for name in node.output if name]
 
     def run(self, feed: Mapping[str, Stack], keep: frozenset[str] | None = frozenset()) -> dict[str, Stack]:
-        """Compute the outputs of all samples.
+        """Compute the outputs of all samples, a few hundred at a time, so that memory stays bounded.
 
         Args:
             feed: A stack for each of `inputs`.
@@ -77,6 +80,16 @@ class Executor:
         Raises:
             BuildError: A node cannot be executed; the message names it.
         """
+        total = len(next(iter(feed.values())))
+        parts = [
+            self._run({name: stack[at : at + CHUNK] for name, stack in feed.items()}, keep)
+            for at in range(0, total, CHUNK)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _run(self, feed: Mapping[str, Stack], keep: frozenset[str] | None) -> dict[str, Stack]:
         wanted = None if keep is None else keep | frozenset(self.outputs)
         values: dict[str, Stack] = {name: self._rounded(name, feed[name]) for name in self.inputs}
         for at, node in enumerate(self._nodes):

@@ -22,7 +22,7 @@ from brainsmith.build.runner import StepRunner
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.verify import Verified, Verifier
 from brainsmith.build.workspace import Workspace
-from brainsmith.errors import BlueprintError, BuildError
+from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +92,12 @@ def build(
     except KeyboardInterrupt:
         workspace.discard()
         raise KeyboardInterrupt(job.interruption()) from None
+    except BrainsmithError:
+        workspace.discard()
+        raise
+    except OSError as error:
+        workspace.discard()
+        raise OutputError(f"output folder {output} cannot be written: {error.strerror or error}") from error
     except BaseException:
         workspace.discard()
         raise

@@ -36,6 +36,14 @@ def test_a_node_that_scrambles_batches_runs_sample_by_sample():
     np.testing.assert_array_equal(Executor(model).run({"x": stack})["y"], plain(model, stack))
 
 
+def test_more_samples_than_are_run_together(monkeypatch):
+    model = graphs.quant_cnn()
+    stack = graphs.samples(model)[:, None]
+    whole = Executor(model).run({"x": stack})["y"]
+    monkeypatch.setattr("brainsmith.build.execute.CHUNK", 7)
+    np.testing.assert_array_equal(Executor(model).run({"x": stack})["y"], whole)
+
+
 def test_a_single_sample_and_a_second_stack():
     model = graphs.quant_mlp()
     executor = Executor(model)
