@@ -1,0 +1,124 @@
+"""Our steps run in FINN's own builder, and FINN's own steps among ours."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brainsmith.build.execute import Executor
+from brainsmith.plugins import steps
+from tests.steps.conftest import DIGITS, PART, digits_model, op_types
+
+ROOT = Path(__file__).parents[2]
+
+OURS = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate")
+
+MIXED = {
+    "FINN's front, our back": (
+        "finn:step_qonnx_to_finn",
+        "finn:step_tidy_up",
+        "finn:step_streamline",
+        "hardware_inference",
+        "specialize",
+        "fold",
+        "estimate",
+    ),
+    "our front, FINN's back": (
+        "cleanup",
+        "qonnx_to_finn",
+        "streamline",
+        "hardware_inference",
+        "finn:step_create_dataflow_partition",
+        "finn:step_specialize_layers",
+        "finn:step_target_fps_parallelization",
+        "finn:step_apply_folding_config",
+        "finn:step_minimize_bit_width",
+        "finn:step_generate_estimate_reports",
+    ),
+    "one by one": (
+        "finn:step_qonnx_to_finn",
+        "cleanup",
+        "finn:step_tidy_up",
+        "streamline",
+        "finn:step_convert_to_hw",
+        "finn:step_minimize_bit_width",
+        # FINN leaves the CNN's first Transpose to the host, and folds only what it has partitioned.
+        "finn:step_create_dataflow_partition",
+        "specialize",
+        "finn:step_target_fps_parallelization",
+        "finn:step_apply_folding_config",
+        "estimate",
+        "finn:step_generate_estimate_reports",
+    ),
+}
+
+
+@pytest.fixture
+def finn_config(tmp_path):
+    from finn.builder.build_dataflow_config import DataflowBuildConfig, DataflowOutputType
+
+    return DataflowBuildConfig(
+        output_dir=str(tmp_path),
+        synth_clk_period_ns=5.0,
+        fpga_part=PART,
+        target_fps=20_000,
+        standalone_thresholds=True,
+        generate_outputs=[DataflowOutputType.ESTIMATE_REPORTS],
+    )
+
+
+def outputs(model, images):
+    executor = Executor(model)
+    shape = executor.shape(executor.inputs[0])
+    stack = images.reshape(len(images), *shape).astype(np.float32)
+    return executor.run({executor.inputs[0]: stack})[executor.outputs[0]].reshape(len(images), -1)
+
+
+@pytest.mark.parametrize("order", list(MIXED))
+@pytest.mark.parametrize("name", ["mlp", "cnn"])
+def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
+    images = np.load(DIGITS / f"digits_{name}_x.npy")[:32]
+    model = digits_model(name)
+    expected = outputs(model, images)
+    for step in MIXED[order]:
+        model = steps[step](model, finn_config)
+        assert np.array_equal(outputs(model, images), expected), step
+    assert {node.rpartition("_")[2] for node in op_types(model)} <= {"rtl", "hls"}
+    if "finn:step_generate_estimate_reports" in MIXED[order]:
+        finn = json.loads((tmp_path / "report" / "estimate_network_performance.json").read_text())
+        assert finn["max_cycles"] <= 10_000
+    if {"estimate", "finn:step_generate_estimate_reports"} <= set(MIXED[order]):
+        ours = json.loads((tmp_path / "report" / "estimates.json").read_text())
+        resources = json.loads((tmp_path / "report" / "estimate_layer_resources.json").read_text())
+        assert ours["interval_cycles"] == finn["max_cycles"]
+        assert ours["latency_cycles"] == finn["critical_path_cycles"]
+        assert ours["fps"] == finn["estimated_throughput_fps"]
+        assert [ours[key] for key in ("lut", "bram18", "dsp")] == [
+            round(resources["total"][key]) for key in ("LUT", "BRAM_18K", "DSP")
+        ]
+
+
+def test_finns_own_builder_runs_our_steps(tmp_path):
+    code = f"""
+from brainsmith.plugins import steps
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+prepare_finn()
+from finn.builder.build_dataflow import build_dataflow_cfg
+from finn.builder.build_dataflow_config import DataflowBuildConfig
+config = DataflowBuildConfig(
+    output_dir={str(tmp_path / "out")!r}, synth_clk_period_ns=5.0, fpga_part={PART!r}, target_fps=20000,
+    steps=[getattr(steps, name) for name in {OURS!r}], generate_outputs=[], standalone_thresholds=True,
+)
+raise SystemExit(build_dataflow_cfg({str(DIGITS / "mlp.onnx")!r}, config))
+"""
+    # The builder names Vivado's version in its log, and starts it for no estimate.
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": "/opt/Vivado/2024.2"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "out" / "report" / "estimates.json").read_text())
+    assert len(report["layers"]) == 6
+    assert report["fps"] >= 20_000
