@@ -45,14 +45,21 @@ def make_record(
     Raises:
         PluginDefinitionError: A keyword is unknown, missing, or has a value that cannot be used.
     """
+    from keyword import iskeyword
+
     decorator = f"@{plugin_type}"
     _check_keywords(plugin_type, values, origin)
-    for field in _TEXTS:
+    for field in (*_TEXTS, "domain", "display_name", "vendor"):
         _expect(values, field, str, "a string", decorator, origin)
-    _expect(values, "priority", int, "a number", decorator, origin)
+    for field in ("priority", "num_inputs"):
+        _expect(values, field, int, "a number", decorator, origin)
+    if not isinstance(values.get("override", False), bool):
+        raise PluginDefinitionError(
+            f"{origin}: override= of {decorator} must be True or False, not {values['override']!r}"
+        )
     lists = {field: _strings(values, field, decorator, origin) for field in (*_LISTS, "device_types")}
-    name = values.get("name") or object_name
-    if not name.isidentifier():
+    name = object_name if values.get("name") is None else values["name"]
+    if not name.isidentifier() or iskeyword(name):
         raise PluginDefinitionError(
             f"{origin}: name= of {decorator} must be a Python identifier, not {name!r}"
         )
@@ -75,7 +82,11 @@ def make_record(
         device_types=lists["device_types"],
         tags=lists["tags"],
         origin=origin,
-        extra={key: values[key] for key in _EXTRA if values.get(key)},
+        extra={
+            key: values[key]
+            for key in _EXTRA
+            if values.get(key) not in (None, "") and values[key] is not False
+        },
     )
 
 
@@ -122,7 +133,7 @@ def _check_transform(values: dict[str, Any], origin: str) -> None:
         raise PluginDefinitionError(
             f"{origin}: stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
         )
-    if kernel is not None and not isinstance(kernel, str):
+    if kernel is not None and (not isinstance(kernel, str) or not kernel):
         raise PluginDefinitionError(
             f"{origin}: kernel= of @transform must be a kernel's name, not {kernel!r}"
         )
@@ -201,9 +212,11 @@ def _check_step_parameters(function: Any, origin: str) -> None:
     if code is None:
         return
     required = code.co_argcount - len(function.__defaults__ or ())
-    if required > 2 or (code.co_argcount < 2 and not code.co_flags & 0x04):
+    by_name = code.co_kwonlyargcount - len(function.__kwdefaults__ or ())
+    if required > 2 or by_name or (code.co_argcount < 2 and not code.co_flags & 0x04):
         raise PluginDefinitionError(
-            f"{origin}: @step needs a function (model, cfg) -> model; {function.__name__} takes {required} arguments"
+            f"{origin}: @step needs a function (model, cfg) -> model;"
+            f" {function.__name__} takes {required + by_name} arguments"
         )
 
 
