@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.records import RecordList
-from brainsmith.plugin.registry import framework_identifier, split_name
+from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +83,11 @@ class Collection:
                 for framework in self.frameworks():
                     if framework_identifier(framework) == name:
                         return type(self)(self._type, self._registry, framework, self._only)
+                if name in ADAPTED:
+                    raise PluginNotFoundError(
+                        f"framework {name!r} offers no {self._type}s here: it is not installed, or not enabled in the"
+                        " settings\n  brainsmith health says what to do"
+                    ) from None
             raise
 
     def __getitem__(self, name: str) -> Any:
