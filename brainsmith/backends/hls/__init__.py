@@ -24,9 +24,13 @@ def __getattr__(name: str) -> Any:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.loading import import_object
 
-    reference = f"{__name__}.{_FILES[name]}:{name}"
     return import_object(
         PluginInfo(
-            name=name, type="backend", framework="brainsmith", reference=reference, requires=("finn-plus",)
+            name=name,
+            type="backend",
+            framework="brainsmith",
+            reference=f"{__name__}.{_FILES[name]}:{name}",
+            requires=("finn-plus",),
+            origin=f"{__path__[0]}/{_FILES[name]}.py",
         )
     )
