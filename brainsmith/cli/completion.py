@@ -27,7 +27,7 @@ def complete() -> None:
     """Answer the shell and end the process."""
     import argcomplete
 
-    argcomplete.autocomplete(parser(), always_complete_options=True)
+    argcomplete.autocomplete(parser(), always_complete_options=False)
 
 
 def parser() -> ArgumentParser:

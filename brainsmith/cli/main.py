@@ -42,14 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(str(error) or "interrupted")
         status = 1
     except BrokenPipeError:  # whoever read our output has seen enough
-        _forget_output()
         status = 1
-    except OSError as error:
-        if not _is_output_error(error):
-            raise
-        _forget_output()
-        complain(f"error: the output cannot be written: {error.strerror}")
-        status = 1
+    _settle_output()
     return status
 
 
@@ -105,23 +99,13 @@ def find_verb(words: list[str]) -> Verb:
     )
 
 
-def _is_output_error(error: OSError) -> bool:
-    """Tell whether an error comes from printing: it names no file, and the output cannot take what is waiting."""
-    if error.filename is not None or sys.stdout is None:
-        return False
+def _settle_output() -> None:
+    """Print what is waiting; where that fails, let the interpreter's own attempt at the end go nowhere."""
     try:
-        sys.stdout.flush()
-    except OSError:
-        return True
-    return False
-
-
-def _forget_output() -> None:
-    """Let the interpreter's own flush at the end go nowhere."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except (OSError, ValueError):
-        return  # it has no descriptor: it lives in memory, and nothing is waiting
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -93,7 +93,9 @@ def _print_table(records: list[PluginInfo], terminal: Terminal) -> None:
         for info in records:
             counts[info.type] = counts.get(info.type, 0) + 1
         parts = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
-        terminal.write(f"\n{len(records)} plugins: {parts}" if records else "no plugins")
+        terminal.write(
+            f"\n{len(records)} plugin{'s' * (len(records) != 1)}: {parts}" if records else "no plugins"
+        )
 
 
 def _kernel(info: PluginInfo) -> str:

@@ -65,7 +65,7 @@ def _not_found(registry: Registry, framework: str | None, bare: str, types: tupl
     for info in records:
         if framework in (None, info.framework):
             names.setdefault(info.name.lower(), []).append(info.name)
-    matches = get_close_matches(bare.lower(), names, n=3)
+    matches = get_close_matches(bare.lower(), names, n=3, cutoff=0.7)
     close = same or list(dict.fromkeys(name for match in matches for name in names[match]))
     what = types[0] if len(types) == 1 else "plugin"
     where = f" in {framework!r}" if framework else ""

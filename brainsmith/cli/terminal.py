@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith.errors import OutputError
 from brainsmith.settings import wants_colour
 
 TYPE_CHECKING = False
@@ -33,19 +34,30 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Print a text and a line break. A stream that was closed before we began takes nothing."""
-        if self._stream is not None:
-            self._stream.write(_encodable(text + "\n", self._stream))
+        self._print(text + "\n")
 
     def write_over(self, text: str) -> None:
         """Show a line that the next one takes the place of; only where the cursor can be moved."""
-        if self.colour and self._stream is not None:
-            self._stream.write(_encodable(f"\r\x1b[K{self.cut(text)}", self._stream))
-            self._stream.flush()
+        if self.colour:
+            self._print(f"\r\x1b[K{self.cut(text)}")
+            self.flush()
 
     def flush(self) -> None:
         """Print what is waiting."""
-        if self._stream is not None:
-            self._stream.flush()
+        self._print("", flush=True)
+
+    def _print(self, text: str, *, flush: bool = False) -> None:
+        if self._stream is None:
+            return
+        try:
+            if text:
+                self._stream.write(_encodable(text, self._stream))
+            if flush:
+                self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"the output cannot be written: {error.strerror}") from error
 
     def style(self, text: str, style: str) -> str:
         """Return a text in `bold`, `red`, `green`, `yellow` or `dim`, where colour is wanted."""

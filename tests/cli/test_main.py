@@ -1,0 +1,212 @@
+"""The command line as a whole: verbs, help, exit codes, and how it ends when something goes wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from brainsmith import __version__
+from brainsmith.cli.main import find_verb, main
+from brainsmith.cli.verbs import VERBS
+from tests.cli.command import COMMAND, brainsmith, on_terminal
+
+
+def test_the_version():
+    done = brainsmith("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"brainsmith {__version__}\n", "")
+
+
+def test_the_installed_command_is_the_module(tmp_path):
+    script = os.path.join(os.path.dirname(sys.executable), "brainsmith")
+    installed = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    assert installed.stdout == brainsmith("--help").stdout
+
+
+def test_without_a_verb_there_is_help(capsys):
+    assert main([]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    for verb in VERBS:
+        assert f"  {' '.join(verb.words)} " in shown.out
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: " ".join(verb.words))
+def test_every_verb_has_help_with_an_example(verb, capsys):
+    assert main([*verb.words, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: {verb.command}")
+    assert f"Example:\n  {verb.example}\n" in shown
+    for argument in verb.arguments:
+        assert f"  {argument.label} " in shown and argument.about in shown
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: " ".join(verb.words))
+def test_every_example_is_a_command(verb):
+    from brainsmith.cli.arguments import parse
+
+    words = verb.example.removeprefix('eval "$(').removesuffix(')"').split()[1:]
+    assert find_verb(words) is verb
+    parse(verb, words[len(verb.words) :])
+
+
+def test_help_of_a_group_lists_its_verbs(capsys):
+    assert main(["plugins", "--help"]) == 0
+    assert capsys.readouterr().out == (
+        "  plugins list   list the plugins there are\n"
+        "  plugins show   show all that is known of a plugin\n"
+        "  plugins check  check plugin files before they are used\n"
+        "  plugins stubs  write type stubs, so that editors complete plugin names\n"
+        "\n"
+        "brainsmith plugins list --help shows what a verb takes, and an example.\n"
+    )
+
+
+MISUSE = {
+    "plugin list": (
+        "brainsmith has no verb 'plugin'. Did you mean 'plugins'?\n"
+        "  it has plugins, blueprint, build, health, stats, completion"
+    ),
+    "nonsense": "brainsmith has no verb 'nonsense'\n  it has plugins, blueprint, build, health, stats, completion",
+    "--verison": "brainsmith has no option '--verison'. Did you mean '--version'?\n  it has --help, --version",
+    "plugins": "brainsmith plugins needs a verb: list, show, check, stubs\n  brainsmith --help shows them",
+    "plugins lsit": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
+    "plugins list --tpye kernel": (
+        "brainsmith plugins list has no option '--tpye'. Did you mean '--type'?\n"
+        "  brainsmith plugins list --help shows what it takes"
+    ),
+    "plugins list --type transfrom": (
+        "--type must be transform, kernel, backend, step, op, target or bundle, not 'transfrom'."
+        " Did you mean 'transform'?\n  brainsmith plugins list --help shows what it takes"
+    ),
+    "plugins list --type": (
+        "--type needs a value, TYPE: transform, kernel, backend, step, op, target or bundle\n"
+        "  brainsmith plugins list --help shows what it takes"
+    ),
+    "plugins list --framework --json": (
+        "--framework needs a value, FRAMEWORK\n  brainsmith plugins list --help shows what it takes"
+    ),
+    "plugins list --json=yes": (
+        "--json takes no value; found 'yes'\n  brainsmith plugins list --help shows what it takes"
+    ),
+    "plugins list extra": (
+        "brainsmith plugins list takes options only; 'extra' is too much\n"
+        "  brainsmith plugins list --help shows what it takes"
+    ),
+    "plugins show": (
+        "brainsmith plugins show needs NAME: a plugin's name, bare or framework:Name\n"
+        "  brainsmith plugins show --help shows what it takes"
+    ),
+    "plugins show A B": (
+        "brainsmith plugins show takes only NAME; 'B' is too much\n"
+        "  brainsmith plugins show --help shows what it takes"
+    ),
+    "build m.onnx --output out": (
+        "brainsmith build needs --blueprint FILE: what to build and with which plugins\n"
+        "  brainsmith build --help shows what it takes"
+    ),
+    "completion pwsh": (
+        "SHELL must be bash, zsh or fish, not 'pwsh'\n"
+        "  brainsmith completion --help shows what it takes"
+    ),
+}
+
+
+@pytest.mark.parametrize("line", MISUSE)
+def test_misuse_says_what_to_do(line, capsys):
+    assert main(line.split()) == 1
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", f"error: {MISUSE[line]}\n")
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch):
+    from brainsmith.cli import stats
+
+    def broken(options, terminal):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(stats, "run", broken)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        main(["stats"])
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)  # before the command begins, so that it always writes in vain
+    done = subprocess.run(
+        [*COMMAND, "plugins", "list"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_standard_output_may_be_closed():
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "plugins", "list"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_an_output_that_is_full_is_said():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "plugins", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error: the output cannot be written: No space left on device\n",
+    )
+
+
+def test_ctrl_c_says_so_and_no_more(project):
+    (project / "plugins" / "keep_all.py").write_text(
+        "import time\n"
+        "from brainsmith.plugin.core import step\n"
+        "print('importing', flush=True)\n"
+        "time.sleep(60)\n"
+        "@step\n"
+        "def keep_all(model, cfg): return model\n"
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "plugins", "check", "plugins", "--load"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (1, "", "interrupted\n")
+
+
+def test_text_that_the_output_cannot_encode_is_escaped(project):
+    (project / "plugins" / "keep_all.py").write_text(
+        "from brainsmith.plugin.core import step\n\n"
+        '@step(description="größer → better")\ndef keep_all(model, cfg): return model\n'
+    )
+    words = ("plugins", "list", "--framework", "project")
+    assert brainsmith(*words, PYTHONIOENCODING="ascii").stdout == (
+        "step\tproject\tkeep_all\t\t\tgr\\xf6\\xdfer \\u2192 better\n"
+    )
+    assert brainsmith(*words, PYTHONIOENCODING="utf-8").stdout.endswith("größer → better\n")
+
+
+def test_without_a_home_it_works():
+    done = brainsmith("plugins", "list", HOME=None, XDG_CACHE_HOME=None, XDG_CONFIG_HOME=None)
+    assert done.returncode == 0
+    assert "transform\tfinn\tStreamline\t" in done.stdout
+
+
+def test_colour_is_for_terminals_that_want_it():
+    assert "\x1b[1m" in on_terminal("plugins", "show", "ExpandNorms")[1]
+    assert "\x1b" not in on_terminal("plugins", "show", "ExpandNorms", NO_COLOR="1")[1]
+    assert "\x1b" not in on_terminal("plugins", "show", "ExpandNorms", TERM="dumb")[1]
+    assert "\x1b" not in brainsmith("plugins", "show", "ExpandNorms").stdout
+
+
+def test_a_wrong_setting_is_named():
+    done = brainsmith("plugins", "list", BRAINSMITH_PLUGIN_MODE="fulll")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: BRAINSMITH_PLUGIN_MODE: discovery_mode must be full or blueprint or selective, not 'fulll'\n"
+    )
