@@ -76,16 +76,18 @@ class Registry:
         Args:
             info: Its record.
             obj: The class, function or value; loaded from `info.reference` when first used if it is None.
-            override: Take the place of another object of the same name in the same framework.
+            override: Take the place of another object of the same name in the same framework, whichever of them is
+                imported first.
 
         Raises:
             DuplicatePluginError: Another object has this name in this framework. Nothing is changed.
         """
         with self._lock:
             rival = self._rival(info)
-            if rival is not None and not override:
+            replaced = rival is not None and not override and bool(rival.extra.get("override"))
+            if rival is not None and not override and not replaced:
                 raise DuplicatePluginError(duplicate_message(info, [rival, info]))
-            if (info.type, info.reference) not in self._by_reference:
+            if (info.type, info.reference) not in self._by_reference and not replaced:
                 self._registered.setdefault(info.key, {})[info.framework] = info
             if obj is not None:
                 self._objects[info.type, info.reference] = obj
@@ -129,13 +131,17 @@ class Registry:
         Raises:
             DuplicatePluginError: Two different objects of one framework claim the name.
         """
+        found = self._all_providers(plugin_type, name)
+        _refuse_clash(found)
+        return found
+
+    def _all_providers(self, plugin_type: str, name: str) -> list[PluginInfo]:
         key = f"{plugin_type}:{name}"
         with self._lock:
             registered = dict(self._registered.get(key, {}))
             found = list(registered.values())
             discovered = self._discovered.get(key, ())
             found.extend(info for info in discovered if info.framework not in registered)
-        _refuse_clash(found)
         return sorted(found, key=_precedence)
 
     def resolve(self, plugin_type: str, name: str) -> PluginInfo:
@@ -156,11 +162,13 @@ class Registry:
 
     def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
         framework, bare = split_name(name)
-        found = self.providers(plugin_type, bare)
+        found = self._all_providers(plugin_type, bare)
         if framework is not None:
             wanted = framework_identifier(framework)
-            return next((info for info in found if framework_identifier(info.framework) == wanted), None)
-        if len(found) > 1 and found[0].framework in ADAPTED:
+            found = [info for info in found if framework_identifier(info.framework) == wanted]
+        if found:
+            _refuse_clash([info for info in found if info.framework == found[0].framework])
+        if framework is None and len(found) > 1 and found[0].framework in ADAPTED:
             names = ", ".join(info.qualified for info in found)
             raise AmbiguousPluginError(
                 f"{plugin_type} {bare!r} exists in several frameworks; say which: {names}"

@@ -346,9 +346,8 @@ def test_two_objects_of_one_name_are_an_error_that_names_both_places():
         def b(model, cfg):
             return 2
 
-    assert (
-        str(caught.value) == f"step 'twice' is defined twice in framework 'project':\n  {first}\n  {second}"
-    )
+    places = f"  {__file__}:{a.__code__.co_firstlineno}\n  {raising_line(caught)}"
+    assert str(caught.value) == f"step 'twice' is defined twice in framework 'project':\n{places}"
     assert get_registry().get("step", "twice") is a
 
 
