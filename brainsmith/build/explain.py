@@ -12,7 +12,7 @@ _SENTENCES = {
     "source": "its source changed",
     "arguments": "its arguments changed",
     "cfg": "FINN's own config came in or went",
-    "project plugins": "the project's plugins changed",
+    "plugins": "plugins of the project or of a package changed",
     "model": "the model before it is another one",
 }
 

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import os
+import random
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @contextmanager
-def process_state_kept() -> Iterator[None]:
-    """Restore the working folder and the environment if the body changed them.
+def process_state_kept(seed: str) -> Iterator[None]:
+    """Restore the working folder, the environment and the random generators' states that the body changes.
+
+    The generators begin with a seed: QONNX names new tensors at random, and the same build should give the same
+    names.
 
     Only what the body changed is written back: another thread's build is not disturbed where nothing changed.
     FINN's own variables stay: it sets them once for the whole process, when it is prepared.
     """
     folder = Path.cwd()
     environment = dict(os.environ)
+    states = random.getstate(), np.random.get_state()
+    random.seed(seed)
+    np.random.seed(zlib.crc32(seed.encode()))
     try:
         yield
     finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
         if _folder() != folder:
             os.chdir(folder)
         for name in set(os.environ) - set(environment):

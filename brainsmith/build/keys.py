@@ -36,16 +36,27 @@ def framework_versions() -> dict[str, str]:
     return versions
 
 
-def step_parts(
-    step: BuildStep, model: str, versions: dict[str, str], folders: Iterable[Path]
-) -> dict[str, str]:
+def plugin_sources(places: Iterable[Path]) -> str:
+    """Return a digest of the plugins that belong to no framework, any of which a step may use.
+
+    Args:
+        places: Folders and files.
+    """
+    digest = hashlib.blake2b(digest_size=20)
+    for place in sorted(set(places)):
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(f"{path}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def step_parts(step: BuildStep, model: str, versions: dict[str, str], plugins: str) -> dict[str, str]:
     """Return the parts of a step's cache key, by what they are.
 
     Args:
         step: The step.
         model: Digest of the model it gets.
         versions: As `framework_versions` gives them.
-        folders: Folders of the project's own plugins, any of which a step may use.
+        plugins: As `plugin_sources` gives them.
 
     Raises:
         Uncacheable: The result cannot be tied to a key; the message says why.
@@ -55,7 +66,7 @@ def step_parts(
         "source": _source(step),
         "arguments": _arguments(step),
         "frameworks": json.dumps(versions, sort_keys=True),
-        "project plugins": _digest(_contents(folders)),
+        "plugins": plugins,
         "model": model,
     }
 
@@ -96,14 +107,6 @@ def _stamp(root: Path, without: tuple[str, ...]) -> str:
         stat = path.stat()
         lines.append(f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}")
     return _digest("\n".join(sorted(lines)).encode())[:12]
-
-
-def _contents(folders: Iterable[Path]) -> bytes:
-    digest = hashlib.blake2b()
-    for folder in sorted(set(folders)):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(f"{path}\n".encode() + path.read_bytes())
-    return digest.digest()
 
 
 def _version(distribution: str) -> str:

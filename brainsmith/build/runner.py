@@ -13,7 +13,7 @@ from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
-from brainsmith.build.keys import framework_versions, step_parts
+from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
@@ -40,7 +40,7 @@ class StepRunner:
             values, made when the first step has to run.
         staging: Where steps put files.
         cache: None to run everything.
-        folders: The project's own plugins.
+        folders: Where plugins are that belong to no framework.
 
     Attributes:
         results: One for each step so far.
@@ -59,8 +59,8 @@ class StepRunner:
         self._config = config
         self._staging = staging
         self._cache = cache
-        self._folders = folders
         self._versions = framework_versions() if cache is not None else {}
+        self._plugins = plugin_sources(folders) if cache is not None else ""
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
         self._given: Any = None
@@ -98,7 +98,7 @@ class StepRunner:
             return None, "the build cache is off"
         try:
             digest = Artifact(self._portable(_MODEL, model.data)).digest
-            parts = step_parts(step, digest, self._versions, self._folders)
+            parts = step_parts(step, digest, self._versions, self._plugins)
             return {**parts, "cfg": "finn" if self._with_finn else "own"}, ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
@@ -130,8 +130,9 @@ class StepRunner:
         view = RecordingView(self._step_config())
         before = _listing(self._staging)
         given = model.data
+        seed = f"{step.name} {Artifact(self._portable(_MODEL, given)).digest}"
         try:
-            with process_state_kept():
+            with process_state_kept(seed):
                 wrapper = function(model.take(), view)
             result = Artifact.of(_checked(wrapper))
         except PluginLoadError:

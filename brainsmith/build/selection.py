@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.selection import Selection
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.registry import Registry
+    from brainsmith.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class BuildSelection:
         description: The blueprint, as the report names it.
         registry: Where plugins are.
         cache_folder: Where the build cache is.
-        folders: The project's own plugins.
+        folders: Where plugins are that belong to no framework: the project's, and installed packages'.
         warnings: Optional plugins that are absent.
     """
 
@@ -78,7 +79,7 @@ def select(request: Request) -> BuildSelection:
         description=_description(blueprint),
         registry=registry,
         cache_folder=Path(settings.cache_dir) / "builds",
-        folders=_folders(settings),
+        folders=_plugin_sources(settings, registry),
         warnings=chosen.skipped,
     )
 
@@ -129,6 +130,13 @@ def _description(blueprint: Blueprint) -> dict[str, Any]:
     }
 
 
-def _folders(settings: Any) -> tuple[Path, ...]:
+def _plugin_sources(settings: Settings, registry: Registry) -> tuple[Path, ...]:
     own = [Path(settings.project) / "plugins"] if settings.project else []
-    return tuple(folder for folder in (*own, *map(Path, settings.plugin_folders)) if folder.is_dir())
+    found = [*own, *map(Path, settings.plugin_folders)]
+    for info in registry.records():
+        if info.framework not in ("brainsmith", "qonnx", "finn", "project") and info.file:
+            file = Path(info.file)
+            # The whole package of the plugin, or the one file where it is no package.
+            depth = info.module.count(".")
+            found.append(file if depth == 0 else file.parents[depth - 1])
+    return tuple(dict.fromkeys(path for path in found if path.exists()))

@@ -83,7 +83,7 @@ def test_an_edited_plugin_is_run_again(project):
     result = run(project, file)
     assert (result.steps[0].reused, result.steps[0].cache) == (
         False,
-        "its source changed, the project's plugins changed",
+        "its source changed, plugins of the project or of a package changed",
     )
 
 

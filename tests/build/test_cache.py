@@ -15,7 +15,7 @@ PARTS = {
     "source": "s",
     "arguments": "{}",
     "frameworks": '{"qonnx": "1.0.0"}',
-    "project plugins": "p",
+    "plugins": "p",
     "model": "m",
 }
 CONFIG = StepConfig(target_fps=1000)
@@ -56,7 +56,7 @@ def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
         ({"source": "t"}, "its source changed"),
         ({"arguments": "[]"}, "its arguments changed"),
         ({"model": "n"}, "the model before it is another one"),
-        ({"project plugins": "q"}, "the project's plugins changed"),
+        ({"plugins": "q"}, "plugins of the project or of a package changed"),
         ({"frameworks": '{"qonnx": "1.0.1"}'}, "qonnx was 1.0.0, and is 1.0.1 now"),
         ({"frameworks": '{"qonnx": "1.0.0 (ab)"}'}, "the sources of qonnx changed"),
         ({"source": "t", "model": "n"}, "its source changed, the model before it is another one"),

@@ -131,6 +131,19 @@ def test_folder_and_environment_are_restored(tmp_path, monkeypatch):
     assert os.environ["BUILD_TEST_KEPT"] == "1"
 
 
+def test_random_numbers_of_steps_are_the_same_in_each_build(tmp_path):
+    import random
+
+    def step(model, cfg):
+        model.graph.node[0].name = f"{random.random()} {np.random.random()}"
+        return model
+
+    before = random.getstate()
+    names = [run(step, tmp_path, at, cache=False)[0].peek().graph.node[0].name for at in ("a", "b")]
+    assert names[0] == names[1]
+    assert random.getstate() == before
+
+
 def test_a_failure_names_step_node_and_cause(tmp_path):
     def step(model, cfg):
         for node in model.graph.node:

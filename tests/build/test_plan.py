@@ -1,0 +1,85 @@
+import pytest
+from qonnx.transformation.infer_shapes import InferShapes
+
+from brainsmith.build.plan import steps_from
+from brainsmith.errors import BuildError, PluginNotFoundError
+from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugins import steps as door
+from brainsmith.plugins import transforms as tfm
+from tests.build import graphs
+
+
+def plan(*entries):
+    return steps_from(entries, get_plugin_manager().all_records()[0])
+
+
+def shown(*entries):
+    return [(step.name, step.framework, step.kind) for step in plan(*entries)]
+
+
+def test_names_dicts_records_and_the_doors_objects():
+    registry = get_plugin_manager().all_records()[0]
+    assert shown(
+        "cleanup",
+        "finn:step_tidy_up",
+        {"transform": "ExpandNorms"},
+        {"step": "streamline"},
+        registry.resolve("transform", "qonnx:FoldConstants"),
+        door.qonnx_to_finn,
+        tfm.MergeOpChains,
+    ) == [
+        ("cleanup", "brainsmith", "step"),
+        ("finn:step_tidy_up", "finn", "step"),
+        ("ExpandNorms", "brainsmith", "transform"),
+        ("streamline", "brainsmith", "step"),
+        ("FoldConstants", "qonnx", "transform"),
+        ("qonnx_to_finn", "brainsmith", "step"),
+        ("MergeOpChains", "brainsmith", "transform"),
+    ]
+
+
+def test_instances_and_functions():
+    def mine(model, cfg):
+        return model
+
+    assert shown(mine, InferShapes()) == [
+        ("mine", "callable", "step"),
+        ("InferShapes", "callable", "transform"),
+    ]
+    model = graphs.quant_mlp()
+    assert plan(mine)[0].load()(model, None) is model
+    assert plan(InferShapes())[0].load()(model, None).get_tensor_shape("m0") == [1, 8]
+    assert plan({"transform": "qonnx:InferShapes"})[0].load()(model, None).get_tensor_shape("m0") == [1, 8]
+
+
+def test_the_build_steps_of_the_requirements():
+    steps = [
+        door.cleanup,
+        lambda m, cfg: m.transform(tfm.ExpandNorms()),
+        door.qonnx_to_finn,
+        lambda m, cfg: m.transform(tfm.finn.Streamline()),
+        door.hardware_inference,
+    ]
+    assert [name for name, _, _ in shown(*steps)][::2] == ["cleanup", "qonnx_to_finn", "hardware_inference"]
+
+
+@pytest.mark.parametrize("entry", [3, None, object()])
+def test_what_is_no_step(entry):
+    with pytest.raises(
+        BuildError, match=r"^steps\[1\] must be a function \(model, cfg\) -> model, the name of a "
+    ):
+        plan("cleanup", entry)
+
+
+def test_a_dict_with_other_keys():
+    with pytest.raises(
+        BuildError, match=r"^steps\[0\] must be \{'step' or 'transform': name, 'args': \{\.\.\.\}\}, "
+    ):
+        plan({"stepp": "cleanup"})
+
+
+def test_an_empty_pipeline_and_an_unknown_name():
+    with pytest.raises(BuildError, match=r"^the pipeline has no steps: "):
+        plan()
+    with pytest.raises(PluginNotFoundError, match="Did you mean 'cleanup'"):
+        plan("cleenup")
