@@ -1,0 +1,227 @@
+"""One build on its way: steps, checkpoints, verification and report, as the pipeline's callback meets them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.cache import BuildCache
+from brainsmith.build.config import StepConfig
+from brainsmith.build.estimates import read_estimates
+from brainsmith.build.golden import RANDOM_WARNING, GoldenData, load_golden
+from brainsmith.build.pipeline import BuildStep, Pipeline
+from brainsmith.build.report import assemble, imported_modules, plugin_list
+from brainsmith.build.result import BuildResult, Progress
+from brainsmith.build.runner import StepRunner
+from brainsmith.build.verify import Verified, Verifier
+from brainsmith.errors import BuildError, VerificationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.build.artifact import Artifact
+    from brainsmith.build.selection import BuildSelection
+    from brainsmith.build.workspace import Workspace
+
+
+class Job:
+    """What one build runs, and what is known so far.
+
+    Attributes:
+        selection: What it was asked to do.
+        workspace: Where its files are.
+        pipeline: Its steps.
+        runner: What runs them; it has their results.
+        warnings: What the user should know.
+    """
+
+    def __init__(
+        self,
+        selection: BuildSelection,
+        source: Artifact,
+        workspace: Workspace,
+        use_cache: bool,
+        progress: Callable[[Progress], None] | None,
+        explain: bool,
+    ) -> None:
+        self.selection = selection
+        self.workspace = workspace
+        self._source = source
+        self._progress = progress
+        self._explain = explain
+        self._verifier: Verifier | None = None
+        self._last_whole: Verified | None = None
+        self.warnings: list[str] = list(self.selection.warnings)
+        steps = self.selection.steps
+        self.pipeline = Pipeline(steps, self._between)
+        config = StepConfig(output_dir=str(workspace.staging), **self.selection.target)
+        self._clock = config.synth_clk_period_ns
+        cache = BuildCache(self.selection.cache_folder) if use_cache else None
+        self._cache = cache
+        self.runner = StepRunner(steps, config, workspace.staging, cache, self.selection.folders)
+
+    def prepare(self, verify: bool) -> None:
+        """Read the golden data and run them through the input model."""
+        if not verify:
+            return
+        model = self._source.peek()
+        golden = load_golden(model, *self.selection.golden)
+        if golden.random:
+            self.warnings.append(RANDOM_WARNING)
+        self._verifier = self._make_verifier(model, golden)
+        if self._verifier is not None:
+            accuracy = self._verifier.accuracy
+            right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
+            self._tell("check", 0, f"input model: {len(golden.inputs)} samples{right}")
+
+    def _make_verifier(self, model: ModelWrapper, golden: GoldenData) -> Verifier | None:
+        try:
+            return Verifier(model, golden, self.selection.tolerances)
+        except VerificationError:
+            raise
+        except BuildError as error:
+            self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
+            return None
+
+    def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
+        """Checkpoint and verify the step that is over, and announce the next."""
+        count = len(self.runner.results)
+        if previous is not None:
+            self._checkpoint(count, previous, model)
+            done = self.runner.results[-1]
+            if self._verifier is not None:
+                done.verified = self._verify(previous, model, whole=following is None)
+            self._tell("done", count, _line(done, self._explain), done)
+        if following is not None:
+            self._tell("start", count + 1, following.name)
+
+    def _checkpoint(self, count: int, step: BuildStep, model: Artifact) -> None:
+        file = self.workspace.staging / checkpoint_name(count, step.name)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(model.data)
+
+    def _verify(self, step: BuildStep, model: Artifact, whole: bool) -> Verified:
+        assert self._verifier is not None
+        outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
+        if outcome.reason:
+            self.warnings.append(f"step '{step.name}' was not verified: {outcome.reason}")
+        if whole:
+            self._last_whole = outcome
+        return outcome
+
+    def _parent(self) -> ModelWrapper | None:
+        """Return the model that FINN's partitioning left behind, which holds the current one as a node."""
+        file = self.workspace.staging / "intermediate_models" / "dataflow_parent.onnx"
+        if not file.is_file():
+            return None
+        from qonnx.core.modelwrapper import ModelWrapper
+
+        return ModelWrapper(str(file))
+
+    def _tell(self, kind: str, index: int, text: str, step: Any = None) -> None:
+        if self._progress is not None:
+            self._progress(Progress(kind, index, len(self.pipeline.steps), text, step))
+
+    def finish(self, model: object, source: Artifact, last: Artifact, report: bool) -> BuildResult:
+        """Write the last model and the report."""
+        staging, output = self.workspace.staging, self.workspace.output
+        (staging / "model.onnx").write_bytes(last.data)
+        layers, estimate = read_estimates(staging, self._clock)
+        if self._cache is not None:
+            self._cache.trim()
+        name = str(model) if isinstance(model, (str, Path)) else "model in memory"
+        content = assemble(
+            {"file": name, "name": Path(name).stem, "digest": source.digest, **_sizes(source)},
+            self.selection.description,
+            plugin_list(self.selection.registry, self.selection.steps),
+            imported_modules(self.selection.registry),
+            self.runner.results,
+            layers,
+            estimate,
+            self._accuracy(),
+            self.warnings + self.runner.warnings,
+            self._graphs(source, last) if report else None,
+        )
+        if report:
+            # The web layer lies above this one, so it is reached by name and only when a page is wanted.
+            importlib.import_module("brainsmith.web.report").render(content, staging / "report.html")
+        (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
+        explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
+        return BuildResult(
+            output,
+            output / "model.onnx",
+            content,
+            tuple(self.runner.results),
+            tuple(content["warnings"]),
+            explanations,
+        )
+
+    def _graphs(self, source: Artifact, last: Artifact) -> dict[str, Any]:
+        from brainsmith.build.graphs import graph_data
+
+        return {"before": graph_data(source.peek()), "after": graph_data(last.peek())}
+
+    def _accuracy(self) -> dict[str, Any] | None:
+        if self._verifier is None or self._verifier.accuracy is None:
+            return None
+        after = self._last_whole.accuracy if self._last_whole is not None else None
+        return {"samples": self._verifier.samples, "before": self._verifier.accuracy, "after": after}
+
+    def explain_failure(self, error: BuildError, failed: Path) -> str:
+        """Return the message of a failed build: what, after which steps, and where the last good model is."""
+        done = self.runner.results
+        good = (
+            len(done) - 1
+            if done and _is_about(error, done[-1].name) and "changed what" in str(error)
+            else len(done)
+        )
+        lines = [str(error)]
+        if good:
+            lines.append(f"  steps before it: {', '.join(step.name for step in done[:good])}")
+            lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1].name)}")
+        else:
+            lines.append("  it was the first step; the last good model is the input model")
+        return "\n".join(lines)
+
+    def interruption(self) -> str:
+        """Return what to say about Ctrl-C."""
+        done = len(self.runner.results)
+        total = len(self.pipeline.steps)
+        kept = "; the steps done are in the build cache" if done and self._cache is not None else ""
+        return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
+
+
+def checkpoint_name(count: int, step: str) -> str:
+    """Return where the model after a step is kept: `checkpoints/03_finn_step_streamline.onnx`."""
+    return f"checkpoints/{count:02d}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', step).strip('_')}.onnx"
+
+
+def _is_about(error: BuildError, step: str) -> bool:
+    return str(error).startswith(f"step '{step}' ")
+
+
+def _line(step: Any, explain: bool) -> str:
+    text = f"{step.name}  {step.seconds:.2f} s"
+    if step.reused:
+        text += "  reused"
+    verified = step.verified
+    if verified is not None:
+        text += f"  verified {verified.samples} samples" if not verified.reason else "  not verified"
+    return f"{text}  ({step.cache})" if explain else text
+
+
+def _sizes(source: Artifact) -> dict[str, Any]:
+    model = source.peek()
+    constants = {tensor.name for tensor in model.graph.initializer}
+    return {
+        "nodes": len(model.graph.node),
+        "inputs": {
+            v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.input if v.name not in constants
+        },
+        "outputs": {v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.output},
+    }
