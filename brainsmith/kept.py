@@ -96,11 +96,11 @@ class Kept:
         return value if key == self.key and (stamp is None or saved_stamp == stamp) else None
 
     def save(self, stamp: Any, value: Any) -> bool:
-        """Write the value; False if the folder cannot be written, which only costs time."""
-        body = marshal.dumps((self.key, stamp, value))
+        """Write the value; False if it is not plain or the folder cannot be written, which only costs time."""
         try:
+            body = marshal.dumps((self.key, stamp, value))
             write_atomically(self.path, _MAGIC + checksum(body) + body)
-        except OSError:
+        except (OSError, ValueError):
             return False
         return True
 

@@ -210,12 +210,23 @@ def _apply(
         problems.append(Problem(source, line, column, f"{name} must be {wanted}, not {value!r}"))
         return
     if name == "plugin_folders":
-        base = settings.project if source.endswith(".yaml") and settings.project else os.getcwd()
+        base = _base_folder(source, settings)
         converted = tuple(
             os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in converted
         )
     setattr(settings, name, converted)
     settings.sources[name] = source
+
+
+def _base_folder(source: str, settings: Settings) -> str:
+    """Return where a relative path begins: the project, the folder of the user's file, or the current folder."""
+    if source in settings.files:
+        folder = os.path.dirname(source)
+        return os.path.dirname(folder) if os.path.basename(folder) == PROJECT_FOLDER else folder
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # it was removed
+        return os.sep
 
 
 def _as_seconds(value: object) -> float:
@@ -297,7 +308,12 @@ def _parse_config(path: str, problems: list[Problem]) -> dict[str, tuple[Any, in
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         problems.append(Problem(path, line, column, f"the settings are not YAML: {error.problem}"))
         return {}
-    return _plugin_system(yaml, root, path, problems) if root is not None else {}
+    except yaml.reader.ReaderError as error:
+        problems.append(Problem(path, 0, 0, f"the settings are not YAML: {error.reason}"))
+        return {}
+    if root is None or root.tag == "tag:yaml.org,2002:null":
+        return {}
+    return _plugin_system(yaml, root, path, problems)
 
 
 def _plugin_system(
@@ -315,8 +331,31 @@ def _plugin_system(
             problems.append(Problem(path, line, column, text))
         elif isinstance(value, yaml.MappingNode):
             for name, item in value.value:
-                place = (name.start_mark.line + 1, name.start_mark.column + 1)
-                values[str(name.value)] = (constructor.construct_object(item, deep=True), *place)
+                _add_setting(yaml, constructor, name, item, path, values, problems)
         elif value.tag != "tag:yaml.org,2002:null":
             problems.append(Problem(path, line, column, "plugin_system must be a table of settings"))
     return values
+
+
+def _add_setting(
+    yaml: Any,
+    constructor: Any,
+    name: Any,
+    item: Any,
+    path: str,
+    values: dict[str, tuple[Any, int, int]],
+    problems: list[Problem],
+) -> None:
+    line, column = name.start_mark.line + 1, name.start_mark.column + 1
+    if not isinstance(name, yaml.ScalarNode):
+        problems.append(Problem(path, line, column, "a setting's name must be a word"))
+        return
+    if name.value in values:
+        problems.append(Problem(path, line, column, f"{name.value} is set twice"))
+        return
+    try:
+        values[name.value] = (constructor.construct_object(item, deep=True), line, column)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = (mark.line + 1, mark.column + 1) if mark else (line, column)
+        problems.append(Problem(path, *place, f"the settings are not YAML: {error.problem}"))

@@ -1,0 +1,192 @@
+"""Values on disk: whole or not at all, and never believed when damaged."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brainsmith.kept import Kept, checksum, digest, read_bytes, write_atomically
+
+VALUE = {"a": [1, 2.5, None, True, ("x", b"y")], "ü": "ß" * 100}
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return Kept(str(tmp_path / "cache"), "things", "key")
+
+
+def test_what_was_saved_is_loaded(kept):
+    assert kept.load("stamp") is None
+    assert kept.save("stamp", VALUE) is True
+    assert kept.load("stamp") == VALUE
+    assert kept.load(None) == VALUE
+    assert kept.load("other") is None
+    assert kept.save("other", 1) is True
+    assert (kept.load("other"), kept.load("stamp")) == (1, None)
+    kept.remove()
+    assert kept.load("other") is None
+    kept.remove()
+
+
+def test_every_key_and_kind_has_its_own_file(tmp_path):
+    made = [Kept(str(tmp_path), kind, key) for kind in ("a", "b") for key in ("x", "y", "\udce4")]
+    for number, kept in enumerate(made):
+        assert kept.save(None, number)
+    assert [kept.load(None) for kept in made] == list(range(len(made)))
+
+
+def test_a_file_of_another_key_is_not_believed(tmp_path):
+    one, other = Kept(str(tmp_path), "a", "one"), Kept(str(tmp_path), "a", "other")
+    one.save(None, 1)
+    os.replace(one.path, other.path)
+    assert other.load(None) is None
+
+
+def test_every_changed_byte_is_noticed(kept):
+    kept.save("stamp", VALUE)
+    data = Path(kept.path).read_bytes()
+    for position in range(len(data)):
+        for flip in (0x01, 0x80, 0xFF):
+            damaged = bytearray(data)
+            damaged[position] ^= flip
+            Path(kept.path).write_bytes(damaged)
+            assert kept.load("stamp") is None, (position, flip)
+
+
+def test_every_truncation_is_noticed(kept):
+    kept.save("stamp", VALUE)
+    data = Path(kept.path).read_bytes()
+    for length in range(len(data)):
+        Path(kept.path).write_bytes(data[:length])
+        assert kept.load("stamp") is None, length
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200), st.booleans())
+def test_garbage_is_not_believed(kept, garbage, with_checksum):
+    kept.save("stamp", VALUE)
+    magic = Path(kept.path).read_bytes()[:16]
+    Path(kept.path).write_bytes(magic + checksum(garbage) + garbage if with_checksum else garbage)
+    assert kept.load("stamp") is None
+
+
+def test_bytes_after_the_end_are_noticed(kept):
+    kept.save("stamp", VALUE)
+    with open(kept.path, "ab") as file:
+        file.write(b"more")
+    assert kept.load("stamp") is None
+
+
+def test_a_value_that_cannot_be_kept_only_costs_time(kept):
+    assert kept.save("stamp", object()) is False
+    assert kept.load("stamp") is None
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    kept = Kept(str(tmp_path / "cache"), "things", "key")
+    assert kept.save("stamp", VALUE) is False
+    assert kept.load("stamp") is None
+    kept.remove()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user other than root, who may write everywhere")
+def test_a_read_only_folder_only_costs_time(kept):
+    kept.save("stamp", VALUE)
+    folder = os.path.dirname(kept.path)
+    os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert kept.save("stamp", 2) is False
+        assert kept.load("stamp") == VALUE
+    finally:
+        os.chmod(folder, stat.S_IRWXU)
+
+
+def test_a_folder_at_the_file_s_place_only_costs_time(kept):
+    os.makedirs(kept.path)
+    assert kept.save("stamp", VALUE) is False
+    assert kept.load("stamp") is None
+    assert [name for name in os.listdir(os.path.dirname(kept.path)) if name.endswith(".tmp")] == []
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
+    path = str(tmp_path / "file")
+    write_atomically(path, b"old")
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        write_atomically(path, b"new")
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["file"]
+    assert read_bytes(path) == b"old"
+
+
+def test_large_and_empty_files_are_read_whole(tmp_path):
+    for size in (0, 1, 4096, 3_000_001):
+        write_atomically(str(tmp_path / "file"), b"x" * size)
+        assert read_bytes(str(tmp_path / "file")) == b"x" * size
+
+
+def test_pitfall_06_readers_never_see_half_a_file(kept):
+    values = [{"n": n, "filler": "x" * (n * 20_000)} for n in range(8)]
+    seen, stop = [], threading.Event()
+
+    def read():
+        while not stop.is_set():
+            seen.append(kept.load(None))
+
+    kept.save(None, values[0])
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(40):
+        for value in values:
+            assert kept.save(None, value)
+    stop.set()
+    for thread in threads:
+        thread.join(30)
+    assert len(seen) > 50
+    assert all(value in values for value in seen)
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file(tmp_path):
+    kept = Kept(str(tmp_path), "things", "key")
+    code = (
+        "from brainsmith.kept import Kept\n"
+        f"kept = Kept({str(tmp_path)!r}, 'things', 'key')\n"
+        "print('begin', flush=True)\n"
+        "n = 0\n"
+        "while True:\n"
+        "    n += 1\n"
+        "    kept.save(None, (n, 'x' * 3_000_000))\n"
+    )
+    for pause in (0.0, 0.003, 0.02, 0.05):
+        child = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        )
+        assert child.stdout.readline() == b"begin\n"
+        time.sleep(pause)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        value = kept.load(None)
+        assert value is None or len(value[1]) == 3_000_000
+
+
+def test_a_digest_is_16_hexadecimal_digits_and_stable():
+    assert digest("text") == digest("text")
+    assert len({digest(str(n)) for n in range(2000)}) == 2000
+    assert len(digest("\udcff")) == 16

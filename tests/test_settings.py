@@ -1,0 +1,285 @@
+"""The settings: what wins over what, what is refused, and with which place."""
+
+# ruff: noqa: E501  (the texts are easier to read on one line)
+
+import os
+
+import pytest
+
+from brainsmith.errors import SettingsError
+from brainsmith.settings import Settings, find_project, load_settings
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    folder = tmp_path / "project"
+    (folder / ".brainsmith").mkdir(parents=True)
+    (folder / "deep" / "er").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def user_config(text):
+    folder = os.path.join(os.environ["XDG_CONFIG_HOME"], "brainsmith")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "config.yaml")
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def project_config(project, text):
+    path = project / ".brainsmith" / "config.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_the_defaults(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = load_settings()
+    plain = {name: getattr(settings, name) for name in Settings.__slots__}
+    assert plain == {
+        "cache_ttl": 300.0,
+        "discovery_mode": "full",
+        "frameworks": None,
+        "performance_tracking": True,
+        "debug": False,
+        "dynamic_loading": True,
+        "plugin_folders": (),
+        "groups": {},
+        "project": None,
+        "cache_dir": os.path.join(os.environ["XDG_CACHE_HOME"], "brainsmith"),
+        "files": (os.path.join(os.environ["XDG_CONFIG_HOME"], "brainsmith", "config.yaml"),),
+        "sources": {},
+    }
+
+
+def test_caches_and_settings_lie_in_the_home_folder_where_xdg_says_nothing(tmp_path, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = load_settings(str(tmp_path))
+    assert settings.cache_dir == str(tmp_path / ".cache" / "brainsmith")
+    assert settings.files == (str(tmp_path / ".config" / "brainsmith" / "config.yaml"),)
+
+
+def test_argument_environment_project_user_default_in_this_order(project, monkeypatch):
+    assert load_settings().cache_ttl == 300
+    user = user_config("plugin_system: {cache_ttl: 10, discovery_mode: selective, frameworks: [qonnx]}\n")
+    assert (load_settings().cache_ttl, load_settings().sources["cache_ttl"]) == (10, user)
+    own = project_config(project, "plugin_system:\n  cache_ttl: 20\n  performance_tracking: false\n")
+    settings = load_settings()
+    assert (settings.cache_ttl, settings.sources["cache_ttl"]) == (20, own)
+    assert settings.discovery_mode == "selective"
+    assert settings.performance_tracking is False
+    assert settings.frameworks == ("qonnx",)
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_CACHE_TTL", "30.5")
+    assert (load_settings().cache_ttl, load_settings().sources["cache_ttl"]) == (
+        30.5,
+        "BRAINSMITH_PLUGIN_CACHE_TTL",
+    )
+    assert load_settings(cache_ttl=40).cache_ttl == 40
+    assert load_settings(cache_ttl=None).cache_ttl == 30.5
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", True),
+        ("true", True),
+        ("Yes", True),
+        ("on", True),
+        ("0", False),
+        ("no", False),
+        ("OFF", False),
+        ("False", False),
+    ],
+)
+def test_switches_in_the_environment(text, value, monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_DEBUG", text)
+    monkeypatch.setenv("BRAINSMITH_DYNAMIC_LOADING", text)
+    settings = load_settings()
+    assert (settings.debug, settings.dynamic_loading) == (value, value)
+
+
+def test_an_empty_variable_says_nothing(monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "")
+    assert load_settings().discovery_mode == "full"
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        (
+            "BRAINSMITH_PLUGIN_CACHE_TTL",
+            "soon",
+            "cache_ttl must be a number of seconds, 0 or more, not 'soon'",
+        ),
+        ("BRAINSMITH_PLUGIN_CACHE_TTL", "-1", "cache_ttl must be a number of seconds, 0 or more, not -1.0"),
+        ("BRAINSMITH_PLUGIN_CACHE_TTL", "nan", "cache_ttl must be a number of seconds, 0 or more, not nan"),
+        ("BRAINSMITH_PLUGIN_CACHE_TTL", "inf", "cache_ttl must be a number of seconds, 0 or more, not inf"),
+        (
+            "BRAINSMITH_PLUGIN_MODE",
+            "fast",
+            "discovery_mode must be full or blueprint or selective, not 'fast'",
+        ),
+        ("BRAINSMITH_PLUGIN_DEBUG", "maybe", "debug must be true or false, not 'maybe'"),
+    ],
+)
+def test_a_variable_that_cannot_be_used_is_named(variable, text, message, monkeypatch):
+    monkeypatch.setenv(variable, text)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value) == f"{variable}: {message}"
+
+
+def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
+    path = project_config(
+        project,
+        "plugin_system:\n  cache_ttl: -1\n  discovery_mod: full\n  frameworks: qonnx\n\nbuild:\n  x: 1\n",
+    )
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "x")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert sorted(str(caught.value).splitlines()) == sorted(
+        [
+            f"{path}:2:3: cache_ttl must be a number of seconds, 0 or more, not -1",
+            f"{path}:3:3: there is no setting 'discovery_mod'. Did you mean 'discovery_mode'?",
+            f"{path}:4:3: frameworks must be a list of frameworks such as [qonnx, finn], not 'qonnx'",
+            f"{path}:6:1: there is no section 'build'; there is plugin_system",
+            "BRAINSMITH_PLUGIN_MODE: discovery_mode must be full or blueprint or selective, not 'x'",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n", ":1:1: the settings must be a table with the key plugin_system"),
+        ("plugin_system: 3\n", ":1:1: plugin_system must be a table of settings"),
+        (
+            "plugin_system: {a: [}\n",
+            ":1:21: the settings are not YAML: expected the node content, but found '}'",
+        ),
+        (b"\xff\xfe\xff", ": the settings must be UTF-8 text: invalid start byte"),
+        (
+            "plugin_system: {zzz: 1}\n",
+            ":1:17: there is no setting 'zzz'; there are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
+            " dynamic_loading, plugin_folders, groups",
+        ),
+        (
+            "plugin_system: {cache_ttl: 2020-01-01}\n",
+            ":1:17: cache_ttl must be a number of seconds, 0 or more, not datetime.date(2020, 1, 1)",
+        ),
+        (
+            "plugin_system: {cache_ttl: !!python/object:os.system x}\n",
+            ":1:28: the settings are not YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/object:os.system'",
+        ),
+        (
+            "plugin_system: {groups: {a: b}}\n",
+            ":1:17: groups must be a table of lists of plugin names, not {'a': 'b'}",
+        ),
+        ("plugin_system: {debug: 1}\n", ":1:17: debug must be true or false, not 1"),
+        (
+            "plugin_system: {frameworks: [1]}\n",
+            ":1:17: frameworks must be a list of frameworks such as [qonnx, finn], not [1]",
+        ),
+        (
+            "plugin_system: {discovery_mode: [full]}\n",
+            ":1:17: discovery_mode must be full or blueprint or selective, not ['full']",
+        ),
+        ("plugin_system: {cache_ttl: 1, cache_ttl: 2}\n", ":1:31: cache_ttl is set twice"),
+        ("plugin_system: {? [a] : 1}\n", ":1:19: a setting's name must be a word"),
+        ("a: \0\n", ": the settings are not YAML: special characters are not allowed"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_an_error_with_its_place(project, text, message):
+    path = project_config(project, text)
+    for _ in range(2):  # the second time from the cache, if it was kept
+        with pytest.raises(SettingsError) as caught:
+            load_settings()
+        assert str(caught.value) == path + message
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "plugin_system:\n", "plugin_system: {}\n", "---\n"])
+def test_an_empty_file_is_fine(project, text):
+    project_config(project, text)
+    assert load_settings().sources == {}
+
+
+def test_a_folder_in_place_of_the_file_is_an_error(project):
+    (project / ".brainsmith" / "config.yaml").mkdir()
+    with pytest.raises(SettingsError, match=r"config.yaml: the settings cannot be read: Is a directory"):
+        load_settings()
+
+
+def test_pitfall_05_a_changed_file_is_read_again(project):
+    for number in range(5):
+        path = project_config(project, f"plugin_system: {{cache_ttl: {number}}}\n")
+        assert load_settings().cache_ttl == number
+    status = os.stat(path)
+    project_config(project, "plugin_system: {cache_ttl: 9}\n")  # the same size
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert load_settings().cache_ttl == 9
+    os.unlink(path)
+    assert load_settings().cache_ttl == 300
+
+
+def test_parsed_settings_are_kept_so_that_yaml_is_not_imported(project):
+    from tests.plugin.installed import run_python
+
+    project_config(project, "plugin_system: {cache_ttl: 7, groups: {a: [x, 'qonnx:Y']}}\n")
+    code = """
+    import json, sys
+    from brainsmith.settings import load_settings
+    settings = load_settings()
+    print(json.dumps([settings.cache_ttl, settings.groups, "yaml" in sys.modules]))
+    """
+    assert run_python(code, cwd=project) == [7, {"a": ["x", "qonnx:Y"]}, True]
+    assert run_python(code, cwd=project) == [7, {"a": ["x", "qonnx:Y"]}, False]
+
+
+def test_a_project_is_the_nearest_folder_upwards(project, monkeypatch):
+    deep = project / "deep" / "er"
+    assert find_project(str(deep)) == str(project)
+    assert load_settings(str(deep)).project == str(project)
+    (project / "deep" / ".brainsmith").mkdir()
+    assert find_project(str(deep)) == str(project / "deep")
+    assert find_project(str(project.parent)) is None
+
+
+def test_a_current_folder_that_is_gone_is_no_project(tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert load_settings().project is None
+    assert load_settings(plugin_folders=["/x"]).plugin_folders == ("/x",)
+
+
+def test_plugin_folders_are_absolute(project, monkeypatch):
+    project_config(project, "plugin_system: {plugin_folders: [../shared, ~/mine, /abs]}\n")
+    monkeypatch.chdir(project / "deep")
+    home = os.environ["HOME"]
+    assert load_settings().plugin_folders == (str(project.parent / "shared"), f"{home}/mine", "/abs")
+    assert load_settings(plugin_folders=["here"]).plugin_folders == (str(project / "deep" / "here"),)
+
+
+def test_plugin_folders_of_the_user_s_own_file_do_not_depend_on_the_project(project):
+    path = user_config("plugin_system: {plugin_folders: [mine]}\n")
+    assert load_settings().plugin_folders == (os.path.join(os.path.dirname(path), "mine"),)
+
+
+def test_what_decides_a_discovery_is_in_the_key(project):
+    before = load_settings().key()
+    assert load_settings(cache_ttl=1, debug=True).key() == before
+    for change in ({"frameworks": ["qonnx"]}, {"plugin_folders": ["/x"]}, {"groups": {"a": ["b"]}}):
+        assert load_settings(**change).key() != before
+
+
+def test_an_unknown_argument_is_an_error():
+    with pytest.raises(SettingsError) as caught:
+        load_settings(cache_tll=1)
+    assert (
+        str(caught.value) == "argument cache_tll: there is no setting 'cache_tll'. Did you mean 'cache_ttl'?"
+    )
