@@ -110,8 +110,11 @@ def version_of_package(package: str, places: list[str] | None = None) -> str:
             this one.
     """
     prefix = package.lower()
-    for info in info_folders(search_folders()):
-        if info.name.lower().startswith(prefix) and _installs(info, package, places):
+    named = [info for info in info_folders(search_folders()) if info.name.lower().startswith(prefix)]
+    if len(named) == 1 and places == [os.path.join(os.path.dirname(named[0].path), package)]:
+        return named[0].version  # reading its list of files would only confirm it
+    for info in named:
+        if _installs(info, package, places):
             return info.version
     return ""
 

@@ -11,6 +11,7 @@ from brainsmith.plugin.source import Source, dotted_name, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
@@ -133,7 +134,19 @@ def _is_bound_once(source: Source, name: str) -> bool:
         rb"|\n(?:async[ \t]+)?(?:def|class)[ \t]+%b\b|\n%b\b|\b%b[ \t]*:?="
         % ((word,) * 6)
     )
-    return len(bindings.findall(source.data)) == 1
+    return sum(len(bindings.findall(line)) for line in _lines_with(source.data, word)) == 1
+
+
+def _lines_with(data: bytes, word: bytes) -> Iterator[bytes]:
+    """Yield each line that holds a word, with the line break before it."""
+    position = data.find(word)
+    while position >= 0:
+        begin = data.rfind(b"\n", 0, position)
+        end = data.find(b"\n", position)
+        if end < 0:
+            end = len(data)
+        yield data[begin:end] if begin >= 0 else b"\n" + data[:end]
+        position = data.find(word, end)
 
 
 def _name_of(decorator: ast.expr) -> str:

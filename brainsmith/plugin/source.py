@@ -103,11 +103,9 @@ class Source:
             SyntaxError: The file had to be parsed, and is not Python.
         """
         data = self.data
-        if b"class" not in data:
-            return []
-        found: list[Definition] = []
         if data.startswith(b"class"):
             return self.exact_classes()
+        found: list[Definition] = []
         for match in _CLASS.finditer(data):
             bases = _header_bases(match)
             if bases is None or data[match.start() - 1] == _BACKSLASH or not match.group().isascii():
@@ -331,12 +329,15 @@ def parse(text: bytes | str, path: str = "<text>") -> ast.Module:
     Raises:
         SyntaxError: It is not Python.
     """
-    with _PARSING, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
+    backslash = "\\" if isinstance(text, str) else b"\\"
+    try:
+        if backslash not in text:  # type: ignore[operator]
             return ast.parse(text, path)
-        except ValueError as error:  # a null byte
-            raise SyntaxError(str(error)) from error
+        with _PARSING, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, path)
+    except ValueError as error:  # a null byte
+        raise SyntaxError(str(error)) from error
 
 
 _PARSING = allocate_lock()

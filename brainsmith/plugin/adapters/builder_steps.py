@@ -21,7 +21,8 @@ _PLAIN = re.compile(
 _HEADER_END = re.compile(rb"\)\s*(?:->[^:]*)?:")
 _LOOKUP = re.compile(rb"\n(\w*step_lookup)\b")
 _DECORATED = re.compile(rb"\n@([\w.]+)\(([^()\n]*)\)\ndef[ \t]+(\w+)\(")
-_CALLED = re.compile(rb"\n(\w+)\(([^()\n]*)\)\(\s*([\w.]+)\s*\)")
+_CALLED = re.compile(rb"\)\(\s*([\w.]+)\s*\)")
+_CALL = re.compile(rb"(\w+)\(([^()\n]*)")
 _ROW = re.compile(rb"[\"'](\w+)[\"']\s*:\s*([\w.]+)\s*[,}\n]")
 
 
@@ -50,23 +51,22 @@ def _fits(arguments: ast.arguments) -> bool:
     return names[:2] == ["model", "cfg"] and needed <= 2 and None not in arguments.kw_defaults
 
 
-def may_hold_steps(source: Source) -> bool:
-    """Tell whether a file can define or list steps: a look at its bytes."""
-    return b"cfg" in source.data
-
-
-def step_tables(sources: list[Source]) -> dict[str, str]:
+def step_tables(sources: list[Source], packages: set[str]) -> dict[str, str]:
     """Return the functions that a framework enters in its table of steps: the name there, by `module.function`.
 
     Upstream FINN writes the table as a dict, FINN+ fills it by a function of the same module, used as decorator or
     called.
+
+    Args:
+        sources: The framework's files.
+        packages: The packages whose modules define steps; a table stands beside them.
     """
     entered: dict[str, str] = {}
     for source in sources:
         data = source.data
-        if b"step_lookup" not in data or not _LOOKUP.search(data):
+        if source.file.module.rpartition(".")[0] not in packages or not _LOOKUP.search(data):
             continue
-        rows = [*_DECORATED.findall(data), *_CALLED.findall(data)]
+        rows = [*_DECORATED.findall(data), *_calls(data)]
         fillers = {name for name in {row[0] for row in rows} if _fills_table(data, name)}
         for name, arguments, function in rows:
             if name in fillers:
@@ -78,6 +78,14 @@ def step_tables(sources: list[Source]) -> dict[str, str]:
                 for key, function in _ROW.findall(data, opening, data.find(b"\n}", opening) + 2 or len(data)):
                     entered.setdefault(_full_name(source, function.decode()), key.decode())
     return entered
+
+
+def _calls(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield the parts of `register(arguments)(function)` at the start of a line: a search for its rare middle."""
+    for match in _CALLED.finditer(data):
+        call = _CALL.fullmatch(data, data.rfind(b"\n", 0, match.start()) + 1, match.start())
+        if call is not None:
+            yield call.group(1), call.group(2), match.group(1)
 
 
 def _fills_table(data: bytes, name: bytes) -> bool:

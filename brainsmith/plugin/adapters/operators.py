@@ -6,7 +6,7 @@ one of these ways, and all of them are read:
 - a table: `custom_op["Name"] = Class`, or the whole dict as a literal;
 - a decorator that the package defines: `@register_custom_op` above the class;
 - `__all__`;
-- `add_op_to_domain("the.domain", Class)`, in any module.
+- `add_op_to_domain("the.domain", Class)`, in a package's `__init__` or in any module below a `custom_op` package.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Operators:
         for source in holders:
             self._read_table(source)
         for source in sources:
-            if b"\nadd_op_to_domain(" in source.data:
+            near = source.file.is_package or ".custom_op." in source.file.module
+            if near and b"\nadd_op_to_domain(" in source.data:
                 self._read_added(source)
 
     def _read_table(self, source: Source) -> None:

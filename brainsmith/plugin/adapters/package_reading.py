@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.builder_steps import may_hold_steps, step_tables, steps_of
+from brainsmith.plugin.adapters.builder_steps import step_tables, steps_of
 from brainsmith.plugin.adapters.operators import Operators
 from brainsmith.plugin.closure import ClassNode, ClassTable, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
@@ -135,13 +135,13 @@ class _Finder:
         return None
 
     def find_steps(self) -> None:
-        sources = [source for source in self.package.sources if may_hold_steps(source)]
-        tables = step_tables(sources)
-        for source in sources:
-            for definition in steps_of(source):
-                name = tables.get(f"{source.file.module}.{definition.name}")
-                extra = {"in_table": True} if name else {}
-                self._add("step", name or definition.name, source, definition, extra)
+        found = [(source, item) for source in self.package.sources for item in steps_of(source)]
+        packages = {source.file.module.rpartition(".")[0] for source, _ in found}
+        tables = step_tables(self.package.sources, packages)
+        for source, definition in found:
+            name = tables.get(f"{source.file.module}.{definition.name}")
+            extra = {"in_table": True} if name else {}
+            self._add("step", name or definition.name, source, definition, extra)
 
     def _add(
         self,
