@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUTPUT ?= out/digits_mlp
 
-.PHONY: example test test-all check install clean
+.PHONY: example test test-slow check install clean
 
 example: install
 	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output $(OUTPUT)
@@ -15,8 +15,8 @@ example: install
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: install
-	$(BIN)/python -m pytest -n 2
+test-slow: install
+	$(BIN)/python -m pytest -n 2 -m slow
 
 check: install
 	$(BIN)/ruff check .
