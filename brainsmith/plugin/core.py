@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 
-from brainsmith.errors import PluginDefinitionError
+from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
 from brainsmith.plugin.registry import REGISTRY, Registry
 
@@ -61,15 +61,24 @@ def _decorator(plugin_type: str) -> Decorator:
 def _enter(plugin_type: str, obj: Any, values: dict[str, Any], origin: str) -> Any:
     name = getattr(obj, "__name__", type(obj).__name__)
     reference = f"{getattr(obj, '__module__', '?')}:{getattr(obj, '__qualname__', name)}"
-    scanned = REGISTRY.scanned(plugin_type, reference)
-    framework = scanned.framework if scanned else _framework(reference)
-    info = make_record(plugin_type, values, name, framework, reference, origin)
+    info = make_record(plugin_type, values, name, _framework(plugin_type, reference), reference, origin)
     check_kind(plugin_type, obj, origin)
-    REGISTRY.register(info, obj, override=bool(values.get("override")))
+    override = bool(values.get("override"))
+    try:
+        REGISTRY.register(info, obj, override=override)
+    except DuplicatePluginError:
+        get_registry()  # discovery knows which distribution an object comes from; without it all seem one
+        framework = _framework(plugin_type, reference)
+        if framework == info.framework:
+            raise
+        REGISTRY.register(info.replace(framework=framework), obj, override=override)
     return obj
 
 
-def _framework(reference: str) -> str:
+def _framework(plugin_type: str, reference: str) -> str:
+    scanned = REGISTRY.scanned(plugin_type, reference)
+    if scanned:
+        return scanned.framework
     return "brainsmith" if reference.startswith("brainsmith.") else "project"
 
 

@@ -126,6 +126,8 @@ def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[P
         key = (info.key, info.framework)
         rival = first.setdefault(key, info)
         if rival.reference == info.reference:
+            if rival is not info:  # two entry points that name the same module
+                dropped.add(id(info))
             continue
         if bool(info.extra.get("override")) != bool(rival.extra.get("override")):
             loser = rival if info.extra.get("override") else info

@@ -82,7 +82,7 @@ class EntryPointAdapter:
         offering = [info for info in infos if offers(info, GROUP)]
         for info in offering:
             result.watched.append(os.path.join(info.path, "entry_points.txt"))
-        found = list_entry_points(offering, zipped) if offering or zipped else []
+        found = list_entry_points(offering, zipped, result.problems) if offering or zipped else []
         for point in found:
             self._read(point, result)
         names = sorted({point.distribution for point in found})
@@ -112,7 +112,7 @@ def _extra(point: EntryPoint) -> dict[str, Any]:
     return {"entry_point": point.name, "distribution_version": point.version}
 
 
-def list_entry_points(offering: list[InfoFolder], zipped: bool) -> list[EntryPoint]:
+def list_entry_points(offering: list[InfoFolder], zipped: bool, problems: list[Problem]) -> list[EntryPoint]:
     """List the entry points of the group through stevedore, importing none.
 
     stevedore remembers its own list by times that it rounds to minutes, and without the distributions; so it is
@@ -121,17 +121,22 @@ def list_entry_points(offering: list[InfoFolder], zipped: bool) -> list[EntryPoi
     Args:
         offering: The metadata folders that declare the group.
         zipped: Whether `sys.path` has archives too, whose metadata only Python's own finders can read.
+        problems: Where what cannot be read is told.
     """
     from importlib.metadata import PathDistribution, entry_points
     from pathlib import Path
 
     from stevedore import ExtensionManager
 
-    found = [
-        (entry, info.name, info.version)
-        for info in offering
-        for entry in PathDistribution(Path(info.path)).entry_points.select(group=GROUP)
-    ]
+    found: list[tuple[Any, str, str]] = []
+    for info in offering:
+        try:
+            entries = PathDistribution(Path(info.path)).entry_points.select(group=GROUP)
+        except (OSError, ValueError, AttributeError) as error:  # whatever another's metadata may hold
+            text = f"its entry points cannot be read: {error}"
+            problems.append(Problem(os.path.join(info.path, "entry_points.txt"), 0, 0, text))
+            continue
+        found.extend((entry, info.name, info.version) for entry in entries)
     if zipped:
         known = {entry for entry, _, _ in found}
         found.extend(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from brainsmith.plugin.files import SourceFile
     from brainsmith.plugin.snapshot import AdapterResult
 
+_MARK = "brainsmith table: "
+"""What stands before the table in the child process's output, whatever else the plugin prints."""
+
 _KINDS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
 
 
@@ -38,6 +41,10 @@ def read_table(point: EntryPoint, files: list[SourceFile], result: AdapterResult
             text = f"its table has the unknown key {kind!r}; there are {', '.join(_KINDS)}"
             result.problems.append(Problem(point.origin, 0, 0, text))
             continue
+        if not isinstance(entries, list | tuple):
+            text = f"its {kind} must be a list, not {type(entries).__name__}"
+            result.problems.append(Problem(point.origin, 0, 0, text))
+            continue
         for entry in entries:
             _read_entry(_KINDS[kind], entry, point, result)
 
@@ -50,6 +57,10 @@ def _read_entry(plugin_type: str, entry: Any, point: EntryPoint, result: Adapter
     if missing:
         text = f"an entry of its {plugin_type}s lacks {', '.join(missing)}: {entry!r}"
         result.problems.append(Problem(point.origin, 0, 0, text))
+        return
+    wrong = _wrong_value(plugin_type, (*_TEXTS, attribute), entry)
+    if wrong:
+        result.problems.append(Problem(point.origin, 0, 0, wrong))
         return
     backend_type = entry.get("language") or entry.get("backend_type")
     kernel = entry.get("target_kernel") or entry.get("kernel")
@@ -70,12 +81,32 @@ def _read_entry(plugin_type: str, entry: Any, point: EntryPoint, result: Adapter
             author=entry.get("author", ""),
             priority=entry.get("priority", 50),
             stage=entry.get("stage"),
-            kernel=kernel.rpartition(":")[2] if kernel else None,
+            kernel=_stated_kernel(kernel, point) if kernel else None,
             backend_type=backend_type if plugin_type == "backend" else None,
             origin=point.origin,
             extra=extra,
         )
     )
+
+
+_TEXTS = ("name", "module", "description", "version", "author", "stage", "target_kernel", "kernel")
+
+
+def _wrong_value(plugin_type: str, texts: tuple[str, ...], entry: dict[str, Any]) -> str:
+    """Return what is wrong with the types of an entry's values; empty if nothing is."""
+    for key in texts:
+        if entry.get(key) is not None and not isinstance(entry[key], str):
+            return f"{key} of an entry of its {plugin_type}s must be a string, not {entry[key]!r}"
+    priority = entry.get("priority", 0)
+    if isinstance(priority, bool) or not isinstance(priority, int):
+        return f"priority of an entry of its {plugin_type}s must be a number, not {priority!r}"
+    return ""
+
+
+def _stated_kernel(stated: str, point: EntryPoint) -> str:
+    """Return a kernel's name as records state it: without the framework where that is the backend's own."""
+    framework, _, bare = stated.rpartition(":")
+    return bare if framework in ("", point.name, point.distribution) else stated
 
 
 def literal_table(path: str, function: str) -> Any | None:
@@ -121,6 +152,10 @@ def computed_table(point: EntryPoint) -> Any:
         f"    for part in {point.attribute!r}.split('.'):\n"
         "        value = getattr(value, part)\n"
         "    text = json.dumps(value())\n"
-        "print(text)\n"
+        f"print('\\n' + {_MARK!r} + text)\n"
     )
-    return json.loads(run_python(program, what=f"{point.module}:{point.attribute}", timeout=60.0))
+    name = f"{point.module}:{point.attribute}"
+    for line in reversed(run_python(program, what=name, timeout=60.0).splitlines()):
+        if line.startswith(_MARK):
+            return json.loads(line[len(_MARK) :])
+    raise ToolError(f"{name} ended its process before it returned its table")
