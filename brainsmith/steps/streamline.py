@@ -9,6 +9,10 @@ from brainsmith.plugin.core import step
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
+MOVABLE = ("Add", "BatchNormalization", "Div", "Mul", "Sign", "Sub")
+"""What streamlining moves or absorbs. Where none of these is left, its second round, as long as the first, would
+change nothing."""
+
 
 @step(
     name="streamline",
@@ -32,9 +36,15 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     )
     from finn.transformation.streamline.reorder import MakeMaxPoolNHWC
     from qonnx.transformation.bipolar_to_xnor import ConvertBipolarMatMulToXnorPopcount
-    from qonnx.transformation.general import RemoveUnusedTensors
+    from qonnx.transformation.general import (
+        GiveReadableTensorNames,
+        GiveUniqueNodeNames,
+        RemoveUnusedTensors,
+    )
     from qonnx.transformation.infer_data_layouts import InferDataLayouts
+    from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
+    from qonnx.transformation.remove import RemoveIdentityOps
 
     lowering = (
         LowerConvsToMatMul(),
@@ -43,17 +53,18 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         MakeMaxPoolNHWC(),
         AbsorbConsecutiveTransposes(),
     )
-    has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
-    transforms = (
-        AbsorbScalarBiasIntoMultiThreshold(),
-        Streamline(),
-        *(lowering if has_convolutions else ()),
-        ConvertBipolarMatMulToXnorPopcount(),
-        Streamline(),
-        AbsorbScalarMulAddIntoTopK(),
+    tidying = (
+        RemoveIdentityOps(),
+        GiveUniqueNodeNames(),
+        GiveReadableTensorNames(),
+        InferDataTypes(),
         InferDataLayouts(),
-        RemoveUnusedTensors(),
     )
-    for transform in transforms:
+    has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
+    first = (AbsorbScalarBiasIntoMultiThreshold(), Streamline(), *(lowering if has_convolutions else ()))
+    for transform in (*first, ConvertBipolarMatMulToXnorPopcount()):
+        model = model.transform(transform)
+    again = (Streamline(),) if any(node.op_type in MOVABLE for node in model.graph.node) else tidying
+    for transform in (*again, AbsorbScalarMulAddIntoTopK(), InferDataLayouts(), RemoveUnusedTensors()):
         model = model.transform(transform)
     return model

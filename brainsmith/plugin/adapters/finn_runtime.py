@@ -4,7 +4,8 @@ FINN+ wants three things before its modules import: settings, the Vivado simulat
 when the module that asks for it is imported, by one finder on `sys.meta_path`; a process that needs no such
 module pays nothing. Upstream FINN, which has no `finn.util.settings`, only needs its build folder.
 
-What is put in the place of a missing tool imports, and says what is missing when it is used.
+What is put in the place of a missing tool imports, and says what is missing when it is used. Two libraries that
+single kernels need in one function, but import at once, are deferred: they are half of what FINN costs to import.
 """
 
 from __future__ import annotations
@@ -17,16 +18,22 @@ from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
+from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+
+    from brainsmith.plugin.adapters.stand_ins import ImportFunction
 
 _SETTINGS_MODULE = "finn.util.settings"
 _SIMULATOR_MODULE = "finn.xsi"
+
+KERNELS = "finn.custom_op."
+"""Modules below this package must not load transformations, nor much else, until one of their kernels runs."""
 
 _lock = threading.Lock()
 
@@ -65,8 +72,18 @@ def _set_build_folder(folder: str) -> None:
 
 
 def _finn_folder() -> str:
-    """Name the folder for what FINN generates: in the user's cache, never in the current folder."""
-    return os.path.join(cache_dir(), "finn")
+    """Make and name the folder for what FINN generates: in the user's cache, never in the current folder.
+
+    Where the cache cannot be written it is a folder for temporary files: a cache may cost time, never a result.
+    """
+    folder = os.path.join(cache_dir(), "finn")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        import tempfile
+
+        return os.path.join(tempfile.gettempdir(), f"brainsmith-finn-{os.getuid()}")
+    return folder
 
 
 def _give_settings(module: ModuleType) -> None:
@@ -117,7 +134,7 @@ _COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {
 
 
 class _FinnFinder:
-    """Finds FINN's modules as Python does, and completes those that would want a tool that is missing."""
+    """Finds FINN's modules as Python does, and completes those that would want too much."""
 
     def __init__(self, without_torch: bool) -> None:
         self.without_torch = without_torch
@@ -132,34 +149,43 @@ class _FinnFinder:
         if spec is None or spec.loader is None:
             return None
         complete = _COMPLETIONS.get(fullname)
-        hide = self.without_torch and _imports_torch(spec)
-        if complete is None and not hide:
+        import_as = self._import_for(fullname, spec)
+        if complete is None and import_as is None:
             return None
-        spec.loader = _CompletingLoader(spec.loader, complete, hide)
+        spec.loader = _CompletingLoader(spec.loader, complete, import_as)
         return spec
 
+    def _import_for(self, fullname: str, spec: ModuleSpec) -> ImportFunction | None:
+        """Return what a module's import statements are to call, if not Python's own function."""
+        text = _source(spec)
+        if self.without_torch and (b"\nimport torch" in text or b"\nfrom torch" in text):
+            return import_without_torch
+        if fullname.startswith(KERNELS) and any(b"\nfrom " + root.encode() in text for root in DEFERRED):
+            return import_deferred
+        return None
 
-def _imports_torch(spec: ModuleSpec) -> bool:
-    """Tell whether a module's source imports torch at module level."""
+
+def _source(spec: ModuleSpec) -> bytes:
+    """Read a module's source; empty where it has none."""
     try:
         with open(spec.origin or "", "rb") as source:
-            text = b"\n" + source.read()
+            return b"\n" + source.read()
     except OSError:
-        return False
-    return b"\nimport torch" in text or b"\nfrom torch" in text
+        return b""
 
 
 class _CompletingLoader(Loader):
-    """Executes a module with its own loader, with a placeholder for torch and a last touch if needed.
+    """Executes a module with its own loader, with its own way to import, and a last touch if needed."""
 
-    The placeholder is seen by that module's import statements alone. It never enters `sys.modules`, where
-    scipy and sklearn look for torch.
-    """
-
-    def __init__(self, loader: Any, complete: Callable[[ModuleType], None] | None, hide_torch: bool) -> None:
+    def __init__(
+        self,
+        loader: Any,
+        complete: Callable[[ModuleType], None] | None,
+        import_as: ImportFunction | None,
+    ) -> None:
         self.loader = loader
         self.complete = complete
-        self.hide_torch = hide_torch
+        self.import_as = import_as
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Create the module as its own loader does."""
@@ -170,48 +196,15 @@ class _CompletingLoader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module and complete it; afterwards it names its own loader again."""
-        if self.hide_torch:
-            names = dict(vars(builtins), __import__=_import_without_torch)
+        names = dict(vars(builtins))
+        if self.import_as is not None:
+            names["__import__"] = self.import_as
             module.__dict__["__builtins__"] = names
         self.loader.exec_module(module)
+        if self.import_as is import_deferred:
+            names["__import__"] = builtins.__import__  # what its functions import is wanted at once
         module.__loader__ = self.loader
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         if self.complete is not None:
             self.complete(module)
-
-
-def _import_without_torch(
-    name: str,
-    globals: Mapping[str, object] | None = None,
-    locals: Mapping[str, object] | None = None,
-    fromlist: Sequence[str] | None = (),
-    level: int = 0,
-) -> Any:
-    """Import as `__import__` does, but give a placeholder for torch and its parts."""
-    if level or name.partition(".")[0] != "torch":
-        return builtins.__import__(name, globals, locals, fromlist or (), level)
-    return _MissingTorch(name if fromlist else "torch")
-
-
-class _MissingTorch:
-    """Stands for torch, or anything of it, and says that torch is missing when it is used."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> _MissingTorch:
-        if name.startswith("__"):
-            raise AttributeError(f"{self._name} is a placeholder without {name}: torch is not installed")
-        return _MissingTorch(f"{self._name}.{name}")
-
-    def __repr__(self) -> str:
-        return f"<{self._name}: torch is not installed>"
-
-    def _fail(self, *_args: object, **_kwargs: object) -> NoReturn:
-        raise FrameworkUnavailableError(
-            f"{self._name} needs torch, which is not installed: pip install torch "
-            "(FINN uses it to execute its LayerNorm in Python; no other part of a build does)"
-        )
-
-    __call__ = __mro_entries__ = __getitem__ = __iter__ = __enter__ = _fail

@@ -78,6 +78,24 @@ print(json.dumps([message, [m for m in sys.modules if m.partition(".")[0] == "to
 
 
 @needs_finn
+def test_kernels_load_no_libraries_that_they_do_not_use_yet(tmp_path):
+    code = """
+prepare_finn()
+import numpy as np
+import finn.transformation.fpgadataflow.specialize_layers
+heavy = [name for name in ("sympy", "onnxscript", "scipy.special") if name in sys.modules]
+import finn.custom_op.fpgadataflow.hwsoftmax as hwsoftmax
+import finn.custom_op.fpgadataflow.rtl.elementwise_binary_rtl as elementwise
+shares = hwsoftmax.softmax(np.zeros((1, 4)), axis=-1).tolist()
+from finn.transformation.fpgadataflow.loop_rolling import LoopBodyInputType
+same = elementwise.LoopBodyInputType.PARAMETER is LoopBodyInputType.PARAMETER
+print(json.dumps([heavy, shares, same]))
+"""
+    result, _ = run_python(code, tmp_path)
+    assert result == [[], [[0.25, 0.25, 0.25, 0.25]], True]
+
+
+@needs_finn
 def test_the_simulator_says_that_it_needs_vivado_when_it_is_called(tmp_path):
     code = """
 prepare_finn()
