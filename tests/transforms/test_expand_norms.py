@@ -281,6 +281,27 @@ def test_the_form_of_tensorflow(scaled, square, inverse, swaps, shape, outputs):
     assert (modified, ops(after)) == (True, [*CENTRE, *NORMAL, *["Mul"] * scaled, "Add"])
 
 
+def test_the_deviation_of_another_tensor_is_no_normalisation():
+    """Neither a quotient nor TensorFlow's form is one, if the variance is of another difference."""
+    for folded in (False, True):
+        exporter = Exporter((2, 4), [-1], 13)
+        mean = exporter.mean("x")
+        other = exporter.add("Sub", exporter.add("Relu", "x"), mean)
+        shifted = exporter.add(
+            "Add", exporter.mean(exporter.add("Mul", other, other)), exporter.constant(1e-3)
+        )
+        deviation = exporter.add("Sqrt", shifted)
+        if folded:
+            factor = exporter.add("Reciprocal", deviation)
+            rest = exporter.add("Sub", exporter.constant(1), exporter.add("Mul", mean, factor))
+            exporter.nodes.append(helper.make_node("Add", [exporter.add("Mul", "x", factor), rest], ["y"]))
+        else:
+            centred = exporter.add("Sub", "x", mean)
+            exporter.nodes.append(helper.make_node("Div", [centred, deviation], ["y"]))
+        model = make_model(exporter.nodes, {"x": (2, 4)}, ["y"], exporter.constants, opset=13)
+        assert apply(ExpandNorms(), model)[1] is False
+
+
 def test_a_bias_minus_another_product_is_no_normalisation():
     exporter = Exporter((2, 4), [-1], 13)
     mean = exporter.mean("x")
