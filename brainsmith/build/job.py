@@ -186,6 +186,10 @@ class Job:
             lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1].name)}")
         else:
             lines.append("  it was the first step; the last good model is the input model")
+        if isinstance(error, VerificationError):
+            lines.append(
+                "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`"
+            )
         return "\n".join(lines)
 
     def interruption(self) -> str:

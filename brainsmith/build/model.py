@@ -30,9 +30,9 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
         name = "the model"
         wrapper = _wrap(source.model, name)
     _check_inputs(wrapper, name)
-    _check_shapes(wrapper, name)
+    _check_input_shape(wrapper, name)
     _check_quantised(wrapper, name)
-    return Artifact.of(wrapper)
+    return Artifact.of(_fix_output_shapes(wrapper, name))
 
 
 def _load(path: Path) -> Any:
@@ -94,25 +94,46 @@ def _check_inputs(model: ModelWrapper, name: str) -> None:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
 
 
-def _check_shapes(model: ModelWrapper, name: str) -> None:
+def _check_input_shape(model: ModelWrapper, name: str) -> None:
     constants = {tensor.name for tensor in model.graph.initializer}
-    values = [("input", v) for v in model.graph.input if v.name not in constants]
-    values += [("output", v) for v in model.graph.output]
-    for kind, value in values:
-        if not value.type.tensor_type.HasField("shape"):
-            raise ModelError(
-                f"{name}: {kind} '{value.name}' has no shape. Export the model with fixed shapes."
-            )
-        dims = [dim.dim_value or dim.dim_param or "?" for dim in value.type.tensor_type.shape.dim]
-        for at, dim in enumerate(dims):
-            if not isinstance(dim, int) or dim < 1:
-                shape = ", ".join(str(entry) for entry in dims)
-                raise ModelError(
-                    f"{name}: {kind} '{value.name}' has the dynamic shape [{shape}]: dimension {at} "
-                    f"('{dim}') is not a number. Hardware has fixed sizes: export the "
-                    f"model with fixed shapes and a "
-                    "batch of 1."
-                )
+    (value,) = (value for value in model.graph.input if value.name not in constants)
+    _check_shape(value, f"{name}: input '{value.name}'")
+
+
+def _fix_output_shapes(model: ModelWrapper, name: str) -> ModelWrapper:
+    """Infer the outputs' shapes where an exporter named their dimensions instead: the input's are fixed."""
+    if not all(_is_fixed(value) for value in model.graph.output):
+        from qonnx.transformation.infer_shapes import InferShapes
+
+        for value in model.graph.output:
+            if not _is_fixed(value):
+                value.type.tensor_type.ClearField("shape")
+        model = model.transform(InferShapes())
+    for value in model.graph.output:
+        _check_shape(value, f"{name}: output '{value.name}'")
+    return model
+
+
+def _dimensions(value: Any) -> list[int | str]:
+    return [dim.dim_value or dim.dim_param or "?" for dim in value.type.tensor_type.shape.dim]
+
+
+def _is_fixed(value: Any) -> bool:
+    has_shape = bool(value.type.tensor_type.HasField("shape"))
+    return has_shape and all(isinstance(dim, int) and dim > 0 for dim in _dimensions(value))
+
+
+def _check_shape(value: Any, what: str) -> None:
+    if _is_fixed(value):
+        return
+    if not value.type.tensor_type.HasField("shape"):
+        raise ModelError(f"{what} has no shape. Export the model with fixed shapes.")
+    dims = _dimensions(value)
+    at, dim = next((at, dim) for at, dim in enumerate(dims) if not isinstance(dim, int) or dim < 1)
+    raise ModelError(
+        f"{what} has the dynamic shape [{', '.join(map(str, dims))}]: dimension {at} ('{dim}') is not a number. "
+        "Hardware has fixed sizes: export the model with fixed shapes and a batch of 1."
+    )
 
 
 def _check_quantised(model: ModelWrapper, name: str) -> None:

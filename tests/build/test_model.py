@@ -1,3 +1,5 @@
+import importlib.resources
+
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
@@ -119,8 +121,24 @@ def test_dynamic_shapes(dim, shown):
 
 def test_no_shape_at_all():
     model = graphs.quant_mlp()
-    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("m1", TensorProto.FLOAT, None))
-    assert failure(model) == "the model: output 'm1' has no shape. Export the model with fixed shapes."
+    model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, None))
+    assert failure(model) == "the model: input 'x' has no shape. Export the model with fixed shapes."
+
+
+@pytest.mark.parametrize("shape", [["a", "b"], [1, "b"], None])
+def test_output_shapes_that_an_exporter_left_open_are_inferred(shape):
+    model = graphs.quant_mlp()
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("m1", TensorProto.FLOAT, shape))
+    assert read_model(model).peek().get_tensor_shape("m1") == [1, 3]
+
+
+def test_a_real_network_from_the_qonnx_wheel():
+    folder = importlib.resources.files("qonnx") / "data/onnx/bsd300x3-espcn/subpixel"
+    model = read_model(str(folder / "quant_model.onnx")).peek()
+    assert model.get_tensor_shape(model.graph.output[0].name) == [1, 3, 256, 256]
+    assert failure(str(folder / "float_model.onnx")).startswith(
+        f"{folder}/float_model.onnx is a float model: "
+    )
 
 
 def test_no_nodes():

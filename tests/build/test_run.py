@@ -113,6 +113,7 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
     assert rest == [
         "  steps before it: named",
         f"  last good model: {tmp_path}/out/failed/checkpoints/01_named.onnx",
+        "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`",
     ]
     assert tree(tmp_path / "out") == [
         "failed/checkpoints/01_named.onnx",

@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from qonnx.core.datatype import DataType
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.core.onnx_exec import execute_onnx
+
+from brainsmith.build.node_runners import CustomRunner, StandardRunner, WindowRunner, make_runner
+
+
+def one_node(op_type, in_shape, out_shape, domain="", **attributes):
+    node = helper.make_node(op_type, ["x"], ["y"], name="n", domain=domain, **attributes)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, in_shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, out_shape)],
+    )
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("qonnx.custom_op.general", 1)]
+    model = ModelWrapper(helper.make_model(graph, ir_version=9, opset_imports=opsets))
+    model.set_tensor_datatype("x", DataType["INT8"])
+    return model
+
+
+def stack(shape, samples=6):
+    return np.random.default_rng(0).integers(-8, 8, (samples, *shape)).astype(np.float32)
+
+
+def run(model, values):
+    runner = make_runner(model, model.graph.node[0], {})
+    return runner, runner.run({"x": values})["y"]
+
+
+def expected(model, values):
+    return np.stack([execute_onnx(model, {"x": sample})["y"] for sample in values])
+
+
+@pytest.mark.parametrize(("stride", "pad"), [([1, 1], [0, 0, 0, 0]), ([2, 1], [1, 0, 2, 1])])
+def test_windows_are_moved_for_all_samples_at_once(stride, pad):
+    high, wide = (5 + pad[0] + pad[2] - 3) // stride[0] + 1, (6 + pad[1] + pad[3] - 2) // stride[1] + 1
+    model = one_node(
+        "Im2Col",
+        [1, 5, 6, 2],
+        [1, high, wide, 12],
+        "qonnx.custom_op.general",
+        stride=stride,
+        kernel_size=[3, 2],
+        pad_amount=pad,
+        input_shape="(1,5,6,2)",
+    )
+    values = stack((1, 5, 6, 2))
+    runner, result = run(model, values)
+    assert type(runner) is WindowRunner
+    assert runner._batched
+    np.testing.assert_array_equal(result, expected(model, values))
+
+
+def test_a_padding_that_is_not_zero_goes_sample_by_sample():
+    model = one_node(
+        "Im2Col",
+        [1, 4, 4, 1],
+        [1, 4, 4, 9],
+        "qonnx.custom_op.general",
+        stride=[1, 1],
+        kernel_size=[3, 3],
+        pad_amount=[1, 1, 1, 1],
+        pad_value=3,
+        input_shape="(1,4,4,1)",
+    )
+    values = stack((1, 4, 4, 1))
+    runner, result = run(model, values)
+    assert runner._batched is False
+    np.testing.assert_array_equal(result, expected(model, values))
+
+
+def test_a_standard_node_that_mixes_samples_goes_one_by_one():
+    model = one_node("Softmax", [1, 4], [1, 4], axis=0)
+    values = stack((1, 4))
+    runner, result = run(model, values)
+    assert type(runner) is StandardRunner
+    assert runner._batched is False
+    np.testing.assert_array_equal(result, np.ones((6, 1, 4), np.float32))
+
+
+def test_a_standard_node_that_takes_batches():
+    model = one_node("Relu", [1, 4], [1, 4])
+    values = stack((1, 4))
+    runner, result = run(model, values)
+    assert runner._batched
+    np.testing.assert_array_equal(result, np.maximum(values, 0))
+
+
+def test_a_batch_size_in_an_attribute_follows_the_batch():
+    model = one_node("BipolarQuant", [1, 4], [1, 4], "qonnx.custom_op.general", numInputVectors=[1, 2])
+    runner = make_runner(model, model.graph.node[0], {})
+    assert type(runner) is CustomRunner
+    for batch, first in ((1, 1), (6, 6)):
+        (attribute,) = runner._operation(batch).onnx_node.attribute
+        assert list(attribute.ints) == [first, 2]
+    assert list(model.graph.node[0].attribute[0].ints) == [1, 2]

@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from brainsmith.build.selection import Request, select
+from brainsmith.errors import BlueprintError, PluginNotFoundError
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_blueprint_says_all():
+    chosen = select(Request(ROOT / "blueprints" / "digits_mlp.yaml"))
+    assert [step.name for step in chosen.steps] == [
+        "cleanup",
+        "qonnx_to_finn",
+        "streamline",
+        "hardware_inference",
+        "specialize",
+        "fold",
+        "estimate",
+    ]
+    assert chosen.target["fpga_part"] == "xczu7ev-ffvc1156-2-e"
+    assert chosen.target["synth_clk_period_ns"] == 5.0
+    assert chosen.target["target_fps"] == 200000
+    assert chosen.target["kernel_preferences"] == {"Thresholding": ("rtl",), "MVAU": ("rtl",)}
+    inputs, labels, expected = chosen.golden
+    assert (Path(inputs).name, Path(labels).name, expected) == ("digits_mlp_x.npy", "digits_y.npy", None)
+
+
+def test_steps_take_the_place_of_the_blueprints():
+    chosen = select(Request(ROOT / "blueprints" / "digits_mlp.yaml", steps=["cleanup"]))
+    assert [step.name for step in chosen.steps] == ["cleanup"]
+    assert chosen.target["target_fps"] == 200000
+
+
+def test_without_a_blueprint_the_default_steps_run():
+    assert [step.name for step in select(Request()).steps] == [
+        "cleanup",
+        "qonnx_to_finn",
+        "streamline",
+        "hardware_inference",
+        "specialize",
+        "fold",
+        "estimate",
+    ]
+
+
+def test_groups_become_steps_of_their_own():
+    chosen = select(Request(ROOT / "blueprints" / "transformer.yaml"))
+    names = [step.name for step in chosen.steps]
+    assert names[0] == "cleanup"
+    assert names.index("FoldConstants") < names.index("qonnx_to_finn") < names.index("hardware_inference")
+    assert {step.kind for step in chosen.steps} == {"step", "transform"}
+
+
+def test_golden_inputs_of_the_arguments_drop_the_blueprints_labels():
+    blueprint = ROOT / "blueprints" / "digits_mlp.yaml"
+    assert select(Request(blueprint, verify_inputs="mine.npy")).golden == ("mine.npy", None, None)
+    golden = select(Request(blueprint, verify_expected="mine.npy")).golden
+    assert (Path(golden[0]).name, Path(golden[1]).name, golden[2]) == (
+        "digits_mlp_x.npy",
+        "digits_y.npy",
+        "mine.npy",
+    )
+
+
+def test_unknown_names(tmp_path):
+    with pytest.raises(PluginNotFoundError):
+        select(Request(steps=["cleenup"]))
+    (tmp_path / "b.yaml").write_text("hw_compiler: {steps: [cleenup]}\n")
+    with pytest.raises(BlueprintError):
+        select(Request(tmp_path / "b.yaml"))
