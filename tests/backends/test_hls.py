@@ -209,3 +209,38 @@ def test_a_saved_backend_runs_in_a_fresh_process(tmp_path):
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "[8.]\n"), done.stderr
+
+
+FINN_LEAVES_FILES_OPEN = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+
+
+@FINN_LEAVES_FILES_OPEN
+@pytest.mark.parametrize(
+    ("model", "call"),
+    [
+        (rows("LayerNorm", simd=2), "layernorm<N>(in0_V, out0_V);"),
+        (rows("Softmax", simd=2), "static SoftMax<TI, float, W, SIMD> sm_inst;"),
+        (product(simd=2, pe=2), "Matrix_Vector_Activate_Stream_Batch<MW1, MH1, SIMD1, PE1,"),
+    ],
+    ids=["LayerNorm", "Softmax", "MatMul"],
+)
+def test_finn_generates_code_for_them(tmp_path, model, call):
+    op = instance(model)
+    op.set_nodeattr("code_gen_dir_ipgen", str(tmp_path))
+    op.code_generation_ipgen(model, PART, 5.0)
+    name = op.onnx_node.op_type
+    assert call in (tmp_path / f"top_{name}.cpp").read_text(encoding="utf-8")
+    assert PART in (tmp_path / f"hls_syn_{name}.tcl").read_text(encoding="utf-8")
+
+
+@FINN_LEAVES_FILES_OPEN
+def test_the_loader_keeps_a_matrix_for_the_rows_that_share_it(tmp_path):
+    model = product(simd=2, pe=2)
+    op = instance(model)
+    op.set_nodeattr("code_gen_dir_ipgen", str(tmp_path))
+    op.code_generation_ipgen(model, PART, 5.0)
+    wrapper = (tmp_path / "MatMulHLS_dynamic_load_wrapper.v").read_text(encoding="utf-8")
+    parameters = dict(re.findall(r"parameter\s+(\w+)\s*=\s*(\d+)", wrapper))
+    assert {name: parameters[name] for name in ("MW", "MH", "PE", "SIMD", "N_REPS")} == {
+        "MW": "8", "MH": "4", "PE": "2", "SIMD": "2", "N_REPS": "6",
+    }  # fmt: skip
