@@ -10,7 +10,7 @@ from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
-from brainsmith.plugin.registry import ADAPTED, duplicate_message
+from brainsmith.plugin.registry import ADAPTED, OURS, duplicate_message, framework_identifier
 from brainsmith.plugin.snapshot import AdapterResult, Snapshot
 
 TYPE_CHECKING = False
@@ -58,12 +58,16 @@ def discover(
         results = [_run(adapter, reading) for adapter in wanted]
     records = [info for result in results for info in result.records]
     if frameworks is not None:
-        records = [info for info in records if info.framework in frameworks]
+        chosen = {framework_identifier(framework) for framework in frameworks}
+        records = [info for info in records if framework_identifier(info.framework) in chosen]
     groups: dict[str, tuple[str, ...]] = {}
     for result in results:
         groups.update(result.groups)
     groups.update(settings.groups)
-    problems = [problem for result in results for problem in result.problems]
+    problems = [
+        *_unknown_frameworks(settings),
+        *(problem for result in results for problem in result.problems),
+    ]
     records, clashes = _settle_clashes(records)
     problems.extend(clashes)
     watched = list(dict.fromkeys(path for result in results for path in result.watched))
@@ -93,6 +97,18 @@ def _collector_at_rest() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _unknown_frameworks(settings: Settings) -> list[Problem]:
+    """Return a problem for each name in the setting `frameworks` that no adapter has."""
+    source = settings.sources.get("frameworks", "settings")
+    return [
+        Problem(
+            source, 0, 0, f"frameworks names {name!r}, which has no adapter; there are {', '.join(ADAPTED)}"
+        )
+        for name in settings.frameworks or ()
+        if name not in (*OURS, *ADAPTED)
+    ]
 
 
 def _may_serve(adapter: str, frameworks: tuple[str, ...]) -> bool:

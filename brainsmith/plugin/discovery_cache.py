@@ -40,7 +40,10 @@ class DiscoveryCache:
         plain = self._kept(key, settings).load(None)
         if plain is None:
             return None, "nothing kept" if snapshot is None else reason
-        kept = Snapshot.from_plain(plain)
+        try:
+            kept = Snapshot.from_plain(plain)
+        except (TypeError, ValueError):
+            return None, "what was kept has another form"
         reason = why_stale(kept, settings.cache_ttl)
         if reason:
             return None, reason
