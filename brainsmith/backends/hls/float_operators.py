@@ -1,8 +1,8 @@
 """What single-precision operators and row buffers cost in HLS: a model for estimates, not a measurement.
 
-The operators are AMD's Floating-Point Operator cores as Vitis HLS instantiates them by default on UltraScale+
-(product guide PG060 and its resource tables), rounded; a real build can differ by half. FINN+ 1.6.1 gives no
-figures at all for these layers (its estimates are 0).
+The figures are round numbers of the usual size for AMD's single-precision cores on UltraScale+ (an adder on two
+DSP slices, a multiplier on three), not taken from a synthesis run: expect them to be off by half. FINN+ 1.6.1 has
+no figures at all for these layers (its estimates are 0).
 """
 
 from __future__ import annotations
