@@ -52,7 +52,11 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _convert(model, OTHERS, registry, cfg)
     model = _tidy(model, registry)
     _check_nothing_between(model)
-    return minimise_bit_widths(model, cfg)
+    model = minimise_bit_widths(model, cfg)
+    # Conversions name their tensors at random; named anew, the same model gives the same bytes.
+    for name in ("qonnx:GiveUniqueNodeNames", "qonnx:GiveReadableTensorNames"):
+        model = model.transform(registry.get("transform", name)())
+    return model
 
 
 def _kernel_transforms(registry: Registry, kernels: dict[str, tuple[str, ...]]) -> list[Any]:

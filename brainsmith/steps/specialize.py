@@ -40,7 +40,7 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
     from qonnx.custom_op.registry import getCustomOp
-    from qonnx.transformation.general import GiveUniqueNodeNames
+    from qonnx.transformation.general import GiveReadableTensorNames, GiveUniqueNodeNames
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
@@ -53,7 +53,7 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _specialize_own(model, cfg)
     model = model.transform(SpecializeLayers(cfg._resolve_fpga_part()))
     _check(model, allowed)
-    for transform in (GiveUniqueNodeNames(), InferShapes(), InferDataTypes()):
+    for transform in (GiveUniqueNodeNames(), GiveReadableTensorNames(), InferShapes(), InferDataTypes()):
         model = model.transform(transform)
     for node in model.graph.node:
         if BACKEND_TYPES.get(node.domain) == "rtl":

@@ -101,6 +101,17 @@ def test_the_whole_held_out_set_is_the_same_after_every_step(name, tmp_path):
     assert all(node.domain == "finn.custom_op.fpgadataflow.rtl" for node in model.graph.node)
 
 
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    config = StepConfig(str(tmp_path), 5.0, "xczu7ev-ffvc1156-2-e", 20_000, {"*": ("rtl", "hls")})
+    results = []
+    for _ in range(2):
+        model = load("cnn")
+        for step in OURS:
+            model = steps[step](model, config)
+        results.append(model.model.SerializeToString(deterministic=True))
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_qonnx_itself_computes_the_same(name):
     from qonnx.core.onnx_exec import execute_onnx
