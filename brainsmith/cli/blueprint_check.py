@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def run(options: Options, terminal: Terminal) -> int:
     """Print what a blueprint selects."""
     path = options.required("FILE")
-    registry, _ = get_plugin_manager().all_records()
-    blueprint, selection = check_blueprint(path, registry)
+    manager = get_plugin_manager()
+    manager.discover_plugins(modes=["full"])
+    blueprint, selection = check_blueprint(path, manager.registry)
     terminal.write(f"{path}: no errors")
     pairs = [(name, value) for name, value in _plan(blueprint, selection) if value]
     terminal.pairs(pairs, "  ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 
 from brainsmith.cli.terminal import complain
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def run(options: Options, terminal: Terminal) -> int:
     """Build; progress and the summary go to standard output, warnings to standard error."""
     begin = time.perf_counter()
+    warnings.formatwarning = one_line
     from brainsmith.build import build
 
     result = build(
@@ -41,6 +43,14 @@ def run(options: Options, terminal: Terminal) -> int:
     for warning in result.warnings:
         complain(f"warning: {warning}")
     return 0
+
+
+def one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Return a warning of a framework as one line with its place, without the source that Python shows with it."""
+    place = "/".join(filename.split("/")[-3:])
+    return f"warning: {' '.join(str(message).split())} ({place}:{lineno})\n"
 
 
 class _Progress:

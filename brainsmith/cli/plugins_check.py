@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 def run(options: Options, terminal: Terminal) -> int:
     """Print problems, hints and what would be registered; return 1 if something is wrong."""
-    registry, _ = get_plugin_manager().all_records()
-    checked = check_sources(options.required("PATH"), registry)
+    manager = get_plugin_manager()
+    manager.discover_plugins(modes=["full"])
+    checked = check_sources(options.required("PATH"), manager.registry)
     problems = list(checked.problems)
     if options.flag("--load"):
         wrong = {problem.file for problem in problems}

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 def run(options: Options, terminal: Terminal) -> int:
     """Write the stubs and say what to do with them."""
     folder = options.text("--output") or DEFAULT_FOLDER
-    registry, _ = get_plugin_manager().all_records()
-    path = write_stubs(registry, door_names(), folder)
-    terminal.write(f"{path}: {len(registry)} plugins")
+    manager = get_plugin_manager()
+    manager.discover_plugins(modes=["full"])
+    path = write_stubs(manager.registry, door_names(), folder)
+    terminal.write(f"{path}: {len(manager.registry)} plugins")
     if folder == DEFAULT_FOLDER:
         terminal.write("pyright and Pylance read it as it is; for mypy set mypy_path = typings")
     else:

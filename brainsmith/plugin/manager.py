@@ -200,9 +200,12 @@ class PluginManager:
         A blueprint is resolved in it: it is what decides what may be loaded, so it must see all.
         """
         with self._lock:
-            snapshot, _ = self._snapshot(Request("full"), self.settings)
+            settings = self.settings
+            snapshot, _ = self._snapshot(Request("full"), settings)
             current = self._current
-            if current is None or current is snapshot:
+            asked = self._request or Request(settings.discovery_mode)
+            # In blueprint mode the registry shows what the loaded blueprint names, and refuses while there is none.
+            if asked.mode != "blueprint" and (current is None or current is snapshot):
                 self._registry.replace_discovered(snapshot)
                 self._current = snapshot
                 return self._registry, snapshot.identity

@@ -62,6 +62,9 @@ def test_files_and_folders_are_completed(elsewhere, tmp_path):
 
 
 def test_argcomplete_is_imported_only_when_the_shell_asks():
-    program = "import sys\nfrom brainsmith.cli.main import main\nmain(['plugins', 'list'])\nprint('argcomplete' in sys.modules)"
+    program = (
+        "import sys\nfrom brainsmith.cli.main import main\nmain(['plugins', 'list'])\n"
+        "print('argcomplete' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"

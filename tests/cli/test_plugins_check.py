@@ -77,7 +77,8 @@ def test_a_good_file_says_what_it_registers(project, capsys):
 
 def test_loading_shows_the_plugins_own_error(project):
     (project / "plugins" / "fails.py").write_text(
-        "from brainsmith.plugin.core import step\n\nimport no_such_module\n\n\n@step\ndef fails(model, cfg):\n    return model\n"
+        "from brainsmith.plugin.core import step\n\nimport no_such_module\n\n\n"
+        "@step\ndef fails(model, cfg):\n    return model\n"
     )
     assert brainsmith("plugins", "check", "plugins").returncode == 0
     done = brainsmith("plugins", "check", "plugins", "--load")

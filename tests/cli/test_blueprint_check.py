@@ -1,0 +1,81 @@
+"""`brainsmith blueprint check`."""
+
+import pytest
+
+from brainsmith.cli.main import main
+from tests.cli.command import ROOT, brainsmith
+
+GOOD = """\
+hw_compiler:
+  target: {part: xczu7ev-ffvc1156-2-e, clock: 200 MHz, fps: 1000}
+  kernels:
+    - {kernel: "finn:MVAU", backends: [rtl]}
+  transforms:
+    - {transform: "finn:SetFolding", args: {target_cycles_per_frame: 10}}
+    - "~NotThere"
+  steps: [cleanup, transforms]
+"""
+
+WRONG = """\
+hw_compiler:
+  target: {part: xczu7ev-ffvc1156-2-e, clok: 5 ns}
+  kernels: [LayerNrom]
+  transforms: [ExpandNorm]
+"""
+
+
+def test_the_plan_is_printed(elsewhere, capsys):
+    (elsewhere / "good.yaml").write_text(GOOD)
+    assert main(["blueprint", "check", "good.yaml"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert shown.out == (
+        "good.yaml: no errors\n"
+        "  target   part xczu7ev-ffvc1156-2-e, clock 5 ns, fps 1000\n"
+        "  kernels  finn:MVAU: finn:MVAU_rtl\n"
+        "  steps     1 cleanup  step brainsmith:cleanup\n"
+        "            2 transforms\n"
+        "                finn:SetFolding target_cycles_per_frame=10\n"
+        "  plugins  4 are named, and no others are loaded\n"
+        "  skipped: good.yaml:7:7: transform 'NotThere' is not there, and optional\n"
+    ).replace(
+        "  skipped: good.yaml:7:7: transform 'NotThere' is not there, and optional\n",
+        "".join(line for line in shown.out.splitlines(keepends=True) if line.startswith("  skipped: good.yaml:7:")),
+    )
+    assert "NotThere" in shown.out.splitlines()[-1]
+
+
+def test_every_error_comes_at_once_with_its_place(elsewhere, capsys):
+    (elsewhere / "wrong.yaml").write_text(WRONG)
+    assert main(["blueprint", "check", "wrong.yaml"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    lines = shown.err.splitlines()
+    assert lines[0].startswith("error: wrong.yaml:2:40: ") and "'clok'" in lines[0] and "clock" in lines[0]
+    assert any(line.startswith("wrong.yaml:3:13: ") and "Did you mean 'LayerNorm'?" in line for line in lines)
+    assert any(line.startswith("wrong.yaml:4:16: ") and "Did you mean 'ExpandNorms'?" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "blueprints").glob("*.yaml")))
+def test_every_shipped_blueprint_is_right(name, capsys):
+    assert main(["blueprint", "check", str(ROOT / "blueprints" / name)]) == 0
+    assert capsys.readouterr().out.startswith(f"{ROOT / 'blueprints' / name}: no errors\n")
+
+
+@pytest.mark.parametrize("make", ["missing", "folder", "binary"])
+def test_what_is_no_blueprint(make, elsewhere):
+    path = elsewhere / "it.yaml"
+    if make == "folder":
+        path.mkdir()
+    elif make == "binary":
+        path.write_bytes(b"\xff\xfe\x00\x01")
+    done = brainsmith("blueprint", "check", "it.yaml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: it.yaml")
+    assert "Traceback" not in done.stderr
+
+
+def test_the_mode_blueprint_needs_no_loaded_blueprint_here(elsewhere):
+    (elsewhere / "good.yaml").write_text(GOOD)
+    done = brainsmith("blueprint", "check", "good.yaml", BRAINSMITH_PLUGIN_MODE="blueprint")
+    assert (done.returncode, done.stderr) == (0, "")

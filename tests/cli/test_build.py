@@ -1,0 +1,108 @@
+"""`brainsmith build`, on the shipped example."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from brainsmith.build.result import Progress, StepResult
+from brainsmith.cli.build import one_line, step_line
+from tests.cli.command import ROOT, brainsmith, on_terminal
+
+MODEL = ROOT / "examples" / "digits" / "mlp.onnx"
+BLUEPRINT = """\
+hw_compiler:
+  steps: [cleanup, qonnx_to_finn]
+"""
+
+
+@pytest.fixture
+def job(elsewhere):
+    """A model, a blueprint of two steps, and golden data, in the current folder."""
+    shutil.copy(MODEL, elsewhere / "mlp.onnx")
+    (elsewhere / "short.yaml").write_text(BLUEPRINT)
+    x = np.load(ROOT / "examples" / "digits" / "digits_mlp_x.npy")[:8]
+    y = np.load(ROOT / "examples" / "digits" / "digits_y.npy")[:8]
+    np.save(elsewhere / "x.npy", x)
+    np.save(elsewhere / "y.npy", y)
+    return ("build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "out")
+
+
+def test_a_build_shows_its_steps_and_a_summary(job, elsewhere):
+    done = brainsmith(*job, "--verify-inputs", "x.npy", "--verify-labels", "y.npy")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("input model: 8 samples, accuracy ")
+    assert lines[1].startswith("[1/2] cleanup                      ")
+    assert lines[1].endswith(" s  verified 8 samples")
+    assert lines[2].startswith("[2/2] qonnx_to_finn                ")
+    assert lines[4].startswith("steps      2 in ")
+    assert lines[-2].startswith("output     ")
+    assert lines[-1].startswith("time       ") and lines[-1].endswith(" s from start to end")
+    assert {"model.onnx", "report.json", "report.html", "checkpoints"} <= {p.name for p in (elsewhere / "out").iterdir()}
+    again = brainsmith(*job, "--no-verify", "--no-report", "--explain")
+    assert again.returncode == 0, again.stderr
+    assert "  reused  (" in again.stdout.splitlines()[0]
+    assert not (elsewhere / "out" / "report.html").exists()
+    fresh = brainsmith(*job, "--no-verify", "--no-cache")
+    assert "reused" not in fresh.stdout
+    report = json.loads((elsewhere / "out" / "report.json").read_text())
+    assert [step["name"] for step in report["steps"]] == ["cleanup", "qonnx_to_finn"]
+
+
+def test_warnings_go_to_standard_error(job):
+    done = brainsmith(*job)
+    assert done.returncode == 0
+    assert "warning: " not in done.stdout
+    assert any("random inputs" in line for line in done.stderr.splitlines() if line.startswith("warning: "))
+
+
+def test_on_a_terminal_the_running_step_is_shown_and_replaced(job):
+    status, shown = on_terminal(*job, "--no-verify")
+    assert status == 0
+    assert "\r\x1b[K[1/2] cleanup ..." in shown
+    assert "\r\x1b[K[1/2] cleanup              " in shown
+    assert "\x1b" not in on_terminal(*job, "--no-verify", NO_COLOR="1")[1]
+
+
+MISTAKES = {
+    "missing model": (["build", "nowhere.onnx", "--blueprint", "short.yaml", "--output", "out"], "nowhere.onnx"),
+    "model that is none": (["build", "short.yaml", "--blueprint", "short.yaml", "--output", "out"], "short.yaml"),
+    "missing blueprint": (["build", "mlp.onnx", "--blueprint", "nowhere.yaml", "--output", "out"], "nowhere.yaml"),
+    "missing inputs": (
+        ["build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "out", "--verify-inputs", "none.npy"],
+        "none.npy",
+    ),
+    "output that cannot be": (["build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "short.yaml"], "short.yaml"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_mistakes_are_one_message_and_leave_nothing(what, job, elsewhere):
+    before = sorted(path.name for path in elsewhere.iterdir())
+    words, named = MISTAKES[what]
+    done = brainsmith(*words)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in elsewhere.iterdir()) == before
+
+
+def test_the_setting_blueprint_mode_builds(job):
+    done = brainsmith(*job, "--no-verify", "--no-report", BRAINSMITH_PLUGIN_MODE="blueprint")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[1/2] cleanup ")
+
+
+def test_lines_of_steps():
+    step = StepResult("streamline", "brainsmith", 1.234, True, "same model and step")
+    event = Progress("done", 3, 12, "", step)
+    assert step_line(event) == "[ 3/12] streamline                      1.23 s  reused"
+    assert step_line(event, explain=True).endswith("  reused  (same model and step)")
+
+
+def test_a_frameworks_warning_is_one_line():
+    text = one_line("Assuming 2D\n input is NC", UserWarning, "/a/b/qonnx/transformation/layouts.py", 160)
+    assert text == "warning: Assuming 2D input is NC (qonnx/transformation/layouts.py:160)\n"

@@ -1,0 +1,89 @@
+"""`brainsmith health` and `brainsmith stats`."""
+
+import json
+
+import pytest
+
+from brainsmith.cli.main import main
+from tests.cli.command import brainsmith, on_terminal
+
+
+@pytest.fixture(scope="module")
+def warm_caches(tmp_path_factory):
+    return tmp_path_factory.mktemp("caches")
+
+
+@pytest.fixture(autouse=True)
+def shared_caches(warm_caches, monkeypatch):
+    """That frameworks can be imported is tried once for the file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(warm_caches))
+
+
+def test_a_healthy_hub_exits_with_0_and_names_everything():
+    done = brainsmith("health")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("BrainSmith 0.1.0 is healthy\n\nAdapters\n  name          status     version  plugins")
+    sections = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
+    assert sections[1:] == ["Adapters", "Caches", "Tools (optional)", "Packages", "Names defined twice", "Settings"]
+    assert "\n  onnx with onnxruntime         works    onnx 1.21.0, onnxruntime 1.25.1\n" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_json_is_the_managers_health_check():
+    done = brainsmith("health", "--json")
+    health = json.loads(done.stdout)
+    assert (done.returncode, health["status"]) == (0, "healthy")
+    assert list(health) == [
+        "schema", "status", "version", "problems", "cache_available", "frameworks_available", "frameworks", "adapters",
+        "duplicates", "caches", "tools", "packages", "settings",
+    ]  # fmt: skip
+
+
+def test_what_is_not_healthy_exits_with_1_and_says_what_to_do(project):
+    (project / "plugins" / "broken.py").write_text("from brainsmith.plugin.core import step\n@step\ndef (:\n")
+    done = brainsmith("health")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:2] == [
+        "BrainSmith 0.1.0 is degraded",
+        f"  {project}/plugins/broken.py:3:5: the file is not Python, so its plugins are not found: invalid syntax",
+    ]
+
+
+def test_wrong_settings_are_shown_rather_than_raised():
+    done = brainsmith("health", BRAINSMITH_PLUGIN_CACHE_TTL="soon")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[:2] == [
+        "BrainSmith 0.1.0 is broken",
+        "  BRAINSMITH_PLUGIN_CACHE_TTL: cache_ttl must be a number of seconds, 0 or more, not 'soon'",
+    ]
+
+
+def test_a_cache_folder_that_cannot_be_written_is_degraded():
+    done = brainsmith("health", XDG_CACHE_HOME="/proc/nowhere")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1] == (
+        "  /proc/nowhere/brainsmith: the cache folder cannot be written: No such file or directory; every run takes"
+        " longer. Make it writable, or set XDG_CACHE_HOME"
+    )
+
+
+def test_on_a_terminal_lines_are_cut_and_coloured():
+    status, shown = on_terminal("health", width=70)
+    assert status == 0
+    assert shown.startswith("BrainSmith 0.1.0 is \x1b[32mhealthy\x1b[0m\n")
+    plain = on_terminal("health", width=70, NO_COLOR="1")[1]
+    assert max(len(line) for line in plain.splitlines()) == 70
+    assert "…\n" in plain
+
+
+def test_stats_are_measured(capsys):
+    assert main(["stats", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["plugin_count"] > 430
+    assert first["discovery_time_ms"] > 0
+    assert first["memory_usage_mb"] > 5
+    assert first["loaded_count"] == 0
+    assert main(["stats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("discovery time    ") and lines[0].endswith(" ms")
+    assert f"plugin count      {first['plugin_count']}" in lines

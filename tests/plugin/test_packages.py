@@ -1,0 +1,90 @@
+"""Packages that must fit: what is really run, what is kept, and what is only read from metadata."""
+
+import os
+import textwrap
+
+from brainsmith.plugin.packages import check_pairs, framework_failure, normalised
+from tests.plugin.installed import run_python
+
+
+def test_the_installed_pair_works_and_that_is_kept(tmp_path):
+    caches = str(tmp_path / "caches")
+    pairs = {pair["name"]: pair for pair in check_pairs(caches)}
+    assert (pairs["onnx with onnxruntime"]["status"], pairs["onnx with onnxruntime"]["detail"]) == ("works", "")
+    assert pairs["numpy and protobuf with onnx"]["status"] == "works"
+    (kept,) = os.listdir(os.path.join(caches, "health"))
+    before = os.stat(os.path.join(caches, "health", kept)).st_mtime_ns
+    assert check_pairs(caches) == list(pairs.values())
+    assert os.stat(os.path.join(caches, "health", kept)).st_mtime_ns == before
+
+
+def test_a_pair_that_does_not_fit_is_reported_with_its_error(site, tmp_path):
+    """An onnxruntime that reads older models only, as a fresh installation of QONNX alone gets."""
+    site.install(
+        "onnxruntime",
+        "1.31.0",
+        onnxruntime____init__=textwrap.dedent("""\
+            class InferenceSession:
+                def __init__(self, model, providers):
+                    raise RuntimeError("Unsupported model IR version: 14, max supported IR version: 13")
+            """),
+    )
+    pairs = run_python(
+        "import json\nfrom brainsmith.plugin.packages import check_pairs\n"
+        f"print(json.dumps(check_pairs({str(tmp_path)!r})))",
+        path=[site.folder],
+    )
+    pair = pairs[0]
+    assert (pair["name"], pair["status"]) == ("onnx with onnxruntime", "fails")
+    assert pair["versions"].endswith("onnxruntime 1.31.0")
+    assert pair["detail"] == (
+        "onnx with onnxruntime failed with exit code 1: RuntimeError: Unsupported model IR version: 14,"
+        " max supported IR version: 13; a pair that works: pip install onnx==1.21.0 onnxruntime==1.25.1"
+    )
+    assert not (tmp_path / "health").exists()  # what fails is tried again
+
+
+def test_pins_that_are_not_met_are_information(site, tmp_path):
+    info = site.install("acme-nets", "2.0", acme____init__="")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: acme-nets\nVersion: 2.0\n"
+        "Requires-Dist: numpy (>=99,<100)\n"
+        "Requires-Dist: onnx\n"
+        "Requires-Dist: no-such-package==1.0\n"
+        "Requires-Dist: pytest ; extra == 'test'\n"
+        "Requires-Dist: numpy<1; python_version < '3'\n"
+        "Requires-Dist: ???\n"
+        "\nRequires-Dist: body-of-the-description\n"
+    )
+    found = run_python(
+        "import json\nfrom brainsmith.plugin import packages\nfound = packages.installed()\n"
+        "print(json.dumps(list(packages._pins(found['acme-nets'], found))))",
+        path=[site.folder],
+    )
+    assert [(pin["name"], pin["status"]) for pin in found] == [
+        ("acme-nets with numpy", "differs"),
+        ("acme-nets with no-such-package", "differs"),
+    ]
+    assert found[0]["detail"] == (
+        "acme-nets 2.0 declares numpy<100,>=99; information only: what builds here use works without"
+    )
+    assert found[1]["versions"] == "no-such-package absent"
+
+
+def test_a_framework_that_cannot_be_imported_says_why(site, tmp_path):
+    site.write("qonnx/__init__.py", "raise ImportError('built for another Python')\n")
+    failure = run_python(
+        f"import json\nfrom brainsmith.plugin.packages import framework_failure\n"
+        f"print(json.dumps(framework_failure('qonnx', '1.0.0', {str(tmp_path)!r})))",
+        path=[site.folder],
+    )
+    assert failure == "importing qonnx failed with exit code 1: ImportError: built for another Python"
+
+
+def test_adapters_that_import_nothing_are_not_tried(tmp_path):
+    assert framework_failure("entry_points", "", str(tmp_path / "caches")) == ""
+    assert not (tmp_path / "caches").exists()
+
+
+def test_names_compare_as_pep_503_says():
+    assert normalised("Finn_Plus") == normalised("finn-plus") == normalised("finn.plus") == "finn-plus"
