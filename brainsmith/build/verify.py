@@ -164,11 +164,14 @@ class Verifier:
             f"differ; worst at tensor '{found.worst_tensor}', sample {sample}: error {found.max_error:g}, "
             f"tolerance {self.tolerance(step):g}"
         )
+        first = self._first_change(step, executor, alignment, sample)
+        return f"{text}. The first tensor of the same name that differs is '{first}'" if first else text
+
+    def _first_change(self, step: str, executor: Executor, alignment: Alignment, sample: int) -> str:
         inputs = self._golden.inputs[sample : sample + 1]
         before = self._original.run({self._input: inputs}, keep=None)
         after = executor.run({new: change(inputs) for new, (_, change) in alignment.feed.items()}, keep=None)
-        first = first_changed_tensor(executor.order(), before, after, self.tolerance(step))
-        return f"{text}. The first tensor of the same name that differs is '{first}'" if first else text
+        return first_changed_tensor(executor.order(), before, after, self.tolerance(step))
 
     def _check_expected(self, expected: Array) -> None:
         name, stack = next(iter(self._outputs().items()))

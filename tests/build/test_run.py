@@ -116,6 +116,7 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
         "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`",
     ]
     assert tree(tmp_path / "out") == [
+        ".build.json",
         "failed/checkpoints/01_named.onnx",
         f"failed/checkpoints/02_{name}.onnx",
     ]
@@ -123,7 +124,9 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
 
 def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
     build(graphs.quant_mlp(), output=tmp_path, steps=[named], **golden())
-    before = {name: (tmp_path / name).read_bytes() for name in tree(tmp_path) if not name.startswith("xdg")}
+    before = {
+        name: (tmp_path / name).read_bytes() for name in tree(tmp_path) if not name.startswith(("xdg", "."))
+    }
     with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), output=tmp_path, steps=[named, same, fail], **golden())
     assert str(caught.value).splitlines() == [
