@@ -61,10 +61,9 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     """
     try:
         _prepare(info)
-        if module_name not in sys.modules:
-            __import__(module_name)
+        __import__(module_name)  # also for one that is there: another thread may still be importing it
         return sys.modules[module_name]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
             f"{_describe(error)}"
@@ -96,13 +95,13 @@ def mount_folder(name: str, folder: str) -> None:
             sys.modules[name] = package
 
 
-def _describe(error: Exception) -> str:
+def _describe(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     place = _innermost(error)
     return f"{text}{place}"
 
 
-def _innermost(error: Exception) -> str:
+def _innermost(error: BaseException) -> str:
     """Return ` (file:line)` of the plugin's own line that raised."""
     if isinstance(error, SyntaxError) and error.filename:
         return ""

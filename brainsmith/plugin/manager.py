@@ -209,11 +209,7 @@ class PluginManager:
                 self._registry.replace_discovered(snapshot)
                 self._current = snapshot
                 return self._registry, snapshot.identity
-        from brainsmith.plugin.registry import Registry
-
-        whole = Registry()
-        whole.replace_discovered(snapshot)
-        return whole, snapshot.identity
+        return self._registry.with_discovered(snapshot), snapshot.identity
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -241,7 +237,9 @@ class PluginManager:
         plugin = self._registry.load(info)
         if not isinstance(plugin, type):
             return plugin
-        key = (plugin_type, info.framework, info.name, plugin, args, tuple(sorted(kwargs.items())))
+        names = sorted(kwargs)
+        values = (*args, *(kwargs[name] for name in names))  # 1, 1.0 and True are equal, and other arguments
+        key = (plugin_type, info.framework, info.name, plugin, *names, values, tuple(map(type, values)))
         try:
             hash(key)
         except TypeError:

@@ -63,6 +63,15 @@ class Registry:
             self._groups = dict(snapshot.groups)
             self.generation += 1
 
+    def with_discovered(self, snapshot: Snapshot) -> Registry:
+        """Return another registry: with what a discovery found, and what this one has been given at run time."""
+        other = Registry()
+        with self._lock:
+            other._registered = {key: dict(providers) for key, providers in self._registered.items()}
+            other._objects = self._objects
+        other.replace_discovered(snapshot)
+        return other
+
     def reset(self) -> None:
         """Forget every record and object."""
         with self._lock:
