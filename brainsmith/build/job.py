@@ -132,6 +132,7 @@ class Job:
         staging, output = self.workspace.staging, self.workspace.output
         (staging / "model.onnx").write_bytes(last.data)
         layers, estimate = read_estimates(staging, self._clock)
+        self._check_rate(estimate)
         if self._cache is not None:
             self._cache.trim()
         name = str(model) if isinstance(model, (str, Path)) else "model in memory"
@@ -160,6 +161,15 @@ class Job:
             tuple(content["warnings"]),
             explanations,
         )
+
+    def _check_rate(self, estimate: dict[str, Any] | None) -> None:
+        wanted = self.selection.target["target_fps"]
+        fps = None if estimate is None else estimate["fps"]
+        if wanted is not None and fps is not None and fps < wanted:
+            self.warnings.append(
+                f"the estimate of {fps:,.0f} frames per second is below the target of {wanted:,}; the slowest layers, "
+                "and why they cannot be faster, are in the report"
+            )
 
     def _graphs(self, source: Artifact, last: Artifact) -> dict[str, Any]:
         from brainsmith.build.graphs import graph_data
