@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.errors import PluginNotFoundError
+from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
 
@@ -98,6 +98,8 @@ class Collection:
             self.get_info(str(name))
         except PluginNotFoundError:
             return False
+        except (AmbiguousPluginError, DuplicatePluginError):
+            return True
         return True
 
     def __iter__(self) -> Iterator[PluginInfo]:
