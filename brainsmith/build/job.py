@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import read_estimates
-from brainsmith.build.golden import RANDOM_WARNING, GoldenData, load_golden
+from brainsmith.build.golden import RANDOM_WARNING, load_golden
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -73,20 +73,15 @@ class Job:
         golden = load_golden(model, *self.selection.golden)
         if golden.random:
             self.warnings.append(RANDOM_WARNING)
-        self._verifier = self._make_verifier(model, golden)
-        if self._verifier is not None:
-            accuracy = self._verifier.accuracy
-            right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
-            self._tell("check", 0, f"input model: {len(golden.inputs)} samples{right}")
-
-    def _make_verifier(self, model: ModelWrapper, golden: GoldenData) -> Verifier | None:
         try:
-            return Verifier(model, golden, self.selection.tolerances)
-        except VerificationError:
-            raise
+            self._verifier = Verifier(model, golden, self.selection.tolerances)
         except BuildError as error:
             self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
-            return None
+            return
+        self._verifier.check_expected()
+        accuracy = self._verifier.accuracy
+        right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
+        self._tell("check", 0, f"input model: {len(golden.inputs)} samples{right}")
 
     def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
         """Checkpoint and verify the step that is over, and announce the next."""

@@ -180,6 +180,32 @@ def test_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
     assert result.report["accuracy"]["after"] is None
 
 
+def test_an_input_model_that_cannot_be_executed_is_a_warning(tmp_path):
+    model = graphs.quant_mlp()
+    model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
+    model.graph.output[0].name = "odd"
+    result = build(model, output=tmp_path / "out", steps=[same], **golden())
+    (warning,) = result.warnings
+    assert warning.startswith("nothing was verified: the input model cannot be executed: ")
+    assert result.report["steps"][0]["verified"] is None
+    assert result.accuracy is None
+
+
+def test_expected_outputs_that_are_not_the_models(tmp_path):
+    data = golden()["verify_inputs"]
+    with pytest.raises(
+        VerificationError, match=r"^the input model does not compute the expected outputs, before "
+    ):
+        build(
+            graphs.quant_mlp(),
+            output=tmp_path / "out",
+            steps=[same],
+            verify_inputs=data,
+            verify_expected=np.full((60, 3), 9.0),
+        )
+    assert not (tmp_path / "out").exists()
+
+
 def test_progress_and_summary(tmp_path):
     lines = []
     steps = [named, same]
