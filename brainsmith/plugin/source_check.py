@@ -87,10 +87,6 @@ def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
             import_object(info)
         except PluginLoadError as error:
             yield Problem(info.file, info.line, 0, str(error))
-        except SystemExit as error:
-            yield Problem(
-                info.file, info.line, 0, f"importing {info.module!r} ends the process: SystemExit({error})"
-            )
 
 
 def _syntax_error(source: Source, problems: list[Problem]) -> Iterator[Problem]:

@@ -95,7 +95,7 @@ def test_a_plugin_that_ends_the_process_does_not_end_the_check(elsewhere):
     )
     done = brainsmith("plugins", "check", "quits.py", "--load")
     assert done.returncode == 1
-    assert done.stdout.endswith("ends the process: SystemExit(0)\n0 plugins in 1 file, 1 problem\n")
+    assert done.stdout.endswith(" raised SystemExit: 0 (quits.py:2)\n0 plugins in 1 file, 1 problem\n")
 
 
 def test_a_file_outside_every_project_loads_too(elsewhere):
