@@ -73,15 +73,18 @@ def list_sources(folder: str, module: str) -> Listing:
                     listing.files.append(SourceFile(entry.path, name, True))
                 elif stem.isidentifier():
                     listing.files.append(SourceFile(entry.path, f"{name}.{stem}", False))
-            elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen):
+            elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen, folder):
                 waiting.append((entry.path, f"{name}.{base}"))
     return listing
 
 
-def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]], root: str) -> bool:
     if not entry.is_symlink():
         return entry.is_dir()
     if not entry.is_dir():
+        return False
+    top, target = os.path.join(os.path.realpath(root), ""), os.path.join(os.path.realpath(entry.path), "")
+    if target.startswith(top) or top.startswith(target):  # what it leads to is listed, or holds what is listed
         return False
     status = entry.stat()
     identity = (status.st_dev, status.st_ino)

@@ -173,6 +173,27 @@ def test_files_that_are_none(elsewhere, capsys):
     )
 
 
+def test_files_that_cannot_be_read_do_not_hide_the_others(elsewhere, capsys):
+    folder = elsewhere / "odd"
+    folder.mkdir()
+    (folder / "dangling.py").symlink_to(elsewhere / "nowhere.py")
+    (folder / "folder.py").mkdir()
+    (folder / "keep_all.py").write_text(TRANSFORM)
+    (folder / "latin.py").write_bytes(b'x = "\xe9"\n')
+    (folder / "loop").symlink_to(folder)
+    (folder / "nulls.py").write_bytes(b"\xff\xfe\x00")
+    assert main(["plugins", "check", "odd"]) == 1
+    problems = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
+    assert [(place.partition(":")[0], text) for place, _, text in problems[:2]] == [
+        ("odd/dangling.py", "the file cannot be read: No such file or directory"),
+        ("odd/folder.py", "the file cannot be read: Is a directory"),
+    ]
+    assert [place.partition(":")[0] for place, _, _ in problems[2:4]] == ["odd/latin.py", "odd/nulls.py"]
+    assert all(text.startswith("the file is not Python: ") for _, _, text in problems[2:4])
+    assert problems[4][0].startswith("registers transform project:KeepAll ")
+    assert len(problems) == 6  # the folder that leads to itself is read once
+
+
 def test_our_own_plugins_have_no_problems_and_usual_names(capsys):
     assert main(["plugins", "check", str(ROOT / "brainsmith")]) == 0
     shown = capsys.readouterr().out
