@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from pathlib import Path
@@ -144,8 +143,9 @@ class Job:
             self._graphs(source, last) if report else None,
         )
         if report:
-            # The web layer lies above this one, so it is reached by name and only when a page is wanted.
-            importlib.import_module("brainsmith.web.report").render(content, staging / "report.html")
+            from brainsmith.web.report import render
+
+            render(content, staging / "report.html")
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
         return BuildResult(
