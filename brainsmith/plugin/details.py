@@ -87,8 +87,9 @@ class Details:
 
 
 def details_of(info: PluginInfo) -> Details:
-    """Read a plugin's details from its source, without importing it; kept on disk as long as every file that says something
-    of it, those of its bases too, is the same.
+    """Read a plugin's details from its source, without importing it.
+
+    They are kept on disk as long as every file that says something of it, its bases' too, is the same.
 
     Raises:
         PluginLoadError: The source is not there, or does not define the plugin.
@@ -100,7 +101,7 @@ def details_of(info: PluginInfo) -> Details:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r}: its source {path or info.module!r} is not there"
         )
-    kept = Kept(cache_dir(), "details", f"{path}|{info.reference}")
+    kept = Kept(cache_dir(), "details", f"{path}|{info.reference}|and bases")
     plain = kept.load(None)
     if plain is None or stamps(plain[0]) != plain[1]:
         files = {path: stamp(path)}
