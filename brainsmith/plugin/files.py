@@ -35,13 +35,14 @@ class SourceFile:
 
 
 class Listing:
-    """What lies below a folder: its sub-folders (itself first) and its Python files."""
+    """What lies below a folder: its sub-folders (itself first), its Python files, and those that nothing can import."""
 
-    __slots__ = ("files", "folders")
+    __slots__ = ("files", "folders", "misnamed")
 
     def __init__(self) -> None:
         self.folders: list[str] = []
         self.files: list[SourceFile] = []
+        self.misnamed: list[str] = []
 
 
 def list_sources(folder: str, module: str) -> Listing:
@@ -73,6 +74,8 @@ def list_sources(folder: str, module: str) -> Listing:
                     listing.files.append(SourceFile(entry.path, name, True))
                 elif stem.isidentifier():
                     listing.files.append(SourceFile(entry.path, f"{name}.{stem}", False))
+                elif not stem.startswith("."):  # as editors' own files do
+                    listing.misnamed.append(entry.path)
             elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen, folder):
                 waiting.append((entry.path, f"{name}.{base}"))
     return listing
@@ -84,7 +87,9 @@ def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]], root: st
     if not entry.is_dir():
         return False
     top, target = os.path.join(os.path.realpath(root), ""), os.path.join(os.path.realpath(entry.path), "")
-    if target.startswith(top) or top.startswith(target):  # what it leads to is listed, or holds what is listed
+    if target.startswith(top) or top.startswith(
+        target
+    ):  # what it leads to is listed, or holds what is listed
         return False
     status = entry.stat()
     identity = (status.st_dev, status.st_ino)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from _thread import RLock
 
@@ -10,6 +11,7 @@ from brainsmith.kept import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
@@ -19,6 +21,8 @@ FOLDER_PREFIX = "brainsmith_folder_"
 """Plugin folders that are no packages are imported below a module of this name and a digest of their path."""
 
 _LOCK = RLock()
+_FOLDERS: dict[str, str] = {}
+"""The mounted folders that are packages, by the name of their module."""
 
 
 def load(info: PluginInfo) -> Any:
@@ -87,12 +91,33 @@ def folder_module(folder: str) -> str:
 def mount_folder(name: str, folder: str) -> None:
     """Make a folder importable as a package, without touching `sys.path`."""
     with _LOCK:
-        if name not in sys.modules:
-            from types import ModuleType
+        if name in sys.modules or name in _FOLDERS:
+            return
+        if os.path.isfile(os.path.join(folder, "__init__.py")):
+            _FOLDERS[name] = folder
+            if _FolderFinder not in sys.meta_path:
+                sys.meta_path.append(_FolderFinder)
+            return
+        from types import ModuleType
 
-            package = ModuleType(name, f"The plugin folder {folder}.")
-            package.__path__ = [folder]
-            sys.modules[name] = package
+        package = ModuleType(name, f"The plugin folder {folder}.")
+        package.__path__ = [folder]
+        sys.modules[name] = package
+
+
+class _FolderFinder:
+    """Lets Python's own import run the `__init__.py` of a mounted folder."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return how a mounted folder is imported."""
+        if name not in _FOLDERS:
+            return None
+        from importlib.util import spec_from_file_location
+
+        folder = _FOLDERS[name]
+        init = os.path.join(folder, "__init__.py")
+        return spec_from_file_location(name, init, submodule_search_locations=[folder])
 
 
 def _describe(error: BaseException) -> str:

@@ -106,6 +106,26 @@ def test_plugins_of_a_project_use_relative_imports_and_packages(project, manager
     assert str(project / "plugins") not in sys.path
 
 
+def test_the_plugin_folder_itself_may_be_a_package(project, manager):
+    project.write("plugins/__init__.py", "VALUE = 3\n" + step_file("inside"))
+    project.write("plugins/other.py", "from . import VALUE\n" + step_file("other"))
+    other, inside = manager.registry.get("step", "other"), manager.registry.get("step", "inside")
+    assert sys.modules[other.__module__].VALUE == 3
+    assert sys.modules[inside.__module__].inside is inside
+    assert other.__module__ == f"{inside.__module__}.other"
+
+
+def test_a_file_that_nothing_can_import_is_told(project, manager):
+    path = project.write("plugins/my-step.py", step_file("mine"))
+    project.write("plugins/not-a-plugin.py", "x = 1\n")
+    manager.discover_plugins(modes=["full"])
+    assert [str(problem) for problem in manager.problems if str(project) in str(problem)] == [
+        f"{path}: its name is no Python identifier, so nothing can import it, and its plugins are not found: rename it"
+    ]
+    path.rename(project / "plugins/my_step.py")
+    assert manager.registry.get("step", "mine")(None, None) is None
+
+
 def test_plugin_folders_that_are_named_alike_do_not_mix(project, tmp_path, manager, monkeypatch):
     for number in (1, 2):
         folder = tmp_path / str(number) / "plugins"
