@@ -62,7 +62,7 @@ class DiscoveryCache:
         self._memory.clear()
         import shutil
 
-        for kind in ("discovery", "blueprints", "details", "settings"):
+        for kind in ("discovery", "blueprints", "details", "health", "settings"):
             shutil.rmtree(f"{settings.cache_dir}/{kind}", ignore_errors=True)
 
     def forget(self) -> None:

@@ -114,7 +114,10 @@ def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, 
     assert (health["status"], set(health["frameworks"])) == ("healthy", {"brainsmith", "qonnx"})
     assert health["adapters"]["finn"]["status"] == "absent"
     assert health["adapters"]["finn"]["detail"] == "no package 'finn' is installed"
-    assert health["adapters"]["finn"]["advice"] == "pip install 'brainsmith[finn]', or the lighter set of the README"
+    assert (
+        health["adapters"]["finn"]["advice"]
+        == "pip install 'brainsmith[finn]', or the lighter set of the README"
+    )
 
 
 def test_an_adapter_that_fails_degrades_it_and_leaves_the_others(manager, monkeypatch):

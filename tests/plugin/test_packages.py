@@ -100,7 +100,9 @@ def test_packages_that_are_absent_are_said(tmp_path):
         ("numpy and protobuf with onnx", "absent"),
     ]
     assert found[0]["versions"] == "onnx absent, onnxruntime absent"
-    assert found[0]["detail"] == "QONNX models cannot be executed; pip install onnx==1.21.0 onnxruntime==1.25.1"
+    assert (
+        found[0]["detail"] == "QONNX models cannot be executed; pip install onnx==1.21.0 onnxruntime==1.25.1"
+    )
 
 
 def test_names_compare_as_pep_503_says():

@@ -91,7 +91,11 @@ def test_the_scan_agrees_with_the_import(site, manager):
         f"checked = check_sources({str(site / 'kinds')!r}, manager.registry)\n"
         "print(json.dumps({p.file: p.text for p in load_problems(checked.records)}))",
     )
-    assert set(wrong) == set(failed) == {str(site / f"kinds/{name}.py") for name in ("no_base", "a_class", "three")}
+    assert (
+        set(wrong)
+        == set(failed)
+        == {str(site / f"kinds/{name}.py") for name in ("no_base", "a_class", "three")}
+    )
     for file, text in wrong.items():
         assert text.split(", not the class")[0] in failed[file]
 
