@@ -66,6 +66,13 @@ def test_a_tolerance_per_step():
     assert outcome.max_error == pytest.approx(0.01, rel=1e-3)
 
 
+def test_tolerances_by_name():
+    verifier = make(graphs.quant_mlp(), **{"*": 0.1, "step_tidy_up": 0.2})
+    names = ("finn:step_tidy_up", "step_tidy_up", "cleanup")
+    assert [verifier.tolerance(name) for name in names] == [0.2, 0.2, 0.1]
+    assert make(graphs.quant_mlp()).tolerance("cleanup") == pytest.approx(6.0625e-05)
+
+
 def test_accuracy_and_classes():
     model = graphs.quant_mlp()
     labels = np.zeros(40, int)
