@@ -22,9 +22,18 @@ def shared_caches(warm_caches, monkeypatch):
 def test_a_healthy_hub_exits_with_0_and_names_everything():
     done = brainsmith("health")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("BrainSmith 0.1.0 is healthy\n\nAdapters\n  name          status     version  plugins")
+    assert done.stdout.startswith(
+        "BrainSmith 0.1.0 is healthy\n\nAdapters\n  name          status     version  plugins"
+    )
     sections = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
-    assert sections[1:] == ["Adapters", "Caches", "Tools (optional)", "Packages", "Names defined twice", "Settings"]
+    assert sections[1:] == [
+        "Adapters",
+        "Caches",
+        "Tools (optional)",
+        "Packages",
+        "Names defined twice",
+        "Settings",
+    ]
     assert "\n  onnx with onnxruntime         works    onnx 1.21.0, onnxruntime 1.25.1\n" in done.stdout
     assert "\x1b" not in done.stdout
 

@@ -3,7 +3,7 @@
 from brainsmith.cli.main import main
 from tests.cli.command import ROOT, TRANSFORM, brainsmith
 
-WRONG = '''\
+WRONG = """\
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import backend, step, transform
@@ -42,7 +42,7 @@ class Unbound:
 
 
 GROUPS = {"neat": ["Alone", "Streamlin"]}
-'''
+"""
 
 
 def test_everything_wrong_in_a_file_is_said_at_once(elsewhere, capsys):
@@ -83,8 +83,12 @@ def test_loading_shows_the_plugins_own_error(project):
     assert brainsmith("plugins", "check", "plugins").returncode == 0
     done = brainsmith("plugins", "check", "plugins", "--load")
     problem, loads, summary = done.stdout.splitlines()
-    assert problem.startswith("plugins/fails.py:6: step 'project:fails' (plugins/fails.py:6) cannot be loaded: importing ")
-    assert problem.endswith("raised ModuleNotFoundError: No module named 'no_such_module' (plugins/fails.py:3)")
+    assert problem.startswith(
+        "plugins/fails.py:6: step 'project:fails' (plugins/fails.py:6) cannot be loaded: importing "
+    )
+    assert problem.endswith(
+        "raised ModuleNotFoundError: No module named 'no_such_module' (plugins/fails.py:3)"
+    )
     assert loads == "loads transform project:KeepAll (stage tidy)  plugins/keep_all.py:6"
     assert (summary, done.returncode, done.stderr) == ("1 plugin in 2 files, 1 problem", 1, "")
 
