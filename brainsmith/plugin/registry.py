@@ -169,6 +169,17 @@ class Registry:
             raise PluginNotFoundError(self.not_found_message(plugin_type, name))
         return info
 
+    def knows(self, plugin_type: str, name: str) -> bool:
+        """Tell whether any framework has a bare name, as far as the last discovery knows."""
+        return bool(self._all_providers(plugin_type, name))
+
+    def framework_names(self, plugin_type: str) -> set[str]:
+        """Return the frameworks that have plugins of a type, as far as the last discovery knows."""
+        with self._lock:
+            registered = (info for providers in self._registered.values() for info in providers.values())
+            discovered = (info for infos in self._discovered.values() for info in infos)
+            return {info.framework for info in (*registered, *discovered) if info.type == plugin_type}
+
     def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
         framework, bare = split_name(name)
         found = self._all_providers(plugin_type, bare)
