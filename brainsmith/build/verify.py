@@ -79,10 +79,7 @@ class Verifier:
 
     def tolerance(self, step: str) -> float:
         """Return the tolerance of a step, as an absolute error."""
-        for name in (step, step.removeprefix("finn:"), "*"):
-            if name in self._tolerances:
-                return float(self._tolerances[name])
-        return DEFAULT_TOLERANCE * self._scale
+        return float(self._tolerances.get(step, self._tolerances.get("*", DEFAULT_TOLERANCE * self._scale)))
 
     def check(
         self, step: str, model: ModelWrapper, parent: Callable[[], ModelWrapper | None], whole: bool = False
