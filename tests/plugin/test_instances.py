@@ -1,7 +1,5 @@
 """Instances: one for each arguments while somebody uses it, made once, and never kept alive."""
 
-
-
 import gc
 import threading
 import time
