@@ -35,14 +35,22 @@ class SourceFile:
 
 
 class Listing:
-    """What lies below a folder: its sub-folders (itself first), its Python files, and those that nothing can import."""
+    """What lies below a folder.
 
-    __slots__ = ("files", "folders", "misnamed")
+    Attributes:
+        folders: Its sub-folders, itself first.
+        files: Its Python files.
+        misnamed: Python files that nothing can import.
+        closed: Folders that may not be read, each with the reason.
+    """
+
+    __slots__ = ("closed", "files", "folders", "misnamed")
 
     def __init__(self) -> None:
         self.folders: list[str] = []
         self.files: list[SourceFile] = []
         self.misnamed: list[str] = []
+        self.closed: list[tuple[str, OSError]] = []
 
 
 def list_sources(folder: str, module: str) -> Listing:
@@ -64,6 +72,10 @@ def list_sources(folder: str, module: str) -> Listing:
             with os.scandir(here) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            listing.closed.append((here, error))
+            listing.folders.append(here)
             continue
         listing.folders.append(here)
         for entry in found:

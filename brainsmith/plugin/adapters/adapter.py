@@ -95,6 +95,7 @@ class Package:
         for folder in folders:
             listing = list_sources(folder, name)
             self.watched.extend(listing.folders)
+            self.problems.extend(_unreadable(*closed) for closed in listing.closed)
             for file in listing.files:
                 self.watched.append(file.path)
                 try:
@@ -150,6 +151,7 @@ def scan_listing(
 ) -> None:
     """Scan a folder's listing for decorated plugins, into a result."""
     result.watched.extend(listing.folders)
+    result.problems.extend(_unreadable(*closed) for closed in listing.closed)
     scan_files(result, listing.files, framework, extra)
     for path in listing.misnamed:
         try:
