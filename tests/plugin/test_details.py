@@ -1,7 +1,5 @@
 """Parameters and docstrings, read from the source without importing it."""
 
-
-
 import inspect
 import sys
 

@@ -7,18 +7,19 @@ from brainsmith.plugin.files import ABSENT, list_sources, stamp, stamps
 
 
 def test_what_can_be_imported_is_listed_with_its_module(tmp_path):
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "__pycache__").mkdir()
+    folder = tmp_path / "pack"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "__pycache__").mkdir()
     for name in ("__init__.py", "one.py", "not-one.py", "sub/two.py", "__pycache__/old.py", "text.txt"):
-        (tmp_path / name).touch()
-    listing = list_sources(str(tmp_path), "pack")
+        (folder / name).touch()
+    listing = list_sources(str(folder), "pack")
     assert [(file.module, file.is_package) for file in listing.files] == [
         ("pack", True),
         ("pack.one", False),
         ("pack.sub.two", False),
     ]
-    assert listing.folders == [str(tmp_path), str(tmp_path / "sub")]
-    assert listing.misnamed == [str(tmp_path / "not-one.py")]
+    assert listing.folders == [str(folder), str(folder / "sub")]
+    assert listing.misnamed == [str(folder / "not-one.py")]
 
 
 def test_a_pipe_among_the_sources_is_not_waited_for(tmp_path):

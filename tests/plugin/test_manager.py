@@ -1,7 +1,5 @@
 """The manager's own duties: logging, figures, and the adapters' common face."""
 
-
-
 import logging
 
 import pytest
