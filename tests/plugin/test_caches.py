@@ -142,7 +142,7 @@ def test_pitfall_05_a_changed_setting_is_seen(project, steps, tmp_path, manager)
     assert "finn" in {summary["name"] for summary in manager.adapters}
 
 
-def test_pitfall_05_a_framework_that_comes_first_on_the_path_is_seen(site, manager):
+def test_pitfall_05_a_framework_that_comes_first_on_the_path_is_seen(unimported_finn, site, manager):
     from brainsmith.plugin.adapters import adapter
 
     before = {i.file for i in manager.discover_plugins(modes=["full"]) if i.framework == "finn"}
