@@ -332,7 +332,9 @@ def test_an_upstream_finn_is_loaded(upstream, manager):
         ("import x\ndef step_a(model, cfg=None): return model\n", ["step_a"]),
     ],
 )
-def test_a_step_is_a_function_that_can_be_called_with_model_and_cfg(unimported_finn, site, manager, text, names):
+def test_a_step_is_a_function_that_can_be_called_with_model_and_cfg(
+    unimported_finn, site, manager, text, names
+):
     write(site.folder, "__init__.py", "")
     write(site.folder, "builder/steps.py", text)
     records = manager.discover_plugins(modes=["full"])
