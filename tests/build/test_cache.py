@@ -64,7 +64,7 @@ def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
         ({"step": "finn:fold"}, "it was not built before"),
     ],
 )
-def test_any_other_part_is_a_miss_that_says_why(cache, model, changed, reason):
+def test_pitfall_22_any_other_part_is_a_miss_that_says_why(cache, model, changed, reason):
     cache.store(PARTS, Outcome(model, READS))
     found = cache.find({**PARTS, **changed}, CONFIG)
     assert (found.model, found.reason) == (None, reason)

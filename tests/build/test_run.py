@@ -166,7 +166,7 @@ def test_without_golden_data_eight_random_inputs_and_a_warning(tmp_path):
     )
 
 
-def test_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
+def test_pitfall_26_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
     def odd(model, cfg):
         model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
         model.graph.output[0].name = "odd"

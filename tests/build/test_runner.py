@@ -115,7 +115,7 @@ def test_paths_into_the_output_move_with_it(tmp_path):
     assert str(tmp_path / "a").encode() in first.data
 
 
-def test_folder_and_environment_are_restored(tmp_path, monkeypatch):
+def test_pitfall_24_folder_and_environment_are_restored(tmp_path, monkeypatch):
     monkeypatch.setenv("BUILD_TEST_KEPT", "1")
 
     def step(model, cfg):
@@ -160,7 +160,7 @@ def test_random_numbers_of_steps_are_the_same_in_each_build(tmp_path):
     assert random.getstate() == before
 
 
-def test_a_failure_names_step_node_and_cause(tmp_path):
+def test_pitfall_27_a_failure_names_step_node_and_cause(tmp_path):
     def step(model, cfg):
         for node in model.graph.node:
             if node.op_type == "MatMul":

