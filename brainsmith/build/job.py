@@ -73,7 +73,8 @@ class Job:
         if golden.random:
             self.warnings.append(RANDOM_WARNING)
         try:
-            self._verifier = Verifier(model, golden, self.selection.tolerances)
+            with self.runner.log.taken("input model"):
+                self._verifier = Verifier(model, golden, self.selection.tolerances)
         except BuildError as error:
             self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
             return
@@ -101,7 +102,8 @@ class Job:
 
     def _verify(self, step: BuildStep, model: Artifact, whole: bool) -> Verified:
         assert self._verifier is not None
-        outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
+        with self.runner.log.taken(f"verification of {step.name}"):
+            outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
         if outcome.reason:
             self.warnings.append(f"step '{step.name}' was not verified: {outcome.reason}")
         if whole:

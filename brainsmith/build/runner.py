@@ -14,7 +14,7 @@ from brainsmith.build.config import RecordingView, StepConfig, finn_config, read
 from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
-from brainsmith.build.messages import logged_warnings
+from brainsmith.build.messages import LOG, BuildLog
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Stands for the output folder in what is cached: another build has another one.
 _OUTPUT = "@brainsmith-output@"
 _MODEL = "model.onnx"
+# What steps of theirs print is for the log; what a step of the user's own prints is meant for the user.
+_QUIET = ("brainsmith", "qonnx", "finn")
 # What of cfg says where results go, and not what they are.
 _PLACES = ("output_dir", "config_path", "model_path")
 
@@ -44,6 +46,7 @@ class StepRunner:
         folders: Where plugins are that belong to no framework.
 
     Attributes:
+        log: What they say.
         results: One for each step so far.
         warnings: What the user should know.
     """
@@ -65,6 +68,7 @@ class StepRunner:
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
         self._given: Any = None
+        self.log = BuildLog(staging / LOG)
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
 
@@ -86,8 +90,9 @@ class StepRunner:
             damaged = "its cache entry was damaged, and dropped"
             why = found.reason if found.model is None else damaged
         # Loading every step may take seconds: they count for the first one that has to run.
-        function = self._load(len(self.results))
-        with logged_warnings() as messages:
+        with self.log.taken(f"loading the steps, for {step.name}"):
+            function = self._load(len(self.results))
+        with self.log.taken(step.name, shown=step.framework not in _QUIET) as messages:
             result, why_not = self._run(step, function, model, parts, messages)
         self._note(step, started, why_not or why, False, tuple(messages))
         return result
@@ -207,7 +212,7 @@ def _listing(folder: Path) -> dict[str, tuple[int, int]]:
     listing = {}
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
-        if path.is_file() and name.parts[0] != "checkpoints":
+        if path.is_file() and name.parts[0] not in ("checkpoints", LOG):
             stat = path.stat()
             listing[str(name)] = (stat.st_size, stat.st_mtime_ns)
     return listing
