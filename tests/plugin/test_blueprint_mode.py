@@ -67,6 +67,24 @@ def test_blueprint_mode_and_then_full_and_back(blueprint, manager):
     assert names(manager.registry.records()) == {"ExpandNorms", "first"}
 
 
+def test_pitfall_08_blueprint_mode_heeds_the_types_that_are_asked_for(blueprint, manager):
+    load_blueprint_plugins(blueprint)
+    assert names(manager.discover_plugins(modes=["blueprint"], types=["step"])) == {"first"}
+    assert names(manager.discover_plugins(modes=["blueprint"], types=["transform"])) == {"ExpandNorms"}
+    assert names(manager.discover_plugins(modes=["blueprint"])) == {"ExpandNorms", "first"}
+
+
+def test_in_blueprint_mode_another_blueprint_takes_the_place_of_the_first(blueprint, project, monkeypatch):
+    from brainsmith.plugins import steps
+
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "blueprint")
+    load_blueprint_plugins(blueprint)
+    assert steps.first(None, None) == 1
+    load_blueprint_plugins(project.write("other.yaml", BLUEPRINT.replace("first", "second")))
+    assert not hasattr(steps, "first")
+    assert steps.second(None, None) == 2
+
+
 @pytest.mark.parametrize(
     "use",
     [
