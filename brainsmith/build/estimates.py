@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,8 +21,32 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
 
     Returns:
         The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes), and
-        `TOTALS`; no layers and None if no step made estimates.
+        `TOTALS` with the names of the layers whose LUTs FINN has no model of (`lut_not_modelled`): it says 0
+        for them, the layers here say None. No layers and None if no step made estimates.
     """
+    layers, estimate = _read_either(folder, clock_ns)
+    if estimate is not None:
+        unknown = [layer for layer in layers if not layer.get("lut")]
+        estimate["lut_not_modelled"] = [layer["name"] for layer in unknown]
+        for layer in unknown:
+            layer["lut"] = None
+    return layers, estimate
+
+
+def lower_bound_warning(layers: list[dict[str, Any]]) -> str | None:
+    """Return the sentence that says of which kinds of layers the LUTs are not known; None if of none."""
+    unknown = Counter(layer["op_type"] for layer in layers if layer["lut"] is None)
+    if not unknown:
+        return None
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items()))
+    return (
+        f"the estimate of LUTs is a lower bound: FINN has no model of them for {sum(unknown.values())} of "
+        f"{len(layers)} layers ({kinds})"
+    )
+
+
+def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """Read this project's file, or else FINN's."""
     ours = _read(folder / "report" / "estimates.json")
     if ours is not None:
         layers = ours.get("layers", [])

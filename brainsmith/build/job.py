@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.config import StepConfig
-from brainsmith.build.estimates import read_estimates
+from brainsmith.build.estimates import lower_bound_warning, read_estimates
 from brainsmith.build.golden import RANDOM_WARNING, load_golden
+from brainsmith.build.messages import LOG
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -127,10 +128,34 @@ class Job:
         """Write the last model and the report."""
         staging, output = self.workspace.staging, self.workspace.output
         (staging / "model.onnx").write_bytes(last.data)
-        layers, estimate = read_estimates(staging, self._clock)
-        self._check_rate(estimate)
         if self._cache is not None:
             self._cache.trim()
+        content = self._report(model, source, last, report)
+        explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
+        return BuildResult(
+            output,
+            output / "model.onnx",
+            content,
+            tuple(self.runner.results),
+            tuple(content["warnings"]),
+            explanations,
+        )
+
+    def report_failure(
+        self, model: object, source: Artifact, error: BuildError, message: str, report: bool
+    ) -> None:
+        """Write the report of a build that failed: what there was until then, and the error."""
+        step = re.match(r"step '(.*?)' ", str(error))
+        failure = {"step": step.group(1) if step else None, "message": message}
+        self._report(model, source, None, report, error=failure)
+
+    def _report(
+        self, model: object, source: Artifact, last: Artifact | None, page: bool, **more: Any
+    ) -> dict[str, Any]:
+        """Write `report.json` and perhaps `report.html`; return what they say."""
+        staging = self.workspace.staging
+        layers, estimate = read_estimates(staging, self._clock)
+        self._check_estimate(layers, estimate)
         name = str(model) if isinstance(model, (str, Path)) else "model in memory"
         content = assemble(
             {"file": name, "name": Path(name).stem, "digest": source.digest, **_sizes(source)},
@@ -142,24 +167,20 @@ class Job:
             estimate,
             self._accuracy(),
             self.warnings + self.runner.warnings,
-            self._graphs(source, last) if report else None,
+            self._graphs(source, last) if page else None,
         )
-        if report:
+        content.update(more)
+        if page:
             from brainsmith.web.report import render
 
             render(content, staging / "report.html")
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
-        explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
-        return BuildResult(
-            output,
-            output / "model.onnx",
-            content,
-            tuple(self.runner.results),
-            tuple(content["warnings"]),
-            explanations,
-        )
+        return content
 
-    def _check_rate(self, estimate: dict[str, Any] | None) -> None:
+    def _check_estimate(self, layers: list[dict[str, Any]], estimate: dict[str, Any] | None) -> None:
+        bound = lower_bound_warning(layers)
+        if bound is not None:
+            self.warnings.append(bound)
         wanted = self.selection.target["target_fps"]
         fps = None if estimate is None else estimate["fps"]
         if wanted is not None and fps is not None and fps < wanted:
@@ -168,10 +189,13 @@ class Job:
                 "and why they cannot be faster, are in the report"
             )
 
-    def _graphs(self, source: Artifact, last: Artifact) -> dict[str, Any]:
+    def _graphs(self, source: Artifact, last: Artifact | None) -> dict[str, Any]:
         from brainsmith.build.graphs import graph_data
 
-        return {"before": graph_data(source.peek()), "after": graph_data(last.peek())}
+        return {
+            "before": graph_data(source.peek()),
+            "after": graph_data(last.peek()) if last is not None else None,
+        }
 
     def _accuracy(self) -> dict[str, Any] | None:
         if self._verifier is None or self._verifier.accuracy is None:
@@ -188,6 +212,8 @@ class Job:
             else len(done)
         )
         lines = [str(error)]
+        if (self.workspace.staging / LOG).is_file():
+            lines.append(f"  what the steps said: {failed / LOG}")
         if good:
             lines.append(f"  steps before it: {', '.join(step.name for step in done[:good])}")
             lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1].name)}")

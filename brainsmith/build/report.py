@@ -120,7 +120,8 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         )
         lines.append(("rate", f"{_count(estimate['fps'])} frames per second"))
         resources = (("LUT", "lut"), ("BRAM18", "bram18"), ("DSP", "dsp"))
-        lines.append(("resources", ", ".join(f"{_count(estimate[key])} {name}" for name, key in resources)))
+        figures = ", ".join(f"{_count(estimate[key])} {name}" for name, key in resources)
+        lines.append(("resources", ("at least " if estimate["lut_not_modelled"] else "") + figures))
     accuracy = report["accuracy"]
     if accuracy is not None:
         lines.append(("accuracy", _accuracy(accuracy)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ def build(
         selection = _select(Request(blueprint, steps, verify_inputs, verify_labels, verify_expected), source)
         job = Job(selection, source, workspace, use_cache, progress, explain)
         job.prepare(verify)
-    with _nothing_half_written(workspace, job):
+    with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
         last = job.pipeline.run(source, job.runner.apply)
         result = job.finish(model, source, last, report)
         workspace.publish()
@@ -83,11 +83,12 @@ def _nothing_half_written(workspace: Workspace, job: Job | None = None) -> Itera
     """Clean up after whatever stops a build; once steps run, keep what a failed one leaves, and say where."""
     try:
         yield
-    except BuildError as error:
+    except BuildError:
         if job is None:
             workspace.discard()
-            raise
-        raise type(error)(job.explain_failure(error, workspace.fail())) from error.__cause__
+        else:
+            workspace.fail()
+        raise
     except KeyboardInterrupt:
         workspace.discard()
         raise KeyboardInterrupt(job.interruption() if job is not None else "") from None
@@ -100,6 +101,18 @@ def _nothing_half_written(workspace: Workspace, job: Job | None = None) -> Itera
     except BaseException:
         workspace.discard()
         raise
+
+
+@contextmanager
+def _failure_reported(job: Job, model: object, source: Artifact, report: bool) -> Iterator[None]:
+    """Complete the message of a build that fails, and write its report."""
+    try:
+        yield
+    except BuildError as error:
+        message = job.explain_failure(error, job.workspace.failed)
+        with suppress(OSError):  # what failed first is what counts
+            job.report_failure(model, source, error, message, report)
+        raise type(error)(message) from error.__cause__
 
 
 def _select(request: Request, source: Artifact) -> BuildSelection:

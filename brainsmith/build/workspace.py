@@ -55,6 +55,11 @@ class Workspace:
             raise OutputError(f"output folder {output} cannot be written: {error.strerror}") from error
         _sweep(self.output)
 
+    @property
+    def failed(self) -> Path:
+        """Where `fail` keeps what there is."""
+        return self.output / FAILED
+
     def publish(self) -> None:
         """Swap the build's files into the output folder; the report comes last, so it never stands alone."""
         relocate_files(self.staging, str(self.staging), str(self.output))
@@ -75,7 +80,7 @@ class Workspace:
 
     def fail(self) -> Path:
         """Keep what a failed build made under `failed/`, and return that folder."""
-        folder = self.output / FAILED
+        folder = self.failed
         relocate_files(self.staging, str(self.staging), str(folder))
         with _interrupts_held():
             self._write_manifest(_manifest(self.output) | {FAILED})

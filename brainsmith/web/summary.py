@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brainsmith.web import figures
-from brainsmith.web.content import Fields, Layer, Step, Subject, fields
+from brainsmith.web.content import Fields, Layer, Step, Subject, fields, items
 from brainsmith.web.elements import section, sentence
 from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest
@@ -89,8 +89,11 @@ def _latency(cycles: float | None, clock_ns: float | None) -> Markup | None:
 
 
 def _resources(estimate: Fields) -> list[Markup | None]:
+    unknown = len(items(estimate.get("lut_not_modelled")))
+    bound = f"look-up tables at least: {figures.plural(unknown, 'layer')} without a model"
+    notes = {key: bound if key == "lut" and unknown else note for key, (_, note) in _RESOURCES.items()}
     values = {key: number(estimate.get(key)) for key in _RESOURCES}
     return [
-        None if value is None else _tile(name, figures.count(value), note)
-        for value, (name, note) in zip(values.values(), _RESOURCES.values(), strict=True)
+        None if value is None else _tile(_RESOURCES[key][0], figures.count(value), notes[key])
+        for key, value in values.items()
     ]

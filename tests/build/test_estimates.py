@@ -1,6 +1,6 @@
 import json
 
-from brainsmith.build.estimates import read_estimates
+from brainsmith.build.estimates import lower_bound_warning, read_estimates
 
 
 def write(folder, **files):
@@ -11,8 +11,10 @@ def write(folder, **files):
 
 def test_our_estimates(tmp_path):
     totals = {"interval_cycles": 1, "latency_cycles": 2, "fps": 3.0, "lut": 4, "bram18": 5, "dsp": 6}
-    write(tmp_path, estimates={"layers": [{"name": "a"}], "uram": 7, **totals})
-    assert read_estimates(tmp_path, 5.0) == ([{"name": "a"}], totals)
+    write(tmp_path, estimates={"layers": [{"name": "a", "lut": 4}], "uram": 7, **totals})
+    layers, estimate = read_estimates(tmp_path, 5.0)
+    assert (layers, estimate) == ([{"name": "a", "lut": 4}], {**totals, "lut_not_modelled": []})
+    assert lower_bound_warning(layers) is None
 
 
 def test_finns_reports(tmp_path):
@@ -25,7 +27,7 @@ def test_finns_reports(tmp_path):
     layers, estimate = read_estimates(tmp_path, 5.0)
     assert [(layer["op_type"], layer["backend"], layer["lut"]) for layer in layers] == [
         ("MVAU_rtl", "rtl", 10),
-        ("Pool", "", 0),
+        ("Pool", "", None),
     ]
     assert estimate == {
         "interval_cycles": 400,
@@ -34,7 +36,11 @@ def test_finns_reports(tmp_path):
         "lut": 10,
         "bram18": 1,
         "dsp": 2,
+        "lut_not_modelled": ["Pool_0"],
     }
+    assert lower_bound_warning(layers) == (
+        "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 2 layers (1 Pool)"
+    )
 
 
 def test_none(tmp_path):

@@ -119,7 +119,15 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
         ".build.json",
         "failed/checkpoints/01_named.onnx",
         f"failed/checkpoints/02_{name}.onnx",
+        "failed/report.html",
+        "failed/report.json",
     ]
+    report = json.loads((tmp_path / "out" / "failed" / "report.json").read_text())
+    assert report["error"] == {"step": name, "message": str(caught.value)}
+    assert [step["name"] for step in report["steps"]] == ["named", name]
+    page = (tmp_path / "out" / "failed" / "report.html").read_text()
+    assert "Build failed" in page
+    assert f"step &#x27;{name}&#x27; changed what" in page
 
 
 def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
