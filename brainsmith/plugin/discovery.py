@@ -66,6 +66,7 @@ def discover(
     groups.update(settings.groups)
     problems = [
         *_unknown_frameworks(settings),
+        *_frameworks_without_plugins(frameworks, records),
         *(problem for result in results for problem in result.problems),
     ]
     records, clashes = _settle_clashes(records)
@@ -111,6 +112,24 @@ def _unknown_frameworks(settings: Settings) -> list[Problem]:
     ]
 
 
+def _frameworks_without_plugins(
+    frameworks: tuple[str, ...] | None, records: list[PluginInfo]
+) -> list[Problem]:
+    """Return a problem for each framework that was asked for and that nothing is found of; ours may be empty."""
+    found = {framework_identifier(info.framework) for info in records}
+    return [
+        Problem(
+            f"frameworks={list(frameworks or ())!r}",
+            0,
+            0,
+            f"no plugin has the framework {name!r}: it is neither one of {', '.join((*OURS, *ADAPTED))} "
+            "nor an installed distribution that offers plugins",
+        )
+        for name in frameworks or ()
+        if name not in (*OURS, *ADAPTED) and framework_identifier(name) not in found
+    ]
+
+
 def _may_serve(adapter: str, frameworks: tuple[str, ...]) -> bool:
     if adapter == "entry_points":
         return any(framework not in ("brainsmith", "project", *ADAPTED) for framework in frameworks)
@@ -136,24 +155,30 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
 def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[Problem]]:
     """Let `override=True` win; report other clashes. Both records stay, so that using the name says what is wrong."""
     first: dict[tuple[str, str], PluginInfo] = {}
-    dropped: set[int] = set()
-    problems: list[Problem] = []
+    clashing: dict[tuple[str, str], dict[str, PluginInfo]] = {}
+    kept: list[PluginInfo] = []
     for info in records:
         key = (info.key, info.framework)
         rival = first.setdefault(key, info)
-        if rival.reference == info.reference:
-            if rival is not info:  # two entry points that name the same module
-                dropped.add(id(info))
+        if rival is info:
+            kept.append(info)
             continue
-        if bool(info.extra.get("override")) != bool(rival.extra.get("override")):
-            loser = rival if info.extra.get("override") else info
-            dropped.add(id(loser))
-            first[key] = info if loser is rival else rival
-        else:
-            problems.append(
-                Problem(info.file or info.origin, info.line, 0, duplicate_message(info, [rival, info]))
-            )
-    return [info for info in records if id(info) not in dropped], problems
+        claims = clashing.setdefault(key, {rival.reference: rival})
+        if info.reference not in claims:  # else two entry points name the same module
+            claims[info.reference] = info
+            kept.append(info)
+    problems: list[Problem] = []
+    overridden: set[int] = set()
+    for claims in clashing.values():
+        meant = [info for info in claims.values() if info.extra.get("override")]
+        if meant:
+            overridden.update(id(info) for info in claims.values() if not info.extra.get("override"))
+        chosen, *others = meant or claims.values()
+        problems.extend(
+            Problem(info.file or info.origin, info.line, 0, duplicate_message(info, [chosen, info]))
+            for info in others
+        )
+    return [info for info in kept if id(info) not in overridden], problems
 
 
 def _summary(result: AdapterResult) -> dict[str, object]:
