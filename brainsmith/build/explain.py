@@ -12,6 +12,7 @@ _SENTENCES = {
     "source": "its source changed",
     "arguments": "its arguments changed",
     "cfg": "FINN's own config came in or went",
+    "changes": "an earlier step changes cfg otherwise",
     "plugins": "plugins of the project or of a package changed",
     "model": "the model before it is another one",
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import BuildCache, Found, Outcome
 from brainsmith.build.callable_source import Uncacheable
-from brainsmith.build.config import RecordingView, StepConfig, finn_config, reads_of, writes_of
+from brainsmith.build.config import RecordingView, StepConfig, current, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
@@ -68,6 +68,7 @@ class StepRunner:
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
         self._given: Any = None
+        self._changed: set[str] = set()  # the parts of cfg that a step wrote
         self.log = BuildLog(staging / LOG)
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
@@ -82,7 +83,7 @@ class StepRunner:
         started = time.perf_counter()
         parts, why = self._parts(step, model)
         if parts is not None and self._cache is not None:
-            found = self._cache.find(parts, self._config)
+            found = self._cache.find(parts, self._config if self._given is None else self._given)
             reused = self._reuse(found)
             if reused is not None:
                 self._note(step, started, found.reason, True, found.messages)
@@ -109,9 +110,17 @@ class StepRunner:
         try:
             digest = Artifact(self._portable(_MODEL, model.data)).digest
             parts = step_parts(step, digest, self._versions, self._plugins)
-            return {**parts, "cfg": "finn" if self._with_finn else "own"}, ""
+            parts["cfg"] = "finn" if self._with_finn else "own"
+            return parts | self._changes(), ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
+
+    def _changes(self) -> dict[str, str]:
+        """Return what earlier steps changed of `cfg`, as a part of the key: this one may read it."""
+        if not self._changed:
+            return {}
+        changed = {name: current(self._given, name) for name in sorted(self._changed)}
+        return {"changes": str(changed).replace(str(self._staging), _OUTPUT)}
 
     def _reuse(self, found: Found) -> Artifact | None:
         if (
@@ -155,10 +164,11 @@ class StepRunner:
         except (Exception, SystemExit) as error:
             text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
             raise BuildError(f"step '{step.name}' failed{failing_node(error)}: {text}") from error
+        writes = writes_of(view)
+        self._changed.update(writes)
         if parts is None or self._cache is None:
             return result, ""
         foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
-        writes = writes_of(view)
         if writes:
             return result, f"it is never reused: it changes cfg.{writes[0]}"
         if foreign:

@@ -16,6 +16,10 @@ from tests.build import graphs
 FACTOR = 2.0
 
 
+class FinnConfig(StepConfig):
+    """In place of FINN's, which takes seconds to import."""
+
+
 def scale(model, cfg):
     model.set_initializer("w0", model.get_initializer("w0") * np.float32(FACTOR))
     if cfg.target_fps:
@@ -100,6 +104,47 @@ def test_a_step_that_changes_cfg_or_names_files_elsewhere_is_not_kept(tmp_path):
     assert run(outside, tmp_path, "b")[1].cache == (
         "it is never reused: its result names /usr/bin, which is outside the output folder"
     )
+
+
+@pytest.mark.parametrize("with_finn", [False, True])
+def test_pitfall_22_what_an_earlier_step_changed_of_cfg_counts(tmp_path, monkeypatch, with_finn):
+    """FINN's config is another object than ours, made when the first step runs."""
+    monkeypatch.setattr("brainsmith.build.runner.finn_config", lambda config: FinnConfig(**vars(config)))
+
+    def build(name, *functions):
+        steps = [BuildStep(f.__name__, "callable", "step", target=f) for f in functions]
+        unused = [BuildStep("unused", "finn", "step", target=last)] if with_finn else []
+        config = StepConfig(output_dir=str(tmp_path / name), target_fps=5)
+        Path(config.output_dir).mkdir()
+        cache = BuildCache(tmp_path / "cache")
+        runner = StepRunner([*steps, *unused], config, Path(config.output_dir), cache)
+        model = Artifact.of(graphs.quant_mlp())
+        for step in steps:
+            model = runner.apply(step, model)
+        return model.take().get_metadata_prop("seen"), runner.results[-1].reused
+
+    def faster(model, cfg):
+        cfg.target_fps = 9
+        return model
+
+    def newer(model, cfg):
+        cfg.of_mine = 7
+        return model
+
+    def last(model, cfg):
+        model.set_metadata_prop("seen", f"{cfg.target_fps} {getattr(cfg, 'of_mine', None)}")
+        return model
+
+    assert build("a", last) == ("5 None", False)
+    assert build("b", last) == ("5 None", True)
+    for name, functions, seen in [
+        ("c", [faster], "9 None"),
+        ("d", [newer], "5 7"),
+        ("e", [faster, newer], "9 7"),
+    ]:
+        assert build(name, *functions, last) == (seen, False)
+        assert build(f"{name}2", *functions, last) == (seen, True)
+    assert build("f", last) == ("5 None", True)
 
 
 def test_paths_into_the_output_move_with_it(tmp_path):
