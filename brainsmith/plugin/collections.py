@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.records import RecordList
-from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
+from brainsmith.plugin.registry import ADAPTED, framework_identifier, preferred, split_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,11 +63,16 @@ class Collection:
 
     def _among(self, name: str) -> PluginInfo:
         framework, bare = split_name(name)
-        for info in self.list_plugins():
-            if info.name == bare and (framework is None or framework == info.framework):
-                return info
-        names = ", ".join(self.list_plugins().names()) or "none"
-        raise PluginNotFoundError(f"the blueprint names no {self._type} {name!r}; it names {names}")
+        wanted = framework and framework_identifier(framework)
+        found = [
+            info
+            for info in self.list_plugins()
+            if info.name == bare and wanted in (None, framework_identifier(info.framework))
+        ]
+        if not found:
+            names = ", ".join(self.list_plugins().names()) or "none"
+            raise PluginNotFoundError(f"the blueprint names no {self._type} {name!r}; it names {names}")
+        return preferred(found)
 
     def frameworks(self) -> list[str]:
         """Return the frameworks that have plugins here."""

@@ -42,13 +42,14 @@ def check(manager: PluginManager) -> dict[str, Any]:
     """
     try:
         settings = manager.settings
-        records = manager.discover_plugins(modes=["full"])
+        snapshot = manager.everything()
     except BrainsmithError as error:
         return _broken(str(error))
+    records = snapshot.records
     caches = check_caches(settings.cache_dir)
     adapters = {
         summary["name"]: _check_adapter(summary, _enabled(summary["name"], settings), settings.cache_dir)
-        for summary in manager.adapters
+        for summary in snapshot.adapters
     }
     adapters.update({name: _disabled(name) for name in ADAPTED if name not in adapters})
     duplicates = find_duplicates(records)

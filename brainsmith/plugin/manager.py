@@ -219,6 +219,11 @@ class PluginManager:
                 return self._registry, snapshot.identity
         return self._registry.with_discovered(snapshot), snapshot.identity
 
+    def everything(self) -> Snapshot:
+        """Return what a full discovery finds; what is asked for later goes by what was asked for before."""
+        with self._lock:
+            return self._snapshot(Request("full"), self.settings)[0]
+
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What discovery could not read, and clashes: each with its place."""

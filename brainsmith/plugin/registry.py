@@ -188,12 +188,7 @@ class Registry:
             found = [info for info in found if framework_identifier(info.framework) == wanted]
         if found:
             _refuse_clash([info for info in found if info.framework == found[0].framework])
-        if framework is None and len(found) > 1 and found[0].framework in ADAPTED:
-            names = ", ".join(info.qualified for info in found)
-            raise AmbiguousPluginError(
-                f"{plugin_type} {bare!r} exists in several frameworks; say which: {names}"
-            )
-        return found[0] if found else None
+        return preferred(found) if found else None
 
     def get(self, plugin_type: str, name: str) -> Any:
         """Return the real object of `Name` or `framework:Name`, imported if it was not yet.
@@ -334,6 +329,21 @@ def duplicate_message(info: PluginInfo, rivals: Iterable[PluginInfo]) -> str:
     """Return the message of a clash, with both places."""
     places = "\n".join(f"  {rival.origin}" for rival in rivals)
     return f"{info.type} {info.name!r} is defined twice in framework {info.framework!r}:\n{places}"
+
+
+def preferred(providers: Iterable[PluginInfo]) -> PluginInfo:
+    """Return the record that a bare name means among those of that name, one for each framework.
+
+    Raises:
+        AmbiguousPluginError: Only frameworks have it, and several do.
+    """
+    found = sorted(providers, key=_precedence)
+    if len(found) > 1 and found[0].framework in ADAPTED:
+        names = ", ".join(info.qualified for info in found)
+        raise AmbiguousPluginError(
+            f"{found[0].type} {found[0].name!r} exists in several frameworks; say which: {names}"
+        )
+    return found[0]
 
 
 def _refuse_clash(found: list[PluginInfo]) -> None:

@@ -25,7 +25,6 @@ class Stats:
         self.last_source = ""
         self.instance_hits = 0
         self.instance_misses = 0
-        self.loads: dict[str, float] = {}
         self.adapters_ms: dict[str, float] = {}
 
     def clock(self) -> float:

@@ -4,7 +4,7 @@
 
 import pytest
 
-from brainsmith.errors import PluginNotFoundError, SettingsError
+from brainsmith.errors import AmbiguousPluginError, PluginNotFoundError, SettingsError
 from brainsmith.plugin import load_blueprint_plugins
 from brainsmith.plugin.manager import reset_plugin_system
 from tests.plugin.installed import run_python, step_file
@@ -37,6 +37,26 @@ def test_a_blueprint_s_collections_hold_what_it_names(blueprint):
     with pytest.raises(PluginNotFoundError) as caught:
         plugins["transforms"].ConvertDivToMul
     assert str(caught.value) == "the blueprint names no transform 'ConvertDivToMul'; it names ExpandNorms"
+
+
+def test_a_bare_name_means_in_a_blueprint_s_collections_what_it_means_elsewhere(project):
+    project.write("plugins/cleanup.py", step_file("cleanup", 1))
+    blueprint = """
+    hw_compiler:
+      transforms:
+        - {transform: "qonnx:MoveOpPastFork", args: {op_name_list: [Add]}}
+        - {transform: "finn:MoveOpPastFork", args: {op_name_list: [Add]}}
+      steps: ["brainsmith:cleanup", "project:cleanup", transforms]
+    """
+    plugins = load_blueprint_plugins(project.write("my.yaml", blueprint))
+    assert plugins["steps"].cleanup(None, None) == 1
+    assert plugins["steps"]["brainsmith:cleanup"].__module__ == "brainsmith.steps.cleanup"
+    assert plugins["transforms"].get_info("finn:MoveOpPastFork").framework == "finn"
+    with pytest.raises(AmbiguousPluginError) as caught:
+        plugins["transforms"].MoveOpPastFork
+    assert str(caught.value) == (
+        "transform 'MoveOpPastFork' exists in several frameworks; say which: finn:MoveOpPastFork, qonnx:MoveOpPastFork"
+    )
 
 
 def test_pitfall_08_a_blueprint_does_not_bind_a_full_discovery(blueprint, manager):
@@ -72,6 +92,16 @@ def test_pitfall_08_blueprint_mode_heeds_the_types_that_are_asked_for(blueprint,
     assert names(manager.discover_plugins(modes=["blueprint"], types=["step"])) == {"first"}
     assert names(manager.discover_plugins(modes=["blueprint"], types=["transform"])) == {"ExpandNorms"}
     assert names(manager.discover_plugins(modes=["blueprint"])) == {"ExpandNorms", "first"}
+
+
+def test_health_leaves_the_mode_as_it_is(blueprint, manager):
+    load_blueprint_plugins(blueprint)
+    manager.discover_plugins(modes=["blueprint"])
+    assert manager.health_check()["frameworks"]["finn"] > 300
+    assert names(manager.registry.records()) == {"ExpandNorms", "first"}
+    manager.discover_plugins(modes=["selective"], frameworks=["project"])
+    assert manager.health_check()["frameworks"]["finn"] > 300
+    assert names(manager.registry.records()) == {"first", "second"}
 
 
 def test_in_blueprint_mode_another_blueprint_takes_the_place_of_the_first(blueprint, project, monkeypatch):
