@@ -129,4 +129,4 @@ def _execute(command: Command) -> None:
             line for line in error.output.splitlines() if "rror" in line and "Exiting due to" not in line
         ]
         quoted = "".join(f"\n  {line}" for line in errors[:_SHOWN])
-        raise SimulationError(f"{error}{quoted}") from error
+        raise SimulationError(f"{command.what} failed:{quoted}" if quoted else str(error)) from error
