@@ -44,7 +44,7 @@ class SimulationPlan:
         memories: Memory contents, by the names that the sources use below `DATA_FOLDER`.
         parameters: Of the top module; a text is given with its quotes.
         defines: Preprocessor macros that are set.
-        trace: Whether waveforms can be written; a simulation without is twice as fast.
+        trace: Whether waveforms can be written; a simulation without is faster.
     """
 
     top: str

@@ -59,7 +59,7 @@ class Interface:
         double_clock: A clock of twice the rate, if the design has one; empty otherwise.
         reset: The reset; empty if there is none.
         reset_is_low: Whether 0 resets.
-        doubled: Whether the second clock really runs at twice the rate, which costs half the speed. Otherwise it is
+        doubled: Whether the second clock really runs at twice the rate, which is slower. Otherwise it is
             the same as the first, which is right for a design that has the port and does not use it.
     """
 
