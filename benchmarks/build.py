@@ -66,14 +66,23 @@ def main() -> None:
                 command = [sys.executable, "-c", program, str(MODEL), str(BLUEPRINT), str(output), *more]
                 run_once(command, env, figures[name] if run else Figures(), cwd=cache)
     print(f"a whole build process of {Path(MODEL).name}, medians of {RUNS}, run in turn:")
-    for name, title in (("ours", "brainsmith"), ("same", "FINN+'s builder, same steps"), ("finn", "FINN+'s builder, its own steps")):
+    for name, title in (
+        ("ours", "brainsmith"),
+        ("same", "FINN+'s builder, same steps"),
+        ("finn", "FINN+'s builder, its own steps"),
+    ):
         print(f"  {title:<32} {figures[name].median_s:6.2f} s   {figures[name].median_mb:6.0f} MB")
     for name, title in (("same", "the same steps"), ("finn", "FINN+'s own steps")):
         pairs = zip(figures["ours"].seconds, figures[name].seconds, strict=True)
         time = statistics.median(ours / theirs for ours, theirs in pairs)
         memory = figures["ours"].median_mb / figures[name].median_mb
         row(f"time over FINN+'s builder with {title}", f"{time:.2f} x", "0.6 x", reached=time <= 0.6)
-        row(f"peak memory over FINN+'s builder with {title}", f"{memory:.2f} x", "0.8 x", reached=memory <= 0.8)
+        row(
+            f"peak memory over FINN+'s builder with {title}",
+            f"{memory:.2f} x",
+            "0.8 x",
+            reached=memory <= 0.8,
+        )
 
 
 if __name__ == "__main__":

@@ -88,9 +88,10 @@ print((time.perf_counter() - start) * 1e3, len(manager.extensions))
 """
 
 
-def printed(program: str, env: dict[str, str]) -> list[float]:
-    """Run a program in a fresh interpreter and return the numbers that it prints."""
-    done = subprocess.run([PYTHON, "-c", program], env=env, capture_output=True, text=True, check=False)
+def printed(program: str, env: dict[str, str], cwd: Path) -> list[float]:
+    """Run a program in a fresh interpreter in a folder and return the numbers that it prints."""
+    command = [PYTHON, "-c", program]
+    done = subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
     return [float(word) for word in done.stdout.splitlines()[-1].split()]
@@ -101,7 +102,7 @@ def cold(runs: int = 9) -> tuple[float, float, int]:
     times = []
     for _ in range(runs):
         with empty_cache() as cache:
-            times.append(printed(COLD, environment(cache)))
+            times.append(printed(COLD, environment(cache), cache))
     without, with_imports, count = min(times)
     return without, with_imports, int(count)
 
@@ -127,18 +128,18 @@ def main() -> None:
     without, with_imports, count = cold()
     with empty_cache() as cache:
         env = environment(cache)
-        floor = printed(FLOOR, env)[0]
+        floor = printed(FLOOR, env, cache)[0]
         commands = {
             "bare": [PYTHON, "-c", "pass"],
             "cached": [PYTHON, "-c", CACHED],
             "blueprint": [PYTHON, "-c", NAMED],
             "list": [BRAINSMITH, "plugins", "list"],
         }
-        figures = in_turn(commands, env, runs=15)
-        hit = printed(HIT, env)[0]
-        everything, failed = printed(EVERYTHING, env)
+        figures = in_turn(commands, env, 15, cache)
+        hit = printed(HIT, env, cache)[0]
+        everything, failed = printed(EVERYTHING, env, cache)
         generated_plugins(cache / "site")
-        with_stevedore = printed(STEVEDORE, {**env, "PYTHONPATH": str(cache / "site")})
+        with_stevedore = printed(STEVEDORE, {**env, "PYTHONPATH": str(cache / "site")}, cache)
     bare, cached, named, listing = (figures[name] for name in commands)
     print(
         f"{count} plugins; bare interpreter {bare.best_ms:.1f} ms (fastest of {len(bare.seconds)}, in turn)"

@@ -80,14 +80,16 @@ def run_once(command: Sequence[str], env: dict[str, str], figures: Figures, cwd:
     figures.megabytes.append(usage.ru_maxrss * 1024 / 1e6)
 
 
-def in_turn(commands: Mapping[str, Sequence[str]], env: dict[str, str], runs: int) -> dict[str, Figures]:
-    """Run several commands in turn, after one run of each that does not count."""
+def in_turn(
+    commands: Mapping[str, Sequence[str]], env: dict[str, str], runs: int, cwd: Path
+) -> dict[str, Figures]:
+    """Run several commands in turn in a folder, after one run of each that does not count."""
     figures = {name: Figures() for name in commands}
     for command in commands.values():
-        run_once(command, env, Figures())
+        run_once(command, env, Figures(), cwd)
     for _ in range(runs):
         for name, command in commands.items():
-            run_once(command, env, figures[name])
+            run_once(command, env, figures[name], cwd)
     return figures
 
 

@@ -17,9 +17,13 @@ _FORMAT = 1
 _MAGIC = b"brainsmith kept\0"
 
 
+# A pipe of a source file's name must not be waited for.
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
 def read_bytes(path: str) -> bytes:
     """Read a whole file. `open()` costs twice as much, and a discovery reads hundreds."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    descriptor = os.open(path, _READ)
     try:
         size = os.fstat(descriptor).st_size
         data = os.read(descriptor, size + 1)

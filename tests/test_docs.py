@@ -53,9 +53,12 @@ def test_the_first_ten_minutes_of_the_readme(project):
             command = shlex.split(line, comments=True)
             if command[0] == "brainsmith":
                 printed[line] = run(command, project)
-    assert "accuracy   96.39% after the build, 96.39% before (360 samples)" in printed[
-        "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output out/digits_mlp"
-    ]
+    assert (
+        "accuracy   96.39% after the build, 96.39% before (360 samples)"
+        in printed[
+            "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output out/digits_mlp"
+        ]
+    )
     assert (project / "out" / "digits_mlp" / "report.html").stat().st_size > 10_000
     assert "CountNodes" in printed["brainsmith plugins list --framework project"]
     mine = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/mine.yaml --output out/mine"
@@ -76,10 +79,16 @@ def test_the_code_of_the_api_reference_runs(project):
     run([sys.executable, "-c", program], project)
 
 
-@pytest.mark.parametrize("page", sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")]))
+@pytest.mark.parametrize(
+    "page", sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")])
+)
 def test_links_between_pages_lead_somewhere(page):
     folder = (ROOT / page).parent
-    dead = [link for link in LINK.findall((ROOT / page).read_text()) if "://" not in link and not (folder / link).exists()]
+    dead = [
+        link
+        for link in LINK.findall((ROOT / page).read_text())
+        if "://" not in link and not (folder / link).exists()
+    ]
     assert dead == []
 
 
@@ -98,7 +107,9 @@ def test_every_setting_and_variable_is_documented():
     assert [name for name in settings._CHECKS if f"| `{name}` |" not in page] == []
     read = set(re.findall(r"\"([A-Z][A-Z_]{3,})\"", inspect.getsource(settings)))
     documented = set(re.findall(r"`\$?([A-Z][A-Z_]{3,})`", page))
-    assert {name for name in read if name.startswith(("BRAINSMITH_", "XDG_", "NO_", "FINN_"))} - documented == set()
+    assert {
+        name for name in read if name.startswith(("BRAINSMITH_", "XDG_", "NO_", "FINN_"))
+    } - documented == set()
 
 
 def test_no_public_name_of_the_door_is_undocumented():

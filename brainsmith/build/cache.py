@@ -15,7 +15,7 @@ import os
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +40,31 @@ class Found:
         reason: Why it was reused, or why it was not.
         folder: The entry.
         files: The side files of the step, relative to the output folder, with their digests.
+        messages: What the step logged.
     """
 
     model: Artifact | None
     reason: str
     folder: Path | None = None
     files: Mapping[str, str] | None = None
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step made.
+
+    Attributes:
+        model: Its result.
+        reads: What it read of `cfg`, by name.
+        files: Content of its side files, by path relative to the output folder.
+        messages: What it logged.
+    """
+
+    model: Artifact
+    reads: Mapping[str, str]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    messages: tuple[str, ...] = ()
 
 
 class BuildCache:
@@ -109,16 +128,12 @@ class BuildCache:
             (output / name).write_bytes(localise(name, data))
         return True
 
-    def store(
-        self, parts: Mapping[str, str], reads: Mapping[str, str], model: Artifact, files: Mapping[str, bytes]
-    ) -> None:
-        """Keep a step's result.
+    def store(self, parts: Mapping[str, str], outcome: Outcome) -> None:
+        """Keep what a step made.
 
         Args:
             parts: As `keys.step_parts` gives them.
-            reads: What the step read of `cfg`.
-            model: Its result.
-            files: Content of its side files, by path relative to the output folder.
+            outcome: It.
 
         Raises:
             OSError: The folder cannot be written.
@@ -126,20 +141,22 @@ class BuildCache:
         work = self.folder / "tmp" / f"{os.getpid()}-{secrets.token_hex(6)}"
         (work / "files").mkdir(parents=True)
         try:
-            (work / "model.onnx").write_bytes(model.data)
-            for name, data in files.items():
+            (work / "model.onnx").write_bytes(outcome.model.data)
+            for name, data in outcome.files.items():
                 (work / "files" / name).parent.mkdir(parents=True, exist_ok=True)
                 (work / "files" / name).write_bytes(data)
-            digests = {name: _digest(data) for name, data in files.items()}
             meta = {
                 "format": _FORMAT,
-                "parts": parts,
-                "reads": reads,
-                "model": model.digest,
-                "files": digests,
+                "parts": dict(parts),
+                "reads": dict(outcome.reads),
+                "model": outcome.model.digest,
+                "files": {name: _digest(data) for name, data in outcome.files.items()},
+                "messages": outcome.messages,
             }
             (work / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True))
-            target = self._key_folder(parts) / _digest(json.dumps(reads, sort_keys=True).encode())[:16]
+            target = (
+                self._key_folder(parts) / _digest(json.dumps(meta["reads"], sort_keys=True).encode())[:16]
+            )
             target.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(OSError):  # another build was first, with the same content
                 work.rename(target)
@@ -202,9 +219,8 @@ class BuildCache:
 def _read_meta(entry: Path) -> dict[str, Any] | None:
     try:
         meta = json.loads((entry / "meta.json").read_text())
-        whole = (
-            meta["format"] == _FORMAT and isinstance(meta["reads"], dict) and isinstance(meta["files"], dict)
-        )
+        kinds = {"reads": dict, "files": dict, "messages": list, "model": str}
+        whole = meta["format"] == _FORMAT and all(isinstance(meta[key], kind) for key, kind in kinds.items())
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return meta if whole else None
@@ -226,7 +242,13 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> Found | None:
         return None
     if model.digest != meta["model"]:
         return None
-    return Found(model, "same model, source, arguments, cfg and versions", entry, meta["files"])
+    return Found(
+        model,
+        "same model, source, arguments, cfg and versions",
+        entry,
+        meta["files"],
+        tuple(meta["messages"]),
+    )
 
 
 def _children(folder: Path) -> Iterable[Path]:

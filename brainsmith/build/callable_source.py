@@ -6,10 +6,13 @@ import site
 import sys
 import sysconfig
 import types
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 _PLAIN = (str, bytes, int, float, bool, complex, type(None), Path)
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_WRAPPED = ("__func__", "fget", "fset", "fdel", "func")  # of methods and properties
 
 
 class Uncacheable(Exception):  # noqa: N818 - not an error of the user's: the step just runs each time
@@ -19,6 +22,9 @@ class Uncacheable(Exception):  # noqa: N818 - not an error of the user's: the st
 def callable_source(function: Any) -> str:
     """Return a text that changes with a function's code, closure, defaults and the user's own modules.
 
+    The user's own functions and classes that it uses count in the same way: a global that one of them reads may
+    have been set at run time, and what was typed into a shell stands in no file.
+
     Args:
         function: A function or lambda.
 
@@ -27,34 +33,90 @@ def callable_source(function: Any) -> str:
     """
     if not isinstance(function, types.FunctionType):
         raise Uncacheable(f"it is {_a(function)}, not a function")
-    parts = [_code(function.__code__), repr(_value(function.__defaults__, "a default"))]
-    parts.append(repr(_value(function.__kwdefaults__, "a default")))
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        parts.append(f"{name}={_value(cell.cell_contents, f'its variable {name!r}')!r}")
-    scope = function.__globals__
-    used = sorted(_names(function.__code__).intersection(scope))
-    parts.extend(f"{name}={_value(scope[name], f'the global {name!r}')!r}" for name in used)
-    parts.extend(_user_modules())
-    return "\n".join(parts)
+    return "\n".join([*_Writer().function(function), *_user_modules()])
 
 
-def _value(value: Any, what: str) -> Any:
-    """Return a value in a form whose repr is the same in every process."""
-    if isinstance(value, _PLAIN):
-        return value
-    if isinstance(value, (tuple, list)):
-        return [_value(entry, what) for entry in value]
-    if isinstance(value, dict):
-        return [(key, _value(value[key], what)) for key in sorted(value, key=str)]
-    if isinstance(value, types.ModuleType):
-        return f"module {value.__name__}"
-    if isinstance(value, types.FunctionType) and value.__closure__ is None:
-        return f"function {value.__module__}.{value.__qualname__} {_code(value.__code__)}"
-    if isinstance(value, (type, types.BuiltinFunctionType)):
-        return f"{value.__module__}.{value.__qualname__}"
-    if type(value).__module__.startswith("brainsmith."):  # the door's collections: the plugins are in the key
-        return f"{type(value).__module__}.{type(value).__qualname__}"
-    raise Uncacheable(f"{what} is {_a(value)}, whose content is not part of a key")
+class _Writer:
+    """Writes values in a form whose repr is the same in every process; each function and class once."""
+
+    def __init__(self) -> None:
+        self._written: set[int] = set()
+
+    def function(self, function: types.FunctionType) -> list[str]:
+        """Write down what a function is made of."""
+        parts = [_code(function.__code__), repr(self._value(function.__defaults__, "a default"))]
+        parts.append(repr(self._value(function.__kwdefaults__, "a default")))
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                parts.append(f"{name} is not set")
+                continue
+            parts.append(f"{name}={self._value(content, f'its variable {name!r}')!r}")
+        scope = function.__globals__
+        used = sorted(_names(function.__code__).intersection(scope))
+        parts.extend(f"{name}={self._value(scope[name], f'the global {name!r}')!r}" for name in used)
+        return parts
+
+    def _value(self, value: Any, what: str) -> Any:
+        if isinstance(value, _PLAIN):
+            return value
+        if isinstance(value, (tuple, list)):
+            return [self._value(entry, what) for entry in value]
+        if isinstance(value, dict):
+            return [(key, self._value(value[key], what)) for key in sorted(value, key=str)]
+        if isinstance(value, types.ModuleType):
+            return f"module {value.__name__}"
+        if isinstance(value, (types.FunctionType, type)) and _is_users(value.__module__):
+            return self._users(value)
+        if isinstance(value, types.FunctionType) and value.__closure__ is None:
+            return f"function {value.__module__}.{value.__qualname__} {_code(value.__code__)}"
+        if isinstance(value, (type, types.BuiltinFunctionType)):
+            return f"{value.__module__}.{value.__qualname__}"
+        if type(value).__module__.startswith(
+            "brainsmith."
+        ):  # the door's collections: the plugins are in the key
+            return f"{type(value).__module__}.{type(value).__qualname__}"
+        raise Uncacheable(f"{what} is {_a(value)}, whose content is not part of a key")
+
+    def _users(self, value: types.FunctionType | type) -> list[Any]:
+        """Write a function or class of the user's down, where it is met first."""
+        name = f"{value.__module__}.{value.__qualname__}"
+        if id(value) in self._written:
+            return [name]
+        self._written.add(id(value))
+        if isinstance(value, types.FunctionType):
+            return [name, *self.function(value)]
+        bases = [self._value(base, "a base") for base in value.__bases__]
+        members = [
+            (key, self._member(member, f"{value.__qualname__}.{key}"))
+            for key, member in sorted(vars(value).items())
+            if not _is_python_s(key, member)
+        ]
+        return [name, bases, members]
+
+    def _member(self, member: Any, what: str) -> list[Any]:
+        wrapped = [getattr(member, name, None) for name in _WRAPPED]
+        functions = [function for function in wrapped if isinstance(function, types.FunctionType)]
+        return [self._value(part, what) for part in functions or [member]]
+
+
+def _is_python_s(name: str, member: Any) -> bool:
+    """Tell whether Python itself put a member into a class."""
+    if name.startswith("_abc_") or isinstance(member, _DESCRIPTORS):
+        return True
+    return name.startswith("__") and name.endswith("__") and not isinstance(member, types.FunctionType)
+
+
+def _is_users(module_name: str) -> bool:
+    """Tell whether a module is neither Python's nor installed; a shell's has no file."""
+    if module_name.partition(".")[0] == "brainsmith":
+        return False
+    module = sys.modules.get(module_name)
+    file = getattr(module, "__file__", None)
+    if file:
+        return not str(Path(file).resolve()).startswith(_libraries())
+    return getattr(module, "__spec__", None) is None
 
 
 def _code(code: types.CodeType) -> str:
@@ -80,23 +142,22 @@ def _names(code: types.CodeType) -> set[str]:
     return names
 
 
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Return the folders of Python's own modules and of installed ones."""
+    folders = {*site.getsitepackages(), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    return tuple(str(Path(folder).resolve()) for folder in folders)
+
+
 def _user_modules() -> list[str]:
     """Return the source of every loaded module that is neither Python's nor installed."""
-    libraries = tuple(
-        str(Path(folder).resolve())
-        for folder in {
-            *site.getsitepackages(),
-            sysconfig.get_path("stdlib"),
-            sysconfig.get_path("platstdlib"),
-        }
-    )
     texts = []
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if not file or not file.endswith(".py") or name.partition(".")[0] == "brainsmith":
             continue
         path = Path(file).resolve()
-        if not str(path).startswith(libraries) and path.is_file():
+        if not str(path).startswith(_libraries()) and path.is_file():
             texts.append(f"{name}\n{path.read_text(errors='replace')}")
     return texts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import read_estimates
-from brainsmith.build.golden import RANDOM_WARNING, GoldenData, load_golden
+from brainsmith.build.golden import RANDOM_WARNING, load_golden
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -73,20 +72,16 @@ class Job:
         golden = load_golden(model, *self.selection.golden)
         if golden.random:
             self.warnings.append(RANDOM_WARNING)
-        self._verifier = self._make_verifier(model, golden)
-        if self._verifier is not None:
-            accuracy = self._verifier.accuracy
-            right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
-            self._tell("check", 0, f"input model: {len(golden.inputs)} samples{right}")
-
-    def _make_verifier(self, model: ModelWrapper, golden: GoldenData) -> Verifier | None:
         try:
-            return Verifier(model, golden, self.selection.tolerances)
-        except VerificationError:
-            raise
+            with self.runner.log.taken("input model"):
+                self._verifier = Verifier(model, golden, self.selection.tolerances)
         except BuildError as error:
             self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
-            return None
+            return
+        self._verifier.check_expected()
+        accuracy = self._verifier.accuracy
+        right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
+        self._tell("check", 0, f"input model: {len(golden.inputs)} samples{right}")
 
     def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
         """Checkpoint and verify the step that is over, and announce the next."""
@@ -107,7 +102,8 @@ class Job:
 
     def _verify(self, step: BuildStep, model: Artifact, whole: bool) -> Verified:
         assert self._verifier is not None
-        outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
+        with self.runner.log.taken(f"verification of {step.name}"):
+            outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
         if outcome.reason:
             self.warnings.append(f"step '{step.name}' was not verified: {outcome.reason}")
         if whole:
@@ -132,6 +128,7 @@ class Job:
         staging, output = self.workspace.staging, self.workspace.output
         (staging / "model.onnx").write_bytes(last.data)
         layers, estimate = read_estimates(staging, self._clock)
+        self._check_rate(estimate)
         if self._cache is not None:
             self._cache.trim()
         name = str(model) if isinstance(model, (str, Path)) else "model in memory"
@@ -148,8 +145,9 @@ class Job:
             self._graphs(source, last) if report else None,
         )
         if report:
-            # The web layer lies above this one, so it is reached by name and only when a page is wanted.
-            importlib.import_module("brainsmith.web.report").render(content, staging / "report.html")
+            from brainsmith.web.report import render
+
+            render(content, staging / "report.html")
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
         return BuildResult(
@@ -160,6 +158,15 @@ class Job:
             tuple(content["warnings"]),
             explanations,
         )
+
+    def _check_rate(self, estimate: dict[str, Any] | None) -> None:
+        wanted = self.selection.target["target_fps"]
+        fps = None if estimate is None else estimate["fps"]
+        if wanted is not None and fps is not None and fps < wanted:
+            self.warnings.append(
+                f"the estimate of {fps:,.0f} frames per second is below the target of {wanted:,}; the slowest layers, "
+                "and why they cannot be faster, are in the report"
+            )
 
     def _graphs(self, source: Artifact, last: Artifact) -> dict[str, Any]:
         from brainsmith.build.graphs import graph_data

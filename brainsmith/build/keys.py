@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Whose sources can change what a step does: steps reach into all of them through the door.
 _PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
-_ABOVE = ("web", "cli", "blueprint")  # of our own package: what no step reaches
+_UNREACHED = ("web", "cli", "blueprint")  # of our own package: what no step can use
 _LIBRARIES = ("onnx", "onnxruntime", "numpy")
 
 
@@ -29,7 +29,7 @@ def framework_versions() -> dict[str, str]:
         spec = util.find_spec(package)
         if spec is not None and spec.submodule_search_locations:
             root = Path(spec.submodule_search_locations[0])
-            sources = _stamp(root, _ABOVE if package == "brainsmith" else ())
+            sources = _stamp(root, _UNREACHED if package == "brainsmith" else ())
             versions[package] = f"{_version(distribution)} ({sources})"
     for library in _LIBRARIES:
         versions[library] = _version(library)

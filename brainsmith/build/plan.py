@@ -6,6 +6,7 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.blueprint.selection import step_name
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.errors import BuildError
 
@@ -46,8 +47,7 @@ def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, .
 
 def plugin_step(record: PluginInfo, arguments: Mapping[str, Any] | None = None) -> BuildStep:
     """Make a step of a plugin's record; nothing is imported."""
-    name = record.qualified if record.framework == "finn" and record.type == "step" else record.name
-    return BuildStep(name, record.framework, record.type, dict(arguments or {}), record)
+    return BuildStep(step_name(record), record.framework, record.type, dict(arguments or {}), record)
 
 
 def _entry(entry: Any, at: int, registry: Registry) -> BuildStep:

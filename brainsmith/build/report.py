@@ -53,6 +53,7 @@ def _step(step: StepResult) -> dict[str, Any]:
         "reused": step.reused,
         "cache": step.cache,
         "verified": None if step.verified is None else _verified(step.verified),
+        "messages": list(step.messages),
     }
 
 

@@ -20,6 +20,7 @@ class StepResult:
         reused: Its result came from the build cache.
         cache: Why it was reused, or why it was not.
         verified: None where verification is off.
+        messages: What it logged as warnings, when it ran.
     """
 
     name: str
@@ -28,6 +29,7 @@ class StepResult:
     reused: bool
     cache: str
     verified: Verified | None = None
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

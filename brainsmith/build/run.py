@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -65,33 +66,40 @@ def build(
         KeyboardInterrupt: The build was interrupted; nothing is left of it but the cache.
     """
     workspace = Workspace(output)
-    try:
+    with _nothing_half_written(workspace):
         source = read_model(model)
         selection = _select(Request(blueprint, steps, verify_inputs, verify_labels, verify_expected), source)
         job = Job(selection, source, workspace, use_cache, progress, explain)
         job.prepare(verify)
-    except BaseException:
-        workspace.discard()
-        raise
-    try:
+    with _nothing_half_written(workspace, job):
         last = job.pipeline.run(source, job.runner.apply)
         result = job.finish(model, source, last, report)
         workspace.publish()
+    return result
+
+
+@contextmanager
+def _nothing_half_written(workspace: Workspace, job: Job | None = None) -> Iterator[None]:
+    """Clean up after whatever stops a build; once steps run, keep what a failed one leaves, and say where."""
+    try:
+        yield
     except BuildError as error:
+        if job is None:
+            workspace.discard()
+            raise
         raise type(error)(job.explain_failure(error, workspace.fail())) from error.__cause__
     except KeyboardInterrupt:
         workspace.discard()
-        raise KeyboardInterrupt(job.interruption()) from None
-    except BrainsmithError:
-        workspace.discard()
-        raise
+        raise KeyboardInterrupt(job.interruption() if job is not None else "") from None
     except OSError as error:
         workspace.discard()
-        raise OutputError(f"output folder {output} cannot be written: {error.strerror or error}") from error
+        if job is None or isinstance(error, BrainsmithError):
+            raise
+        reason = error.strerror or error
+        raise OutputError(f"output folder {workspace.output} cannot be written: {reason}") from error
     except BaseException:
         workspace.discard()
         raise
-    return result
 
 
 def _select(request: Request, source: Artifact) -> BuildSelection:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.cache import BuildCache, Found
+from brainsmith.build.cache import BuildCache, Found, Outcome
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
+from brainsmith.build.messages import LOG, BuildLog
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 # Stands for the output folder in what is cached: another build has another one.
 _OUTPUT = "@brainsmith-output@"
 _MODEL = "model.onnx"
+# What steps of theirs print is for the log; what a step of the user's own prints is meant for the user.
+_QUIET = ("brainsmith", "qonnx", "finn")
 # What of cfg says where results go, and not what they are.
 _PLACES = ("output_dir", "config_path", "model_path")
 
@@ -43,6 +46,7 @@ class StepRunner:
         folders: Where plugins are that belong to no framework.
 
     Attributes:
+        log: What they say.
         results: One for each step so far.
         warnings: What the user should know.
     """
@@ -64,6 +68,7 @@ class StepRunner:
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
         self._given: Any = None
+        self.log = BuildLog(staging / LOG)
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
 
@@ -76,22 +81,27 @@ class StepRunner:
         """
         started = time.perf_counter()
         parts, why = self._parts(step, model)
-        result = None
         if parts is not None and self._cache is not None:
             found = self._cache.find(parts, self._config)
-            why = found.reason
-            result = self._reuse(found)
-            if found.model is not None and result is None:
-                why = "its cache entry was damaged, and dropped"
-        reused = result is not None
-        if result is None:
-            # Loading every step may take seconds: they count for the first one that has to run.
+            reused = self._reuse(found)
+            if reused is not None:
+                self._note(step, started, found.reason, True, found.messages)
+                return reused
+            damaged = "its cache entry was damaged, and dropped"
+            why = found.reason if found.model is None else damaged
+        # Loading every step may take seconds: they count for the first one that has to run.
+        with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))
-            result, why_not = self._run(step, function, model, parts)
-            why = why_not or why
-        seconds = time.perf_counter() - started
-        self.results.append(StepResult(step.name, step.framework, seconds, reused, why))
+        with self.log.taken(step.name, shown=step.framework not in _QUIET) as messages:
+            result, why_not = self._run(step, function, model, parts, messages)
+        self._note(step, started, why_not or why, False, tuple(messages))
         return result
+
+    def _note(
+        self, step: BuildStep, started: float, why: str, reused: bool, messages: tuple[str, ...]
+    ) -> None:
+        seconds = time.perf_counter() - started
+        self.results.append(StepResult(step.name, step.framework, seconds, reused, why, messages=messages))
 
     def _parts(self, step: BuildStep, model: Artifact) -> tuple[dict[str, str] | None, str]:
         if self._cache is None:
@@ -124,7 +134,12 @@ class StepRunner:
         return self._given
 
     def _run(
-        self, step: BuildStep, function: StepFunction, model: Artifact, parts: dict[str, str] | None
+        self,
+        step: BuildStep,
+        function: StepFunction,
+        model: Artifact,
+        parts: dict[str, str] | None,
+        messages: list[str],
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
         view = RecordingView(self._step_config())
@@ -142,42 +157,40 @@ class StepRunner:
             raise BuildError(f"step '{step.name}' failed{failing_node(error)}: {text}") from error
         if parts is None or self._cache is None:
             return result, ""
-        return result, self._keep(parts, view, given, result, before)
-
-    def _keep(
-        self,
-        parts: dict[str, str],
-        view: RecordingView,
-        given: bytes,
-        result: Artifact,
-        before: dict[str, tuple[int, int]],
-    ) -> str:
-        """Store a result; the text says why it could not be stored."""
+        foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
         writes = writes_of(view)
         if writes:
-            return f"it is never reused: it changes cfg.{writes[0]}"
-        foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
+            return result, f"it is never reused: it changes cfg.{writes[0]}"
         if foreign:
-            return f"it is never reused: its result names {min(foreign)}, which is outside the output folder"
-        # What only FINN's config has follows from FINN's version, which is in the key.
+            where = f"{min(foreign)}, which is outside the output folder"
+            return result, f"it is never reused: its result names {where}"
+        portable = Artifact(self._portable(_MODEL, result.data))
+        self._keep(parts, Outcome(portable, self._reads(view), self._new_files(before), tuple(messages)))
+        return result, ""
+
+    def _reads(self, view: RecordingView) -> dict[str, str]:
+        """Return what counts of what a step read: not where things are, nor what follows from FINN's version."""
         known = {field.name for field in fields(self._config)}
-        reads = {
+        return {
             name: value
             for name, value in reads_of(view).items()
             if name not in _PLACES and (name in known or not self._with_finn)
         }
-        files = {
+
+    def _new_files(self, before: dict[str, tuple[int, int]]) -> dict[str, bytes]:
+        return {
             name: self._portable(name, (self._staging / name).read_bytes())
             for name, stamp in _listing(self._staging).items()
             if before.get(name) != stamp
         }
+
+    def _keep(self, parts: dict[str, str], outcome: Outcome) -> None:
         assert self._cache is not None
         try:
-            self._cache.store(parts, reads, Artifact(self._portable(_MODEL, result.data)), files)
+            self._cache.store(parts, outcome)
         except OSError as error:
             self.warnings.append(f"the build cache cannot be written: {error}")
             self._cache = None
-        return ""
 
     def _portable(self, name: str, data: bytes) -> bytes:
         return relocated(name, data, str(self._staging), _OUTPUT)
@@ -199,7 +212,7 @@ def _listing(folder: Path) -> dict[str, tuple[int, int]]:
     listing = {}
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
-        if path.is_file() and name.parts[0] != "checkpoints":
+        if path.is_file() and name.parts[0] not in ("checkpoints", LOG):
             stat = path.stat()
             listing[str(name)] = (stat.st_size, stat.st_mtime_ns)
     return listing

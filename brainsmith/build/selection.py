@@ -68,9 +68,12 @@ def select(request: Request) -> BuildSelection:
     from brainsmith.settings import load_settings
 
     # Resolved among all plugins, whatever the discovery mode: the blueprint decides what may be loaded.
-    registry, _ = get_plugin_manager().all_records()
+    manager = get_plugin_manager()
+    registry, _ = manager.all_records()
     blueprint, chosen = _resolved(request, registry)
     settings = load_settings()
+    if settings.discovery_mode == "blueprint":
+        manager.use_blueprint(blueprint.file, chosen.records)
     return BuildSelection(
         steps=steps_of(chosen) if request.steps is None else steps_from(request.steps, registry),
         target=_target(blueprint, chosen),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -16,33 +17,37 @@ from brainsmith.build.relocate import relocate_files
 from brainsmith.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _STAGING = ".build-"
 _MANIFEST = ".build.json"
 FAILED = "failed"
+# What every build writes; found in a folder that no build made, it is the user's.
+_OURS = ("model.onnx", "report.json", "report.html", "report", "checkpoints", "build.log", FAILED)
 
 
 class Workspace:
     """Where one build writes.
 
     An earlier good build in the same folder stays whole until this one has succeeded; files that no build
-    made are never touched.
+    made are never touched. Which ones a build made is in `.build.json`.
 
     Attributes:
         output: The folder that the user named; absolute.
         staging: Where this build's files are until `publish`.
 
     Raises:
-        OutputError: The folder cannot be made or written.
+        OutputError: The folder cannot be made or written, or holds files of the user's that a build would
+            replace.
     """
 
     def __init__(self, output: str | Path) -> None:
         self.output = Path(output).absolute()
         if self.output.is_file():
             raise OutputError(f"output {output} is a file; name a folder")
+        _refuse_foreign(self.output, _OURS)
         self._made = [folder for folder in (self.output, *self.output.parents) if not folder.exists()]
-        self.staging = self.output / f"{_STAGING}{os.getpid()}-{secrets.token_hex(4)}"
+        self.staging = self.output / f"{_STAGING}{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
         try:
             self.staging.mkdir(parents=True)
         except OSError as error:
@@ -53,19 +58,19 @@ class Workspace:
     def publish(self) -> None:
         """Swap the build's files into the output folder; the report comes last, so it never stands alone."""
         relocate_files(self.staging, str(self.staging), str(self.output))
-        entries = sorted(
+        names = sorted(
             (entry.name for entry in self.staging.iterdir()), key=lambda name: name == "report.json"
         )
+        _refuse_foreign(self.output, names)
         earlier = _manifest(self.output)
         with _interrupts_held():
-            for name in entries:
+            # Both are listed meanwhile: a kill between two renames must not make our files the user's.
+            self._write_manifest(earlier.union(names))
+            for name in names:
                 _swap(self.staging / name, self.output / name, self.staging)
-            for name in earlier - set(entries):
+            for name in earlier.difference(names):
                 _remove(self.output / name)
-            manifest = self.staging / _MANIFEST
-            manifest.write_text(json.dumps({"entries": entries}))
-            manifest.replace(self.output / _MANIFEST)
-            _remove(self.output / FAILED)
+            self._write_manifest(names)
             shutil.rmtree(self.staging)
 
     def fail(self) -> Path:
@@ -73,6 +78,7 @@ class Workspace:
         folder = self.output / FAILED
         relocate_files(self.staging, str(self.staging), str(folder))
         with _interrupts_held():
+            self._write_manifest(_manifest(self.output) | {FAILED})
             _remove(folder)
             self.staging.replace(folder)
         return folder
@@ -83,10 +89,30 @@ class Workspace:
             shutil.rmtree(self.staging, ignore_errors=True)
             self._unmake()
 
+    def _write_manifest(self, names: Iterable[str]) -> None:
+        manifest = self.staging / _MANIFEST
+        manifest.write_text(json.dumps({"entries": sorted(names)}))
+        manifest.replace(self.output / _MANIFEST)
+
     def _unmake(self) -> None:
         for folder in self._made:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+def _refuse_foreign(output: Path, names: Iterable[str]) -> None:
+    """Raise if the folder holds entries of these names that no build wrote."""
+    known = _manifest(output)
+    found = [name for name in names if name not in known and os.path.lexists(output / name)]
+    if found:
+        raise OutputError(
+            f"output folder {output} holds {', '.join(found)}, which no build wrote and this one would replace; "
+            "name another folder"
+        )
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9.]", "_", os.uname().nodename)
 
 
 def _swap(source: Path, target: Path, attic: Path) -> None:
@@ -112,9 +138,10 @@ def _manifest(output: Path) -> set[str]:
 
 
 def _sweep(output: Path) -> None:
-    """Remove the staging folders of builds that were killed."""
-    for folder in output.glob(f"{_STAGING}*-*"):
-        pid = folder.name.removeprefix(_STAGING).partition("-")[0]
+    """Remove the staging folders of builds of this machine that were killed."""
+    start = f"{_STAGING}{_host()}-"
+    for folder in output.glob(f"{start}*-*"):
+        pid = folder.name.removeprefix(start).partition("-")[0]
         if pid.isdigit() and not _alive(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
 

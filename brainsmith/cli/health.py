@@ -42,7 +42,7 @@ def _print(health: dict[str, Any], terminal: Terminal) -> None:
     _section("Adapters", ("name", "status", "version", "plugins", "what to do"), _adapters(health), terminal)
     _section("Caches", ("name", "entries", "size", "what to do"), _caches(health["caches"]), terminal)
     tools = [
-        (tool["name"], tool["status"], tool["version"], " ".join(filter(None, (tool["path"], tool["note"]))))
+        (tool["name"], tool["status"], tool["version"], _place_and_note(tool["path"], tool["note"]))
         for tool in health["tools"].values()
     ]
     _section("Tools (optional)", ("name", "status", "version", "where, or what to do"), tools, terminal)
@@ -65,6 +65,10 @@ def _adapters(health: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def _place_and_note(path: str, note: str) -> str:
+    return note if path in note and path else " ".join(filter(None, (path, note)))
+
+
 def _caches(caches: dict[str, Any]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
         (caches["path"], str(caches["entries"]), _size(caches["bytes"]), caches["advice"] or "writable"),
@@ -83,13 +87,34 @@ def _section(
         return
     terminal.write(f"\n{terminal.style(title, 'bold')}")
     used = [index for index in range(len(heading)) if any(row[index] for row in rows)]
-    widths = {index: max(len(row[index]) for row in (heading, *rows)) for index in used}
+    widths = [max(len(row[index]) for row in (heading, *rows)) for index in used]
     for row in (heading, *rows) if any(heading) else rows:
-        line = terminal.cut("  " + "  ".join(row[index].ljust(widths[index]) for index in used).rstrip())
-        for word in row[1:2]:
-            if row is not heading and word in _COLOURS:
-                line = line.replace(word, terminal.style(word, _COLOURS[word]), 1)
-        terminal.write(terminal.style(line, "dim") if row is heading else line)
+        cells = [row[index].ljust(width) for index, width in zip(used, widths, strict=True)]
+        first, *more = _wrapped(cells, terminal.width)
+        if row is heading:
+            first = terminal.style(first, "dim")
+        elif len(row) > 1 and row[1] in _COLOURS:
+            first = first.replace(row[1], terminal.style(row[1], _COLOURS[row[1]]), 1)
+        for line in (first, *more):
+            terminal.write(line)
+
+
+def _wrapped(cells: list[str], width: int) -> list[str]:
+    """Return a row as lines that fit: its last cell says what to do, so it is wrapped and never cut."""
+    ahead = "  " + "".join(f"{cell}  " for cell in cells[:-1])
+    line = (ahead + cells[-1]).rstrip()
+    if not width or len(line) <= width:
+        return [line]
+    import textwrap
+
+    if len(ahead) + 30 <= width:
+        room, indent, lines = width - len(ahead), " " * len(ahead), []
+    else:
+        room, indent, lines = width - 6, " " * 6, [ahead.rstrip()]
+    parts = textwrap.wrap(cells[-1].strip(), room, break_on_hyphens=False, break_long_words=False)
+    if not lines:
+        lines.append(ahead + parts.pop(0))
+    return [line for line in [*lines, *(indent + part for part in parts)] if line.strip()]
 
 
 def _size(count: int) -> str:

@@ -77,9 +77,14 @@ class ClassNode:
         encoded = name.encode()
         if data.find(b"def " + encoded + b"(", start, end) >= 0:
             return True
-        return (
-            re.compile(rb"\n[ \t]+(?:def[ \t]+)?%b[ \t]*[=(:]" % encoded).search(data, start, end) is not None
-        )
+        position = data.find(encoded, start, end)
+        while position >= 0:
+            before = data[data.rfind(b"\n", 0, position) + 1 : position]
+            after = data[position + len(encoded) : position + len(encoded) + 40].lstrip(b" \t")
+            if before[:1].isspace() and before.strip() in (b"", b"def", b"async def") and after[:1] in _BINDS:
+                return True
+            position = data.find(encoded, position + 1, end)
+        return False
 
     def __repr__(self) -> str:
         return f"<class {self.full_name}>"
@@ -212,6 +217,7 @@ def _may_be_alias(node: ClassNode, name: str) -> bool:
     return data.find(b" as " + encoded, 0, end) >= 0 or data.find(b"\n" + encoded, 0, end) >= 0
 
 
+_BINDS = (b"=", b"(", b":")
 _ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:async\s+)?def\s+(\w+)")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.errors import PluginNotFoundError
+from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
 
@@ -76,19 +76,28 @@ class Collection:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        try:
-            return self.get_plugin(name)
-        except PluginNotFoundError:
-            if self._framework is None:
-                for framework in self.frameworks():
-                    if framework_identifier(framework) == name:
-                        return type(self)(self._type, self._registry, framework, self._only)
-                if name in ADAPTED:
-                    raise PluginNotFoundError(
-                        f"framework {name!r} offers no {self._type}s here: it is not installed, or not enabled in the"
-                        " settings\n  brainsmith health says what to do"
-                    ) from None
-            raise
+        if self._framework is None and not self._registry().knows(self._type, name):
+            framework = self._framework_named(name)
+            if framework is not None:
+                return type(self)(self._type, self._registry, framework, self._only)
+        return self.get_plugin(name)
+
+    def _framework_named(self, name: str) -> str | None:
+        """Return the framework whose plugins an attribute gives, if it is one.
+
+        Raises:
+            PluginNotFoundError: It is one that an adapter could read, and that has no plugins here.
+        """
+        names = self._registry().framework_names(self._type) if self._only is None else self.frameworks()
+        for framework in names:
+            if framework_identifier(framework) == name:
+                return framework
+        if name in ADAPTED:
+            raise PluginNotFoundError(
+                f"framework {name!r} offers no {self._type}s here: it is not installed, or not enabled in the settings"
+                "\n  brainsmith health says what to do"
+            )
+        return None
 
     def __getitem__(self, name: str) -> Any:
         return self.get_plugin(name)
@@ -98,6 +107,8 @@ class Collection:
             self.get_info(str(name))
         except PluginNotFoundError:
             return False
+        except (AmbiguousPluginError, DuplicatePluginError):
+            return True
         return True
 
     def __iter__(self) -> Iterator[PluginInfo]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from brainsmith.errors import PluginLoadError
 from brainsmith.kept import Kept, read_bytes
-from brainsmith.plugin.files import SourceFile, stamp
+from brainsmith.plugin.files import SourceFile, stamp, stamps
 from brainsmith.plugin.source import Source
 
 TYPE_CHECKING = False
@@ -87,7 +87,9 @@ class Details:
 
 
 def details_of(info: PluginInfo) -> Details:
-    """Read a plugin's details from its source, without importing it; kept on disk as long as the file is the same.
+    """Read a plugin's details from its source, without importing it.
+
+    They are kept on disk as long as every file that says something of it, its bases' too, is the same.
 
     Raises:
         PluginLoadError: The source is not there, or does not define the plugin.
@@ -99,14 +101,15 @@ def details_of(info: PluginInfo) -> Details:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r}: its source {path or info.module!r} is not there"
         )
-    kept = Kept(cache_dir(), "details", f"{path}|{info.reference}")
-    file_stamp = stamp(path)
-    plain = kept.load(file_stamp)
-    if plain is None:
-        details = _read(info, path)
-        kept.save(file_stamp, ([p.to_plain() for p in details.parameters], details.docstring, details.bases))
+    kept = Kept(cache_dir(), "details", f"{path}|{info.reference}|and bases")
+    plain = kept.load(None)
+    if plain is None or stamps(plain[0]) != plain[1]:
+        files = {path: stamp(path)}
+        details = _read(info, path, files)
+        parameters = [parameter.to_plain() for parameter in details.parameters]
+        kept.save(None, (list(files), list(files.values()), parameters, details.docstring, details.bases))
         return details
-    parameters, docstring, bases = plain
+    _, _, parameters, docstring, bases = plain
     return Details(tuple(Parameter(*values) for values in parameters), docstring, tuple(bases))
 
 
@@ -117,7 +120,7 @@ def _path_of(info: PluginInfo) -> str:
     return files[0].path if files else ""
 
 
-def _read(info: PluginInfo, path: str) -> Details:
+def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
     source = _parsed(path, info.module, path.endswith("__init__.py"), stamp(path))
     name = info.reference.partition(":")[2]
     try:
@@ -130,31 +133,33 @@ def _read(info: PluginInfo, path: str) -> Details:
     if not isinstance(node, ast.ClassDef):
         return Details(tuple(_parameters(node.args, skip=0)), docstring, ())
     bases = tuple(ast.unparse(base) for base in node.bases)
-    return Details(_constructor(source, node, frozenset()), docstring, bases)
+    return Details(_constructor(source, node, frozenset(), files) or (), docstring, bases)
 
 
 def _find(source: Source, name: str) -> ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | None:
-    for item in source.exact_definitions():
-        if item.name == name:
-            return item.node
-    return None
+    """Return the last definition of a name, which is the one that counts."""
+    return next((item.node for item in reversed(source.exact_definitions()) if item.name == name), None)
 
 
-def _constructor(source: Source, node: ast.ClassDef, seen: frozenset[str]) -> tuple[Parameter, ...]:
-    """Return the parameters of `__init__`, the class's own or the one that it inherits."""
+def _constructor(
+    source: Source, node: ast.ClassDef, seen: frozenset[str], files: dict[str, Stamp]
+) -> tuple[Parameter, ...] | None:
+    """Return the parameters of `__init__`, the class's own or the one that it inherits; None if none can be seen."""
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
             return tuple(_parameters(item.args, skip=1))
     if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
         return tuple(_fields(node))
     for base in node.bases:
-        found = _definition_of(source, ast.unparse(base))
+        found = _definition_of(source, ast.unparse(base), files)
         if found is not None and found[1].name not in seen:
-            return _constructor(*found, seen | {node.name})
-    return ()
+            parameters = _constructor(*found, seen | {node.name}, files)
+            if parameters is not None:
+                return parameters
+    return None
 
 
-def _definition_of(source: Source, name: str) -> tuple[Source, ast.ClassDef] | None:
+def _definition_of(source: Source, name: str, files: dict[str, Stamp]) -> tuple[Source, ast.ClassDef] | None:
     """Return the class that a name in a file means, and its file; followed through imports, none of them run."""
     head, dot, rest = name.partition(".")
     if not dot:
@@ -166,7 +171,7 @@ def _definition_of(source: Source, name: str) -> tuple[Source, ast.ClassDef] | N
         return None
     for _ in range(8):  # packages that import from packages
         module, _, class_name = f"{target}{dot}{rest}".rpartition(".")
-        other = _source_of(module)
+        other = _source_of(module, files)
         if other is None:
             return None
         node = _find(other, class_name)
@@ -178,15 +183,17 @@ def _definition_of(source: Source, name: str) -> tuple[Source, ast.ClassDef] | N
     return None
 
 
-def _source_of(module: str) -> Source | None:
+def _source_of(module: str, files: dict[str, Stamp]) -> Source | None:
     from brainsmith.plugin.adapters.entry_points import module_files
 
     if not module:
         return None
-    files, _ = module_files(module)
-    if not files:
+    found, _ = module_files(module)
+    if not found:
         return None
-    return _parsed(files[0].path, files[0].module, files[0].is_package, stamp(files[0].path))
+    file = found[0]
+    files[file.path] = stamp(file.path)
+    return _parsed(file.path, file.module, file.is_package, files[file.path])
 
 
 @lru_cache(maxsize=12)

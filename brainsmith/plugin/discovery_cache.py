@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.settings import Settings
 
+    Installed = tuple[tuple[str, ...], ...]
+    """What `environment` returns."""
+
     Key = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
     """Modes, frameworks and types of a discovery."""
 
@@ -22,7 +25,9 @@ class DiscoveryCache:
     """Snapshots by what was asked for: in this process, and below the cache folder for the next one.
 
     A snapshot is believed as long as the settings, the installed distributions and every file and folder that was
-    read are as they were, and it is not older than the time to live, which bounds what those cannot show.
+    read are as they were, and it is not older than the time to live, which bounds what those cannot show. Processes
+    that look for distributions in other folders (`python -c` looks in the current one, a script does not) have
+    snapshots of their own, so that they do not drop each other's.
     """
 
     def __init__(self) -> None:
@@ -30,21 +35,22 @@ class DiscoveryCache:
 
     def get(self, key: Key, settings: Settings) -> tuple[Snapshot | None, str]:
         """Return the snapshot that is still true, and where it was: `memory`, `disk`, or a reason why there is none."""
-        full_key = (key, settings.key())
+        installed = environment(ADAPTED)
+        full_key = _full_key(key, settings, installed)
         snapshot = self._memory.get(full_key)
         if snapshot is not None:
-            reason = why_stale(snapshot, settings.cache_ttl)
+            reason = why_stale(snapshot, settings.cache_ttl, installed)
             if not reason:
                 return snapshot, "memory"
             del self._memory[full_key]
-        plain = self._kept(key, settings).load(None)
+        plain = _kept(full_key, settings).load(None)
         if plain is None:
             return None, "nothing kept" if snapshot is None else reason
         try:
             kept = Snapshot.from_plain(plain)
         except (TypeError, ValueError):
             return None, "what was kept has another form"
-        reason = why_stale(kept, settings.cache_ttl)
+        reason = why_stale(kept, settings.cache_ttl, installed)
         if reason:
             return None, reason
         self._memory[full_key] = kept
@@ -54,33 +60,45 @@ class DiscoveryCache:
         """Keep a snapshot that is complete and settled; return whether it was written to disk."""
         if not snapshot.complete:
             return False
-        self._memory[key, settings.key()] = snapshot
-        return snapshot.settled and self._kept(key, settings).save(None, snapshot.to_plain())
+        full_key = _full_key(key, settings, snapshot.environment)
+        self._memory[full_key] = snapshot
+        return snapshot.settled and _kept(full_key, settings).save(None, snapshot.to_plain())
 
     def clear(self, settings: Settings) -> None:
         """Forget everything, on disk too."""
         self._memory.clear()
         import shutil
 
-        for kind in ("discovery", "blueprints", "details", "settings"):
+        for kind in ("discovery", "blueprints", "details", "health", "settings"):
             shutil.rmtree(f"{settings.cache_dir}/{kind}", ignore_errors=True)
 
     def forget(self) -> None:
         """Forget what is in memory."""
         self._memory.clear()
 
-    def _kept(self, key: Key, settings: Settings) -> Kept:
-        return Kept(settings.cache_dir, "discovery", repr((key, settings.key())))
+
+def _full_key(key: Key, settings: Settings, installed: Installed) -> tuple[object, ...]:
+    return key, settings.key(), tuple(place for place, *_ in installed)
 
 
-def why_stale(snapshot: Snapshot, ttl: float) -> str:
-    """Return why a snapshot is no longer true; empty if it is."""
+def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
+    return Kept(settings.cache_dir, "discovery", repr(full_key))
+
+
+def why_stale(snapshot: Snapshot, ttl: float, installed: Installed) -> str:
+    """Return why a snapshot is no longer true; empty if it is.
+
+    Args:
+        snapshot: What was found.
+        ttl: Seconds for which it may be believed.
+        installed: The distributions that are installed now.
+    """
     if not snapshot.settled:
         return "a file changed just before it was read"
     age = time.time() - snapshot.created
     if age >= ttl or age < 0:
         return f"older than {ttl:g} seconds"
-    if environment(ADAPTED) != snapshot.environment:
+    if installed != snapshot.environment:
         return "the installed distributions changed"
     now = stamps(snapshot.paths)
     if now != snapshot.stamps:

@@ -128,6 +128,8 @@ def _installs(info: InfoFolder, package: str, places: list[str] | None) -> bool:
             continue
         if data.startswith(wanted) or b"\n" + wanted in data:
             return places is None or os.path.join(os.path.dirname(info.path), package) in places
-        if file == "top_level.txt" and data.strip() == package.encode():  # installed in place, from its sources
+        if (
+            file == "top_level.txt" and data.strip() == package.encode()
+        ):  # installed in place, from its sources
             return True
     return False

@@ -35,13 +35,22 @@ class SourceFile:
 
 
 class Listing:
-    """What lies below a folder: its sub-folders (itself first) and its Python files."""
+    """What lies below a folder.
 
-    __slots__ = ("files", "folders")
+    Attributes:
+        folders: Its sub-folders, itself first.
+        files: Its Python files.
+        misnamed: Python files that nothing can import.
+        closed: Folders that may not be read, each with the reason.
+    """
+
+    __slots__ = ("closed", "files", "folders", "misnamed")
 
     def __init__(self) -> None:
         self.folders: list[str] = []
         self.files: list[SourceFile] = []
+        self.misnamed: list[str] = []
+        self.closed: list[tuple[str, OSError]] = []
 
 
 def list_sources(folder: str, module: str) -> Listing:
@@ -64,6 +73,10 @@ def list_sources(folder: str, module: str) -> Listing:
                 found = sorted(entries, key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
             continue
+        except OSError as error:
+            listing.closed.append((here, error))
+            listing.folders.append(here)
+            continue
         listing.folders.append(here)
         for entry in found:
             base = entry.name
@@ -73,15 +86,22 @@ def list_sources(folder: str, module: str) -> Listing:
                     listing.files.append(SourceFile(entry.path, name, True))
                 elif stem.isidentifier():
                     listing.files.append(SourceFile(entry.path, f"{name}.{stem}", False))
-            elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen):
+                elif not stem.startswith("."):  # as editors' own files do
+                    listing.misnamed.append(entry.path)
+            elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen, folder):
                 waiting.append((entry.path, f"{name}.{base}"))
     return listing
 
 
-def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]], root: str) -> bool:
     if not entry.is_symlink():
         return entry.is_dir()
     if not entry.is_dir():
+        return False
+    top, target = os.path.join(os.path.realpath(root), ""), os.path.join(os.path.realpath(entry.path), "")
+    if target.startswith(top) or top.startswith(
+        target
+    ):  # what it leads to is listed, or holds what is listed
         return False
     status = entry.stat()
     identity = (status.st_dev, status.st_ino)

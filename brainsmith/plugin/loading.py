@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from _thread import RLock
 
@@ -10,6 +11,7 @@ from brainsmith.kept import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
@@ -19,6 +21,8 @@ FOLDER_PREFIX = "brainsmith_folder_"
 """Plugin folders that are no packages are imported below a module of this name and a digest of their path."""
 
 _LOCK = RLock()
+_FOLDERS: dict[str, str] = {}
+"""The mounted folders that are packages, by the name of their module."""
 
 
 def load(info: PluginInfo) -> Any:
@@ -61,10 +65,9 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     """
     try:
         _prepare(info)
-        if module_name not in sys.modules:
-            __import__(module_name)
+        __import__(module_name)  # also for one that is there: another thread may still be importing it
         return sys.modules[module_name]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
             f"{_describe(error)}"
@@ -88,21 +91,42 @@ def folder_module(folder: str) -> str:
 def mount_folder(name: str, folder: str) -> None:
     """Make a folder importable as a package, without touching `sys.path`."""
     with _LOCK:
-        if name not in sys.modules:
-            from types import ModuleType
+        if name in sys.modules or name in _FOLDERS:
+            return
+        if os.path.isfile(os.path.join(folder, "__init__.py")):
+            _FOLDERS[name] = folder
+            if _FolderFinder not in sys.meta_path:
+                sys.meta_path.append(_FolderFinder)
+            return
+        from types import ModuleType
 
-            package = ModuleType(name, f"The plugin folder {folder}.")
-            package.__path__ = [folder]
-            sys.modules[name] = package
+        package = ModuleType(name, f"The plugin folder {folder}.")
+        package.__path__ = [folder]
+        sys.modules[name] = package
 
 
-def _describe(error: Exception) -> str:
+class _FolderFinder:
+    """Lets Python's own import run the `__init__.py` of a mounted folder."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return how a mounted folder is imported."""
+        if name not in _FOLDERS:
+            return None
+        from importlib.util import spec_from_file_location
+
+        folder = _FOLDERS[name]
+        init = os.path.join(folder, "__init__.py")
+        return spec_from_file_location(name, init, submodule_search_locations=[folder])
+
+
+def _describe(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     place = _innermost(error)
     return f"{text}{place}"
 
 
-def _innermost(error: Exception) -> str:
+def _innermost(error: BaseException) -> str:
     """Return ` (file:line)` of the plugin's own line that raised."""
     if isinstance(error, SyntaxError) and error.filename:
         return ""

@@ -133,8 +133,11 @@ class PluginManager:
 
     def _refresh(self) -> None:
         with self._lock:
-            request = self._request or Request(self.settings.discovery_mode)
-            self._discover(request)
+            self._discover(self._asked(self.settings))
+
+    def _asked(self, settings: Settings) -> Request:
+        """Return what was asked for last, or else what the settings ask for."""
+        return self._request or Request(settings.discovery_mode)
 
     def _discover(self, request: Request) -> RecordList:
         settings = self.settings
@@ -149,7 +152,7 @@ class PluginManager:
 
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
         key = ((request.mode,), request.frameworks, request.types)
-        if request.mode == "blueprint":
+        if request.mode == "blueprint":  # a part of everything, which `_view` takes out
             key = (("full",), request.frameworks, None)
         snapshot, source = self._cache.get(key, settings)
         if snapshot is not None:
@@ -182,7 +185,10 @@ class PluginManager:
             )
         named = self._blueprint[1]
         current = self._current
-        kept = [info for info in snapshot.records if (info.type, info.reference) in named]
+        types = PLUGIN_TYPES if request.types is None else request.types
+        kept = [
+            info for info in snapshot.records if (info.type, info.reference) in named and info.type in types
+        ]
         if current is not None and current.identity == snapshot.identity and current.records == kept:
             return current
         view = snapshot.restricted(PLUGIN_TYPES)
@@ -193,6 +199,8 @@ class PluginManager:
         """Note which plugins the loaded blueprint names; in blueprint mode only they are found from now on."""
         with self._lock:
             self._blueprint = (path, frozenset((info.type, info.reference) for info in records))
+            if self._asked(self.settings).mode == "blueprint":
+                self._current = None  # the registry may still show what the last blueprint named
 
     def all_records(self) -> tuple[Registry, str]:
         """Return a registry of everything, whatever the mode, and what stands for its contents.
@@ -203,17 +211,13 @@ class PluginManager:
             settings = self.settings
             snapshot, _ = self._snapshot(Request("full"), settings)
             current = self._current
-            asked = self._request or Request(settings.discovery_mode)
+            asked = self._asked(settings)
             # In blueprint mode the registry shows what the loaded blueprint names, and refuses while there is none.
             if asked.mode != "blueprint" and (current is None or current is snapshot):
                 self._registry.replace_discovered(snapshot)
                 self._current = snapshot
                 return self._registry, snapshot.identity
-        from brainsmith.plugin.registry import Registry
-
-        whole = Registry()
-        whole.replace_discovered(snapshot)
-        return whole, snapshot.identity
+        return self._registry.with_discovered(snapshot), snapshot.identity
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -241,7 +245,9 @@ class PluginManager:
         plugin = self._registry.load(info)
         if not isinstance(plugin, type):
             return plugin
-        key = (plugin_type, info.framework, info.name, plugin, args, tuple(sorted(kwargs.items())))
+        names = sorted(kwargs)
+        values = (*args, *(kwargs[name] for name in names))  # 1, 1.0 and True are equal, and other arguments
+        key = (plugin_type, info.framework, info.name, plugin, *names, values, tuple(map(type, values)))
         try:
             hash(key)
         except TypeError:

@@ -63,6 +63,15 @@ class Registry:
             self._groups = dict(snapshot.groups)
             self.generation += 1
 
+    def with_discovered(self, snapshot: Snapshot) -> Registry:
+        """Return another registry: with what a discovery found, and what this one has been given at run time."""
+        other = Registry()
+        with self._lock:
+            other._registered = {key: dict(providers) for key, providers in self._registered.items()}
+            other._objects = self._objects
+        other.replace_discovered(snapshot)
+        return other
+
     def reset(self) -> None:
         """Forget every record and object."""
         with self._lock:
@@ -159,6 +168,17 @@ class Registry:
         if info is None:
             raise PluginNotFoundError(self.not_found_message(plugin_type, name))
         return info
+
+    def knows(self, plugin_type: str, name: str) -> bool:
+        """Tell whether any framework has a bare name, as far as the last discovery knows."""
+        return bool(self._all_providers(plugin_type, name))
+
+    def framework_names(self, plugin_type: str) -> set[str]:
+        """Return the frameworks that have plugins of a type, as far as the last discovery knows."""
+        with self._lock:
+            registered = (info for providers in self._registered.values() for info in providers.values())
+            discovered = (info for infos in self._discovered.values() for info in infos)
+            return {info.framework for info in (*registered, *discovered) if info.type == plugin_type}
 
     def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
         framework, bare = split_name(name)

@@ -11,7 +11,6 @@ from brainsmith.plugin.source import Source, dotted_name, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
@@ -128,25 +127,31 @@ def _is_bound_once(source: Source, name: str) -> bool:
     """Tell whether a name gets its meaning in one import, or one definition, whose reading is certain."""
     if not name.isascii() or source.stars():
         return False
-    word = name.encode()
-    bindings = re.compile(
-        rb"\bimport\b[^\n]*\b%b\b|\n[ \t]+%b[ \t]*,|\bas[ \t]+%b\b"
-        rb"|\n(?:async[ \t]+)?(?:def|class)[ \t]+%b\b|\n%b\b|\b%b[ \t]*:?="
-        % ((word,) * 6)
+    data, word = source.data, name.encode()
+    bindings, position = 0, data.find(word)
+    while position >= 0 and bindings < 2:
+        bindings += _may_bind(data, position, position + len(word))
+        position = data.find(word, position + 1)
+    return bindings == 1
+
+
+def _may_bind(data: bytes, start: int, end: int) -> bool:
+    """Tell whether a name that stands somewhere may be bound there: in an import, a definition or an assignment."""
+    if data[start - 1 : start].isalnum() or data[start - 1 : start] in (b"_", b".", b"@"):
+        return False
+    if data[end : end + 1].isalnum() or data[end : end + 1] == b"_":
+        return False
+    before = data[data.rfind(b"\n", 0, start) + 1 : start]
+    after = data[end : end + 40].lstrip(b" \t")
+    if after.startswith((b"=", b":=")):
+        return not after.startswith(b"==")
+    listed = before.isspace() and after.startswith((b",", b"\n", b"#", b")"))
+    return (
+        not before
+        or listed
+        or b"import" in before
+        or before.rstrip().endswith((b"as", b"def", b"class", b",", b"("))
     )
-    return sum(len(bindings.findall(line)) for line in _lines_with(source.data, word)) == 1
-
-
-def _lines_with(data: bytes, word: bytes) -> Iterator[bytes]:
-    """Yield each line that holds a word, with the line break before it."""
-    position = data.find(word)
-    while position >= 0:
-        begin = data.rfind(b"\n", 0, position)
-        end = data.find(b"\n", position)
-        if end < 0:
-            end = len(data)
-        yield data[begin:end] if begin >= 0 else b"\n" + data[:end]
-        position = data.find(word, end)
 
 
 def _name_of(decorator: ast.expr) -> str:

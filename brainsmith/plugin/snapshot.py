@@ -64,7 +64,7 @@ class Snapshot:
         stamps: Their stamps, in the same order.
         environment: The installed distributions (`distributions.environment`).
         created: Seconds since the epoch.
-        identity: Stands for everything that was read; equal for equal contents of the files.
+        identity: Stands for everything that was read, and for the groups, which the settings may declare.
         complete: Whether no adapter failed; only then may it be kept.
         settled: Whether every file was older than the discovery by a tick of the file system's clock. If not, it
             may have changed while it was read, or may yet in the same tick; the snapshot is not trusted again.
@@ -106,7 +106,7 @@ class Snapshot:
         self.stamps = stamps
         self.environment = environment
         self.created = created
-        self.identity = identity or _identity(paths, stamps, environment)
+        self.identity = identity or _identity(paths, stamps, environment, sorted(groups.items()))
         self.complete = complete
         self.settled = settled
 

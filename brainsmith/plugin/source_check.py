@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from brainsmith.errors import BrainsmithError, OutputError, PluginLoadError, Problem
+from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
 from brainsmith.kept import read_bytes
 from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.files import SourceFile, list_sources
@@ -49,10 +49,11 @@ def check_sources(path: str, registry: Registry) -> Checked:
         registry: All plugins there are, for clashes and names.
 
     Raises:
-        OutputError: The path is not there, or is no Python file.
+        UsageError: The path is not there, or is no Python file.
     """
-    sources = _sources(path)
-    checked = Checked([source.file.path for source in sources])
+    files = _files(path)
+    checked = Checked([file.path for file in files])
+    sources = list(_read(files, checked.problems))
     known = {info.origin: info for info in registry.records()}
     frameworks = {info.file: info.framework for info in known.values() if info.file}
     groups: dict[str, tuple[str, ...]] = {}
@@ -87,10 +88,6 @@ def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
             import_object(info)
         except PluginLoadError as error:
             yield Problem(info.file, info.line, 0, str(error))
-        except SystemExit as error:
-            yield Problem(
-                info.file, info.line, 0, f"importing {info.module!r} ends the process: SystemExit({error})"
-            )
 
 
 def _syntax_error(source: Source, problems: list[Problem]) -> Iterator[Problem]:
@@ -107,23 +104,26 @@ def _is_syntax_error(problem: Problem) -> bool:
     return problem.text.startswith("the file is not Python")
 
 
-def _sources(path: str) -> list[Source]:
+def _files(path: str) -> list[SourceFile]:
     path = os.path.abspath(path)
     if os.path.isdir(path):
-        files = list_sources(path, _module(path)).files
-    elif os.path.isfile(path) and path.endswith(".py"):
+        return list_sources(path, _module(path)).files
+    if os.path.isfile(path) and path.endswith(".py"):
         stem = os.path.basename(path)[:-3]
         module = _module(os.path.dirname(path))
         is_package = stem == "__init__"
-        files = [SourceFile(path, module if is_package else f"{module}.{stem}", is_package)]
-    elif os.path.exists(path):
-        raise OutputError(f"{path}: plugins are Python files: its name must end in .py")
-    else:
-        raise OutputError(f"{path}: there is no such file or folder")
-    try:
-        return [Source(file, read_bytes(file.path)) for file in files]
-    except OSError as error:
-        raise OutputError(f"{error.filename}: the file cannot be read: {error.strerror}") from error
+        return [SourceFile(path, module if is_package else f"{module}.{stem}", is_package)]
+    if os.path.exists(path):
+        raise UsageError(f"{path}: plugins are Python files: its name must end in .py")
+    raise UsageError(f"{path}: there is no such file or folder")
+
+
+def _read(files: list[SourceFile], problems: list[Problem]) -> Iterator[Source]:
+    for file in files:
+        try:
+            yield Source(file, read_bytes(file.path))
+        except OSError as error:
+            problems.append(Problem(file.path, 0, 0, f"the file cannot be read: {error.strerror}"))
 
 
 def _module(folder: str) -> str:

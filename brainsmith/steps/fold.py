@@ -47,7 +47,33 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         model = model.transform(GiveUniqueNodeNames())
         _fold_own(model, cycles)
         _avoid_whole_rows(model, cycles)
-    return minimise_bit_widths(model, cfg)
+    return minimise_bit_widths(_decompose_shuffles(model, cfg), cfg)
+
+
+def _decompose_shuffles(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Split transposes on the chip, which are folded as a whole, into the parts that have backends."""
+    if not any(node.op_type == "Shuffle" for node in model.graph.node):
+        return model
+    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+    from finn.transformation.fpgadataflow.transpose_decomposition import (
+        InferInnerOuterShuffles,
+        ShuffleDecomposition,
+    )
+    from qonnx.transformation.general import GiveReadableTensorNames, GiveUniqueNodeNames
+    from qonnx.transformation.infer_datatypes import InferDataTypes
+    from qonnx.transformation.infer_shapes import InferShapes
+
+    for transform in (
+        ShuffleDecomposition(),
+        InferInnerOuterShuffles(),
+        SpecializeLayers(cfg._resolve_fpga_part()),
+        InferShapes(),
+        InferDataTypes(),
+        GiveUniqueNodeNames(),
+        GiveReadableTensorNames(),
+    ):
+        model = model.transform(transform)
+    return model
 
 
 def _cycles_per_frame(cfg: Any) -> int | None:

@@ -37,7 +37,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     The kernels that `cfg.kernel_preferences` names are inferred first, with the transforms that state them
     (`@transform(kernel=...)`), then whatever FINN can. Thresholds stay layers of their own if RTL is
     preferred for MVAU or the builder says so (`cfg.standalone_thresholds`, by default True). A layout
-    Transpose in front, and a float Mul or Add at the end, stay for the host.
+    Transpose in front or at the end, and a float Mul or Add at the end, stay for the host.
 
     Raises:
         ModelError: A node between hardware layers could not be converted.
@@ -91,14 +91,19 @@ def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrappe
 
 
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a float Mul, Add, Sub or Div leads to the output through nothing but others of these."""
-    if (
-        node.op_type not in ("Mul", "Add", "Sub", "Div")
-        or model.get_tensor_datatype(node.output[0]).is_integer()
-    ):
+    """Tell whether a Transpose or a float Mul, Add, Sub or Div has nothing but such nodes behind it."""
+    if node.op_type in ("Mul", "Add", "Sub", "Div"):
+        if model.get_tensor_datatype(node.output[0]).is_integer():
+            return False
+    elif node.op_type != "Transpose":
         return False
     following = model.find_direct_successors(node) or []
     return all(_belongs_to_host(model, successor) for successor in following)
+
+
+def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a Transpose lies between hardware layers: the host brings its data into any layout."""
+    return node != model.graph.node[0] and not _belongs_to_host(model, node)
 
 
 def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
@@ -120,7 +125,7 @@ def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
         registry.get("kernel", "finn:Reshape")  # enters itself in FINN's table when it is imported, only then
         model = model.transform(registry.get("transform", "finn:InferReshape")())
     if any(node.op_type == "Transpose" for node in model.graph.node):
-        model = model.transform(registry.get("transform", "finn:InferShuffle")())
+        model = model.transform(registry.get("transform", "finn:InferShuffle")(_moves_data_on_chip))
     return model
 
 

@@ -34,7 +34,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         AbsorbScalarMulAddIntoTopK,
         AbsorbTransposeIntoMultiThreshold,
     )
-    from finn.transformation.streamline.reorder import MakeMaxPoolNHWC
+    from finn.transformation.streamline.reorder import MakeMaxPoolNHWC, MakeScaleResizeNHWC
     from qonnx.transformation.bipolar_to_xnor import ConvertBipolarMatMulToXnorPopcount
     from qonnx.transformation.general import (
         GiveReadableTensorNames,
@@ -51,6 +51,8 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         MakeMaxPoolNHWC(),
         AbsorbTransposeIntoMultiThreshold(),
         MakeMaxPoolNHWC(),
+        MakeScaleResizeNHWC(),
+        AbsorbTransposeIntoMultiThreshold(),
         AbsorbConsecutiveTransposes(),
     )
     tidying = (

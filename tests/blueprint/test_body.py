@@ -69,11 +69,11 @@ def test_phases_are_found_by_their_word(files):
         ),
     ],
 )
-def test_what_is_wrong_at_the_root(files, text, expected):
+def test_pitfall_16_what_is_wrong_at_the_root(files, text, expected):
     assert sorted(files.errors(text)) == [f"x.yaml:{line}" for line in expected]
 
 
-def test_all_errors_come_at_once_in_the_order_of_the_file(files):
+def test_pitfall_20_all_errors_come_at_once_in_the_order_of_the_file(files):
     text = """\
 output: rtl
 steps: [~pre_hw]

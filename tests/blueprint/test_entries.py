@@ -33,7 +33,7 @@ def names(*texts):
         ("kernels: {Softmax: ~}", KernelEntry(PluginName("Softmax"))),
     ],
 )
-def test_every_form_of_a_kernel(files, text, expected):
+def test_pitfall_18_every_form_of_a_kernel(files, text, expected):
     assert files.body(text).kernels == (expected,)
 
 
@@ -49,7 +49,7 @@ def test_positions_of_a_short_form_are_those_of_the_names(files):
     assert places == [(3, 15), (3, 20)]
 
 
-def test_a_bare_tilde_stands_for_nothing_and_is_noted(files):
+def test_pitfall_18_a_bare_tilde_stands_for_nothing_and_is_noted(files):
     blueprint = files.body("transforms:\n- ~\n- A\n- '~'\n- null\nkernels: [~]\nsteps: [transforms, ~]")
     assert [entry.name.name for entry in blueprint.transforms] == ["A"]
     assert blueprint.kernels == ()

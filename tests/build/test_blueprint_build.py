@@ -8,6 +8,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.build import build
 from brainsmith.errors import BlueprintError, BuildError, ModelError, PluginLoadError, VerificationError
+from brainsmith.plugins import transforms
 from tests.build import graphs
 
 PASS = """
@@ -140,6 +141,13 @@ def test_arguments_take_the_place_of_the_blueprints_golden_data(project):
     result = build("m.onnx", file, "out", verify_inputs=np.zeros((3, 6)), verify_labels=np.zeros(3))
     assert result.report["accuracy"]["samples"] == 3
     assert ModelWrapper("out/model.onnx").graph.node[0].op_type == "Quant"
+
+
+def test_in_blueprint_mode_only_what_it_names_is_seen(project, monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "blueprint")
+    result = run(project, blueprint(project, "[cleanup, {transform: ScaleFirst, args: {factor: 1.0}}]"))
+    assert [step.name for step in result.steps] == ["cleanup", "ScaleFirst"]
+    assert [info.qualified for info in transforms.list_plugins()] == ["project:ScaleFirst"]
 
 
 def test_optional_plugins_that_are_absent_are_warnings(project):

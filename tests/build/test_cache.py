@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.cache import BuildCache
+from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
 from tests.build import graphs
 
@@ -43,9 +43,10 @@ def entry_of(cache):
 
 def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
     assert cache.find(PARTS, CONFIG).reason == "it was not built before"
-    cache.store(PARTS, READS, model, {"report/estimates.json": b"{}"})
+    cache.store(PARTS, Outcome(model, READS, {"report/estimates.json": b"{}"}, ("slow",)))
     found = cache.find(PARTS, CONFIG)
     assert found.model.data == model.data
+    assert found.messages == ("slow",)
     assert cache.restore(found, tmp_path / "out", same)
     assert (tmp_path / "out" / "report" / "estimates.json").read_bytes() == b"{}"
 
@@ -63,14 +64,14 @@ def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
         ({"step": "finn:fold"}, "it was not built before"),
     ],
 )
-def test_any_other_part_is_a_miss_that_says_why(cache, model, changed, reason):
-    cache.store(PARTS, READS, model, {})
+def test_pitfall_22_any_other_part_is_a_miss_that_says_why(cache, model, changed, reason):
+    cache.store(PARTS, Outcome(model, READS))
     found = cache.find({**PARTS, **changed}, CONFIG)
     assert (found.model, found.reason) == (None, reason)
 
 
 def test_a_changed_part_of_cfg_that_was_read(cache, model):
-    cache.store(PARTS, READS, model, {})
+    cache.store(PARTS, Outcome(model, READS))
     found = cache.find(PARTS, StepConfig(target_fps=2000))
     assert (found.model, found.reason) == (None, "cfg.target_fps was 1000, and is 2000 now")
     assert cache.find(PARTS, StepConfig(target_fps=1000, synth_clk_period_ns=3)).model is not None
@@ -78,8 +79,8 @@ def test_a_changed_part_of_cfg_that_was_read(cache, model):
 
 def test_one_key_holds_an_entry_for_each_cfg(cache, model):
     other = Artifact.of(graphs.quant_mlp(seed=5))
-    cache.store(PARTS, READS, model, {})
-    cache.store(PARTS, {"target_fps": "2000"}, other, {})
+    cache.store(PARTS, Outcome(model, READS))
+    cache.store(PARTS, Outcome(other, {"target_fps": "2000"}))
     assert cache.find(PARTS, CONFIG).model.digest == model.digest
     assert cache.find(PARTS, StepConfig(target_fps=2000)).model.digest == other.digest
 
@@ -95,17 +96,17 @@ def test_one_key_holds_an_entry_for_each_cfg(cache, model):
     ],
 )
 def test_a_damaged_entry_is_dropped_and_rebuilt(cache, model, damage):
-    cache.store(PARTS, READS, model, {})
+    cache.store(PARTS, Outcome(model, READS))
     damage(entry_of(cache))
     found = cache.find(PARTS, CONFIG)
     assert (found.model, found.reason) == (None, "its cache entry was damaged, and dropped")
     assert list((cache.folder / "entries").glob("*/*")) == []
-    cache.store(PARTS, READS, model, {})
+    cache.store(PARTS, Outcome(model, READS))
     assert cache.find(PARTS, CONFIG).model is not None
 
 
 def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
-    cache.store(PARTS, READS, model, {"report/a.json": b"1"})
+    cache.store(PARTS, Outcome(model, READS, {"report/a.json": b"1"}))
     (entry_of(cache) / "files" / "report" / "a.json").write_bytes(b"2")
     assert not cache.restore(cache.find(PARTS, CONFIG), tmp_path / "out", same)
     assert not (tmp_path / "out").exists()
@@ -116,7 +117,7 @@ def test_trim_removes_what_was_used_longest_ago(cache, model):
     import os
 
     for at in range(4):
-        cache.store({**PARTS, "model": str(at)}, READS, model, {})
+        cache.store({**PARTS, "model": str(at)}, Outcome(model, READS))
     for at in range(4):
         found = cache.find({**PARTS, "model": str(at)}, CONFIG)
         os.utime(found.folder, (1000 + at, 1000 + at))
@@ -130,13 +131,13 @@ def test_trim_removes_what_was_used_longest_ago(cache, model):
 def test_a_killed_writer_leaves_only_whole_entries(tmp_path):
     code = """
 import os, sys
-from brainsmith.build.cache import BuildCache
+from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.artifact import Artifact
 from pathlib import Path
 from tests.build.test_cache import PARTS, READS
 cache = BuildCache(Path(sys.argv[1]))
 for at in range(100000):
-    cache.store({**PARTS, "model": str(at)}, READS, Artifact(bytes(200000)), {"a": bytes(200000)})
+    cache.store({**PARTS, "model": str(at)}, Outcome(Artifact(bytes(200000)), READS, {"a": bytes(200000)}))
     print(at, flush=True)
 """
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
@@ -161,7 +162,7 @@ def test_many_threads_at_once(cache, model, tmp_path):
                 parts = {**PARTS, "model": str(at % 5)}
                 found = cache.find(parts, CONFIG)
                 if found.model is None:
-                    cache.store(parts, READS, model, {"a": b"1" * 100})
+                    cache.store(parts, Outcome(model, READS, {"a": b"1" * 100}))
                 elif found.model.data != model.data:
                     problems.append("another model")
                 if at == 10 and number == 0:
@@ -183,5 +184,5 @@ def test_a_folder_that_cannot_be_written(tmp_path, model):
     cache = BuildCache(tmp_path / "file" / "cache")
     assert cache.find(PARTS, CONFIG).reason == "it was not built before"
     with pytest.raises(OSError, match="Not a directory"):
-        cache.store(PARTS, READS, model, {})
+        cache.store(PARTS, Outcome(model, READS))
     cache.trim()

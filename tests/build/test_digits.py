@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from brainsmith.build import build
+from brainsmith.plugins import steps
+from brainsmith.plugins import transforms as tfm
 
 ROOT = Path(__file__).parents[2]
 STEPS = ["cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate"]
@@ -61,10 +63,27 @@ def test_the_second_build_reuses_all_and_gives_the_same(built):
         assert (second.output / file).read_bytes() == (first.output / file).read_bytes()
 
 
+def test_the_build_steps_of_the_requirements(tmp_path):
+    build_steps = [
+        steps.cleanup,
+        lambda m, cfg: m.transform(tfm.ExpandNorms()),
+        steps.qonnx_to_finn,
+        lambda m, cfg: m.transform(tfm.finn.Streamline()),
+        steps.hardware_inference,
+    ]
+    model, blueprint = arguments("mlp")
+    result = build(model, blueprint, tmp_path / "out", steps=build_steps)
+    assert [step.verified.samples for step in result.steps] == [360] * 5
+    loaded = {plugin["name"] for plugin in result.report["plugins"] if plugin["loaded"]}
+    assert {"cleanup", "ExpandNorms", "qonnx_to_finn", "Streamline", "hardware_inference"} <= loaded
+
+
 def test_the_report_proves_what_was_loaded(tmp_path):
     code = """
 import json, sys
 from brainsmith.build import build
+from brainsmith.plugins import steps
+from brainsmith.plugins import transforms as tfm
 result = build(*sys.argv[1:4], verify=False, use_cache=False)
 print(json.dumps(sorted(set(sys.modules))))
 """

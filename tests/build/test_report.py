@@ -9,7 +9,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 STEPS = [
     StepResult("cleanup", "brainsmith", 0.25, True, "same", Verified(32, 0, 1e-7, "", ("note",), None)),
     StepResult("odd", "finn", 1.0, False, "new", Verified(0, reason="it has 2 outputs")),
-    StepResult("off", "finn", 1.0, False, "new"),
+    StepResult("off", "finn", 1.0, False, "new", messages=("slow",)),
 ]
 ESTIMATE = {
     "interval_cycles": 1024,
@@ -47,6 +47,7 @@ def test_the_steps():
             "reused": True,
             "cache": "same",
             "verified": {"samples": 32, "mismatches": 0, "max_error": 1e-7, "notes": ["note"]},
+            "messages": [],
         },
         {
             "name": "odd",
@@ -61,6 +62,7 @@ def test_the_steps():
                 "notes": [],
                 "reason": "it has 2 outputs",
             },
+            "messages": [],
         },
         {
             "name": "off",
@@ -69,6 +71,7 @@ def test_the_steps():
             "reused": False,
             "cache": "new",
             "verified": None,
+            "messages": ["slow"],
         },
     ]
 

@@ -116,6 +116,7 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
         "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`",
     ]
     assert tree(tmp_path / "out") == [
+        ".build.json",
         "failed/checkpoints/01_named.onnx",
         f"failed/checkpoints/02_{name}.onnx",
     ]
@@ -123,7 +124,9 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
 
 def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
     build(graphs.quant_mlp(), output=tmp_path, steps=[named], **golden())
-    before = {name: (tmp_path / name).read_bytes() for name in tree(tmp_path) if not name.startswith("xdg")}
+    before = {
+        name: (tmp_path / name).read_bytes() for name in tree(tmp_path) if not name.startswith(("xdg", "."))
+    }
     with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), output=tmp_path, steps=[named, same, fail], **golden())
     assert str(caught.value).splitlines() == [
@@ -163,7 +166,7 @@ def test_without_golden_data_eight_random_inputs_and_a_warning(tmp_path):
     )
 
 
-def test_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
+def test_pitfall_26_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
     def odd(model, cfg):
         model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
         model.graph.output[0].name = "odd"
@@ -175,6 +178,32 @@ def test_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
     assert result.report["steps"][1]["verified"]["samples"] == 0
     assert result.report["steps"][1]["verified"]["reason"]
     assert result.report["accuracy"]["after"] is None
+
+
+def test_an_input_model_that_cannot_be_executed_is_a_warning(tmp_path):
+    model = graphs.quant_mlp()
+    model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
+    model.graph.output[0].name = "odd"
+    result = build(model, output=tmp_path / "out", steps=[same], **golden())
+    (warning,) = result.warnings
+    assert warning.startswith("nothing was verified: the input model cannot be executed: ")
+    assert result.report["steps"][0]["verified"] is None
+    assert result.accuracy is None
+
+
+def test_expected_outputs_that_are_not_the_models(tmp_path):
+    data = golden()["verify_inputs"]
+    with pytest.raises(
+        VerificationError, match=r"^the input model does not compute the expected outputs, before "
+    ):
+        build(
+            graphs.quant_mlp(),
+            output=tmp_path / "out",
+            steps=[same],
+            verify_inputs=data,
+            verify_expected=np.full((60, 3), 9.0),
+        )
+    assert not (tmp_path / "out").exists()
 
 
 def test_progress_and_summary(tmp_path):

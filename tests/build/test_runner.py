@@ -115,7 +115,7 @@ def test_paths_into_the_output_move_with_it(tmp_path):
     assert str(tmp_path / "a").encode() in first.data
 
 
-def test_folder_and_environment_are_restored(tmp_path, monkeypatch):
+def test_pitfall_24_folder_and_environment_are_restored(tmp_path, monkeypatch):
     monkeypatch.setenv("BUILD_TEST_KEPT", "1")
 
     def step(model, cfg):
@@ -131,6 +131,22 @@ def test_folder_and_environment_are_restored(tmp_path, monkeypatch):
     assert os.environ["BUILD_TEST_KEPT"] == "1"
 
 
+def test_what_a_step_logs_is_kept_with_its_result(tmp_path, caplog):
+    import logging
+
+    def step(model, cfg):
+        log = logging.getLogger("finn_logger")
+        log.warning("layer %s\n   is slow", "a")
+        log.warning("layer a is slow")
+        log.info("no")
+        return model
+
+    for name, reused in (("a", False), ("b", True)):
+        result = run(step, tmp_path, name)[1]
+        assert (result.messages, result.reused) == (("layer a is slow",), reused)
+    assert all(type(handler).__name__ != "_Collector" for handler in logging.getLogger().handlers)
+
+
 def test_random_numbers_of_steps_are_the_same_in_each_build(tmp_path):
     import random
 
@@ -144,7 +160,7 @@ def test_random_numbers_of_steps_are_the_same_in_each_build(tmp_path):
     assert random.getstate() == before
 
 
-def test_a_failure_names_step_node_and_cause(tmp_path):
+def test_pitfall_27_a_failure_names_step_node_and_cause(tmp_path):
     def step(model, cfg):
         for node in model.graph.node:
             if node.op_type == "MatMul":

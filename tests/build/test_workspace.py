@@ -111,6 +111,39 @@ def test_paths_into_the_staging_folder_are_rewritten(tmp_path):
     assert json.loads((tmp_path / "out" / "paths.json").read_text()) == [f"{tmp_path}/out/x"]
 
 
+@pytest.mark.parametrize("name", ["model.onnx", "report", "failed"])
+def test_files_of_the_users_are_not_replaced(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(OutputError) as caught:
+        Workspace(tmp_path)
+    assert str(caught.value) == (
+        f"output folder {tmp_path} holds {name}, which no build wrote and this one would replace; name another "
+        "folder"
+    )
+    assert tree(tmp_path) == [name]
+
+
+def test_nor_are_others_that_a_step_happens_to_write(tmp_path):
+    (tmp_path / "notes").mkdir()
+    workspace = Workspace(tmp_path)
+    fill(workspace, notes__mine="1")
+    with pytest.raises(OutputError, match=r" holds notes, which no build wrote and this one would replace; "):
+        workspace.publish()
+    workspace.discard()
+    assert tree(tmp_path) == ["notes"]
+
+
+def test_a_kill_between_two_renames_leaves_files_that_are_known(tmp_path, monkeypatch):
+    monkeypatch.setattr("brainsmith.build.workspace._swap", lambda *paths: (_ for _ in ()).throw(MemoryError))
+    workspace = Workspace(tmp_path)
+    fill(workspace, report_json="1")
+    with pytest.raises(MemoryError):
+        workspace.publish()
+    (tmp_path / "report.json").write_text("1")
+    monkeypatch.undo()
+    Workspace(tmp_path).discard()
+
+
 def test_a_manifest_cannot_name_files_elsewhere(tmp_path):
     (tmp_path / "precious").write_text("")
     out = tmp_path / "out"

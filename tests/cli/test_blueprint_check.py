@@ -40,7 +40,9 @@ def test_the_plan_is_printed(elsewhere, capsys):
         "  skipped: good.yaml:7:7: transform 'NotThere' is not there, and optional\n"
     ).replace(
         "  skipped: good.yaml:7:7: transform 'NotThere' is not there, and optional\n",
-        "".join(line for line in shown.out.splitlines(keepends=True) if line.startswith("  skipped: good.yaml:7:")),
+        "".join(
+            line for line in shown.out.splitlines(keepends=True) if line.startswith("  skipped: good.yaml:7:")
+        ),
     )
     assert "NotThere" in shown.out.splitlines()[-1]
 
@@ -53,7 +55,9 @@ def test_every_error_comes_at_once_with_its_place(elsewhere, capsys):
     lines = shown.err.splitlines()
     assert lines[0].startswith("error: wrong.yaml:2:40: ") and "'clok'" in lines[0] and "clock" in lines[0]
     assert any(line.startswith("wrong.yaml:3:13: ") and "Did you mean 'LayerNorm'?" in line for line in lines)
-    assert any(line.startswith("wrong.yaml:4:16: ") and "Did you mean 'ExpandNorms'?" in line for line in lines)
+    assert any(
+        line.startswith("wrong.yaml:4:16: ") and "Did you mean 'ExpandNorms'?" in line for line in lines
+    )
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "blueprints").glob("*.yaml")))

@@ -40,7 +40,9 @@ def test_a_build_shows_its_steps_and_a_summary(job, elsewhere):
     assert lines[4].startswith("steps      2 in ")
     assert lines[-2].startswith("output     ")
     assert lines[-1].startswith("time       ") and lines[-1].endswith(" s from start to end")
-    assert {"model.onnx", "report.json", "report.html", "checkpoints"} <= {p.name for p in (elsewhere / "out").iterdir()}
+    assert {"model.onnx", "report.json", "report.html", "checkpoints"} <= {
+        p.name for p in (elsewhere / "out").iterdir()
+    }
     again = brainsmith(*job, "--no-verify", "--no-report", "--explain")
     assert again.returncode == 0, again.stderr
     assert "  reused  (" in again.stdout.splitlines()[0]
@@ -67,14 +69,26 @@ def test_on_a_terminal_the_running_step_is_shown_and_replaced(job):
 
 
 MISTAKES = {
-    "missing model": (["build", "nowhere.onnx", "--blueprint", "short.yaml", "--output", "out"], "nowhere.onnx"),
-    "model that is none": (["build", "short.yaml", "--blueprint", "short.yaml", "--output", "out"], "short.yaml"),
-    "missing blueprint": (["build", "mlp.onnx", "--blueprint", "nowhere.yaml", "--output", "out"], "nowhere.yaml"),
+    "missing model": (
+        ["build", "nowhere.onnx", "--blueprint", "short.yaml", "--output", "out"],
+        "nowhere.onnx",
+    ),
+    "model that is none": (
+        ["build", "short.yaml", "--blueprint", "short.yaml", "--output", "out"],
+        "short.yaml",
+    ),
+    "missing blueprint": (
+        ["build", "mlp.onnx", "--blueprint", "nowhere.yaml", "--output", "out"],
+        "nowhere.yaml",
+    ),
     "missing inputs": (
         ["build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "out", "--verify-inputs", "none.npy"],
         "none.npy",
     ),
-    "output that cannot be": (["build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "short.yaml"], "short.yaml"),
+    "output that cannot be": (
+        ["build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "short.yaml"],
+        "short.yaml",
+    ),
 }
 
 

@@ -19,7 +19,9 @@ def test_every_shell_has_its_code(shell, capsys):
 
 def test_bash_accepts_the_code():
     code = brainsmith("completion", "bash").stdout
-    done = subprocess.run(["bash", "-c", f"{code}\ncomplete -p brainsmith"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", f"{code}\ncomplete -p brainsmith"], capture_output=True, text=True, check=True
+    )
     assert "_python_argcomplete" in done.stdout
 
 

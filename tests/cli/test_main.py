@@ -107,8 +107,7 @@ MISUSE = {
         "  brainsmith build --help shows what it takes"
     ),
     "completion pwsh": (
-        "SHELL must be bash, zsh or fish, not 'pwsh'\n"
-        "  brainsmith completion --help shows what it takes"
+        "SHELL must be bash, zsh or fish, not 'pwsh'\n  brainsmith completion --help shows what it takes"
     ),
 }
 
@@ -143,7 +142,10 @@ def test_a_reader_that_has_seen_enough_is_no_error():
 
 def test_standard_output_may_be_closed():
     done = subprocess.run(
-        ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "plugins", "list"], capture_output=True, text=True, check=False
+        ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "plugins", "list"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 

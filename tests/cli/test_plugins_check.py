@@ -3,7 +3,7 @@
 from brainsmith.cli.main import main
 from tests.cli.command import ROOT, TRANSFORM, brainsmith
 
-WRONG = '''\
+WRONG = """\
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import backend, step, transform
@@ -42,7 +42,7 @@ class Unbound:
 
 
 GROUPS = {"neat": ["Alone", "Streamlin"]}
-'''
+"""
 
 
 def test_everything_wrong_in_a_file_is_said_at_once(elsewhere, capsys):
@@ -83,8 +83,12 @@ def test_loading_shows_the_plugins_own_error(project):
     assert brainsmith("plugins", "check", "plugins").returncode == 0
     done = brainsmith("plugins", "check", "plugins", "--load")
     problem, loads, summary = done.stdout.splitlines()
-    assert problem.startswith("plugins/fails.py:6: step 'project:fails' (plugins/fails.py:6) cannot be loaded: importing ")
-    assert problem.endswith("raised ModuleNotFoundError: No module named 'no_such_module' (plugins/fails.py:3)")
+    assert problem.startswith(
+        "plugins/fails.py:6: step 'project:fails' (plugins/fails.py:6) cannot be loaded: importing "
+    )
+    assert problem.endswith(
+        "raised ModuleNotFoundError: No module named 'no_such_module' (plugins/fails.py:3)"
+    )
     assert loads == "loads transform project:KeepAll (stage tidy)  plugins/keep_all.py:6"
     assert (summary, done.returncode, done.stderr) == ("1 plugin in 2 files, 1 problem", 1, "")
 
@@ -95,7 +99,7 @@ def test_a_plugin_that_ends_the_process_does_not_end_the_check(elsewhere):
     )
     done = brainsmith("plugins", "check", "quits.py", "--load")
     assert done.returncode == 1
-    assert done.stdout.endswith("ends the process: SystemExit(0)\n0 plugins in 1 file, 1 problem\n")
+    assert done.stdout.endswith(" raised SystemExit: 0 (quits.py:2)\n0 plugins in 1 file, 1 problem\n")
 
 
 def test_a_file_outside_every_project_loads_too(elsewhere):
@@ -171,6 +175,27 @@ def test_files_that_are_none(elsewhere, capsys):
     assert capsys.readouterr().out == (
         "bad.py:1:5: the file is not Python: invalid syntax\n0 plugins in 1 file, 1 problem\n"
     )
+
+
+def test_files_that_cannot_be_read_do_not_hide_the_others(elsewhere, capsys):
+    folder = elsewhere / "odd"
+    folder.mkdir()
+    (folder / "dangling.py").symlink_to(elsewhere / "nowhere.py")
+    (folder / "folder.py").mkdir()
+    (folder / "keep_all.py").write_text(TRANSFORM)
+    (folder / "latin.py").write_bytes(b'x = "\xe9"\n')
+    (folder / "loop").symlink_to(folder)
+    (folder / "nulls.py").write_bytes(b"\xff\xfe\x00")
+    assert main(["plugins", "check", "odd"]) == 1
+    problems = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
+    assert [(place.partition(":")[0], text) for place, _, text in problems[:2]] == [
+        ("odd/dangling.py", "the file cannot be read: No such file or directory"),
+        ("odd/folder.py", "the file cannot be read: Is a directory"),
+    ]
+    assert [place.partition(":")[0] for place, _, _ in problems[2:4]] == ["odd/latin.py", "odd/nulls.py"]
+    assert all(text.startswith("the file is not Python: ") for _, _, text in problems[2:4])
+    assert problems[4][0].startswith("registers transform project:KeepAll ")
+    assert len(problems) == 6  # the folder that leads to itself is read once
 
 
 def test_our_own_plugins_have_no_problems_and_usual_names(capsys):

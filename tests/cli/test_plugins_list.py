@@ -25,7 +25,12 @@ def test_it_imports_nothing_that_it_can_do_without():
         status = main(["plugins", "list"])
         print(status, *sorted(set(sys.modules) - before), file=sys.stderr)
         """
-    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{textwrap.dedent(program)}"]
+    command = [
+        sys.executable,
+        "-S",
+        "-c",
+        f"import sys; sys.path[:] = {sys.path!r}\n{textwrap.dedent(program)}",
+    ]
     for _ in range(2):  # the first one fills the cache
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     status, *modules = done.stderr.split()
@@ -44,7 +49,9 @@ def test_into_a_pipe_there_are_six_columns_and_no_heading():
         "transform", "brainsmith", "ExpandNorms", "topology_opt", "", "Expand normalization operations",
     ] in rows  # fmt: skip
     assert ["backend", "finn", "MVAU_rtl", "", "MVAU (rtl)", ""] in rows
-    assert rows == sorted(rows, key=lambda row: (["transform", "kernel", "backend", "step", "op"].index(row[0]), row[1:3]))
+    assert rows == sorted(
+        rows, key=lambda row: (["transform", "kernel", "backend", "step", "op"].index(row[0]), row[1:3])
+    )
 
 
 def test_on_a_terminal_there_are_aligned_columns_cut_to_the_width(project):
@@ -86,7 +93,10 @@ def test_json_has_every_field(project):
 
 
 def test_filters_work_together(capsys):
-    assert main(["plugins", "list", "--type=transform", "--framework", "brainsmith", "--stage=topology_opt"]) == 0
+    assert (
+        main(["plugins", "list", "--type=transform", "--framework", "brainsmith", "--stage=topology_opt"])
+        == 0
+    )
     names = {line.split("\t")[2] for line in capsys.readouterr().out.splitlines()}
     assert names >= {"ConvertDivToMul", "ExpandNorms", "MergeOpChains"}
     assert main(["plugins", "list", "--type", "step", "--stage", "topology_opt"]) == 0

@@ -79,7 +79,10 @@ def test_a_name_of_several_frameworks_shows_all_and_what_it_means(capsys):
     )
     assert main(["plugins", "show", "LayerNorm", "--type", "kernel"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if line.startswith("kernel")] == ["kernel brainsmith:LayerNorm", "kernel finn:LayerNorm"]
+    assert [line for line in lines if line.startswith("kernel")] == [
+        "kernel brainsmith:LayerNorm",
+        "kernel finn:LayerNorm",
+    ]
     assert lines[-1] == "The bare name 'LayerNorm' means the kernel brainsmith:LayerNorm."
 
 
@@ -101,7 +104,10 @@ def test_a_name_of_several_types_shows_all(project, capsys):
     ("words", "message"),
     [
         (["ExpandNorm"], "no plugin named 'ExpandNorm'. Did you mean 'ExpandNorms'?"),
-        (["finn:ExpandNorms"], "no plugin named 'ExpandNorms' in 'finn'. Did you mean 'brainsmith:ExpandNorms'?"),
+        (
+            ["finn:ExpandNorms"],
+            "no plugin named 'ExpandNorms' in 'finn'. Did you mean 'brainsmith:ExpandNorms'?",
+        ),
         (["ExpandNorms", "--type", "step"], "no step named 'ExpandNorms'"),
         (["qqqqqqqqq"], "no plugin named 'qqqqqqqqq'"),
         (["finn:"], "no plugin named '' in 'finn'"),
@@ -113,7 +119,9 @@ def test_an_unknown_name_suggests_close_ones(words, message, capsys):
     shown = capsys.readouterr()
     first, second = shown.err.splitlines()
     assert (shown.out, first) == ("", f"error: {message}")
-    assert second.endswith(" are registered: brainsmith plugins list" + (" --type step" if "step" in words else ""))
+    assert second.endswith(
+        " are registered: brainsmith plugins list" + (" --type step" if "step" in words else "")
+    )
 
 
 def test_a_clash_names_both_places(project):

@@ -20,7 +20,10 @@ def test_they_are_written_where_editors_look(elsewhere, capsys):
 
 def test_another_folder_may_be_named(elsewhere, capsys):
     assert main(["plugins", "stubs", "--output", "stubs"]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "pyright: set stubPath to stubs; mypy: set mypy_path to stubs"
+    assert (
+        capsys.readouterr().out.splitlines()[1]
+        == "pyright: set stubPath to stubs; mypy: set mypy_path to stubs"
+    )
     assert (elsewhere / "stubs" / "brainsmith" / "plugins.pyi").is_file()
 
 

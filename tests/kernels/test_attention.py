@@ -70,7 +70,9 @@ def test_attention_becomes_backends_that_compute_the_same(tmp_path):
         model = getattr(steps, name)(model, cfg)
         assert [node.op_type for node in model.graph.node] == op_types
         # ONNX Runtime normalises in single precision.
-        np.testing.assert_allclose(execute_onnx(model, feeds)["y"], expected, rtol=1e-5, atol=1e-5)
+        inputs = dict(zip([value.name for value in model.graph.input], feeds.values(), strict=True))
+        (found,) = execute_onnx(model, inputs).values()
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     estimates = json.loads((tmp_path / "report" / "estimates.json").read_text(encoding="utf-8"))
     assert estimates["interval_cycles"] <= 200_000_000 / 400_000
     for layer in estimates["layers"]:

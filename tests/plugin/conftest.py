@@ -35,6 +35,20 @@ def site(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def unimported_finn(site):
+    """FINN as if nothing of it had been imported: where it is found is then decided by `sys.path` alone."""
+
+    def is_finn(name):
+        return name == "finn" or name.startswith("finn.")
+
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_finn(name)}
+    yield site
+    for name in list(filter(is_finn, sys.modules)):
+        del sys.modules[name]
+    sys.modules.update(kept)
+
+
+@pytest.fixture
 def project(tmp_path, monkeypatch, site):
     """A project with an empty `plugins` folder; the current folder is in it."""
     folder = tmp_path / "project"

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501  (the texts are easier to read on one line)
 
+import marshal
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from brainsmith.errors import SettingsError
+from brainsmith.kept import Kept
 from brainsmith.plugin import discovery, discovery_cache
 from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.manager import reset_plugin_system
@@ -142,7 +144,7 @@ def test_pitfall_05_a_changed_setting_is_seen(project, steps, tmp_path, manager)
     assert "finn" in {summary["name"] for summary in manager.adapters}
 
 
-def test_pitfall_05_a_framework_that_comes_first_on_the_path_is_seen(site, manager):
+def test_pitfall_05_a_framework_that_comes_first_on_the_path_is_seen(unimported_finn, site, manager):
     from brainsmith.plugin.adapters import adapter
 
     before = {i.file for i in manager.discover_plugins(modes=["full"]) if i.framework == "finn"}
@@ -221,9 +223,12 @@ def test_a_damaged_file_is_not_believed_and_written_anew(project, steps, damage)
 def test_a_whole_file_with_an_unexpected_value_is_not_believed(project, steps, manager):
     """A value of another form, saved under the right key, as a development version of this one may have done."""
     settle()
-    key = ((("full",), None, None), manager.settings)
-    kept = manager._cache._kept(*key)
     expected = steps()
+    (folder,) = Path(manager.settings.cache_dir).glob("discovery")
+    (path,) = folder.iterdir()
+    kept = Kept(manager.settings.cache_dir, "discovery", "any")
+    kept.path, kept.key = str(path), marshal.loads(path.read_bytes()[24:])[0]
+    assert kept.load(None) is not None
     for value in (None, 1, (), [[]]):
         kept.save(None, value)
         reset_plugin_system()

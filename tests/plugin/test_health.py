@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import pytest
 
@@ -106,6 +107,19 @@ def test_an_installed_framework_that_cannot_be_imported_degrades_it(site):
     assert (qonnx["status"], qonnx["detail"], qonnx["advice"]) == ("failed", reason, "pip install qonnx")
 
 
+def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, manager):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setitem(sys.modules, "finn", None)  # what Python knows of a package that is not there
+    health = check(manager)
+    assert (health["status"], set(health["frameworks"])) == ("healthy", {"brainsmith", "qonnx"})
+    assert health["adapters"]["finn"]["status"] == "absent"
+    assert health["adapters"]["finn"]["detail"] == "no package 'finn' is installed"
+    assert (
+        health["adapters"]["finn"]["advice"]
+        == "pip install 'brainsmith[finn]', or the lighter set of the README"
+    )
+
+
 def test_an_adapter_that_fails_degrades_it_and_leaves_the_others(manager, monkeypatch):
     from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 
@@ -117,7 +131,10 @@ def test_an_adapter_that_fails_degrades_it_and_leaves_the_others(manager, monkey
     health = check(manager)
     assert health["status"] == "degraded"
     assert "qonnx: OSError: the disk is gone" in health["problems"]
-    assert health["adapters"]["qonnx"]["advice"] == "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step"
+    assert (
+        health["adapters"]["qonnx"]["advice"]
+        == "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step"
+    )
     assert health["frameworks"]["finn"] > 340
     manager.clear_cache()
 
@@ -160,7 +177,9 @@ def test_settings_that_cannot_be_used_break_it(monkeypatch, manager):
 
 
 def test_settings_say_where_they_come_from(project, monkeypatch, manager):
-    project.write(".brainsmith/config.yaml", "plugin_system:\n  cache_ttl: 10\n  performance_tracking: false\n")
+    project.write(
+        ".brainsmith/config.yaml", "plugin_system:\n  cache_ttl: 10\n  performance_tracking: false\n"
+    )
     monkeypatch.setenv("BRAINSMITH_PLUGIN_CACHE_TTL", "20")
     settings = check(manager)["settings"]
     assert settings["cache_ttl"] == {"value": 20.0, "source": "BRAINSMITH_PLUGIN_CACHE_TTL"}

@@ -1,7 +1,5 @@
 """The record: a frozen value that reads as attributes and as a mapping."""
 
-
-
 import pickle
 
 import pytest

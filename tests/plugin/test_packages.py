@@ -10,7 +10,10 @@ from tests.plugin.installed import run_python
 def test_the_installed_pair_works_and_that_is_kept(tmp_path):
     caches = str(tmp_path / "caches")
     pairs = {pair["name"]: pair for pair in check_pairs(caches)}
-    assert (pairs["onnx with onnxruntime"]["status"], pairs["onnx with onnxruntime"]["detail"]) == ("works", "")
+    assert (pairs["onnx with onnxruntime"]["status"], pairs["onnx with onnxruntime"]["detail"]) == (
+        "works",
+        "",
+    )
     assert pairs["numpy and protobuf with onnx"]["status"] == "works"
     (kept,) = os.listdir(os.path.join(caches, "health"))
     before = os.stat(os.path.join(caches, "health", kept)).st_mtime_ns
@@ -84,6 +87,22 @@ def test_a_framework_that_cannot_be_imported_says_why(site, tmp_path):
 def test_adapters_that_import_nothing_are_not_tried(tmp_path):
     assert framework_failure("entry_points", "", str(tmp_path / "caches")) == ""
     assert not (tmp_path / "caches").exists()
+
+
+def test_packages_that_are_absent_are_said(tmp_path):
+    found = run_python(
+        "import json, sys\nfrom brainsmith.plugin import packages\n"
+        "sys.path[:] = [path for path in sys.path if 'site-packages' not in path]\n"
+        f"print(json.dumps(packages.check_pairs({str(tmp_path)!r})))",
+    )
+    assert [(pair["name"], pair["status"]) for pair in found] == [
+        ("onnx with onnxruntime", "absent"),
+        ("numpy and protobuf with onnx", "absent"),
+    ]
+    assert found[0]["versions"] == "onnx absent, onnxruntime absent"
+    assert (
+        found[0]["detail"] == "QONNX models cannot be executed; pip install onnx==1.21.0 onnxruntime==1.25.1"
+    )
 
 
 def test_names_compare_as_pep_503_says():

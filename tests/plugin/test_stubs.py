@@ -77,7 +77,16 @@ def run_mypy(folder, typings, text):
     """Check a file with mypy as strictly as it can."""
     (folder / "user.py").write_text(text)
     (folder / "mypy.ini").write_text(f"[mypy]\nstrict = True\nmypy_path = {typings}\n")
-    command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(folder / "cache"), "user.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        "mypy.ini",
+        "--cache-dir",
+        str(folder / "cache"),
+        "user.py",
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.stdout.splitlines()
 
@@ -130,11 +139,15 @@ def open_text(path):
 
 def test_docstrings_are_in_it(written):
     text = open_text(written[1])
-    assert '        class Streamline(_Transformation):\n            """Apply the streamlining transform' in text
+    assert (
+        '        class Streamline(_Transformation):\n            """Apply the streamlining transform' in text
+    )
 
 
 def record(name, framework="acme", **fields):
-    return PluginInfo(**{"type": "transform", "name": name, "framework": framework, "reference": f"m:{name}", **fields})
+    return PluginInfo(
+        **{"type": "transform", "name": name, "framework": framework, "reference": f"m:{name}", **fields}
+    )
 
 
 def a_registry(*infos):
@@ -176,7 +189,9 @@ def test_docstrings_of_every_kind_are_valid(project):
     from brainsmith.plugin.manager import get_plugin_manager
 
     text = stub_text(get_plugin_manager().all_records()[0], DOOR)
-    (collection,) = [n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == "transforms"]
+    (collection,) = [
+        n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == "transforms"
+    ]
     (framework,) = [n for n in collection.body if isinstance(n, ast.ClassDef) and n.name == "project"]
     assert ast.get_docstring(framework.body[0]) == 'Say "hello"\nand \\d, then """ and end with a quote: "'
 

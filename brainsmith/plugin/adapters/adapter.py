@@ -95,6 +95,7 @@ class Package:
         for folder in folders:
             listing = list_sources(folder, name)
             self.watched.extend(listing.folders)
+            self.problems.extend(_unreadable(*closed) for closed in listing.closed)
             for file in listing.files:
                 self.watched.append(file.path)
                 try:
@@ -150,10 +151,23 @@ def scan_listing(
 ) -> None:
     """Scan a folder's listing for decorated plugins, into a result."""
     result.watched.extend(listing.folders)
+    result.problems.extend(_unreadable(*closed) for closed in listing.closed)
     scan_files(result, listing.files, framework, extra)
+    for path in listing.misnamed:
+        try:
+            holds = may_hold_plugins(read_bytes(path))
+        except OSError:
+            continue
+        if holds:
+            text = "its name is no Python identifier, so nothing can import it, and its plugins are not found: rename it"
+            result.problems.append(_problem(path, text))
 
 
 def _unreadable(path: str, error: OSError) -> Problem:
+    return _problem(path, f"the file cannot be read: {error.strerror}")
+
+
+def _problem(path: str, text: str) -> Problem:
     from brainsmith.errors import Problem
 
-    return Problem(path, 0, 0, f"the file cannot be read: {error.strerror}")
+    return Problem(path, 0, 0, text)

@@ -23,6 +23,7 @@ _LOOKUP = re.compile(rb"\n(\w*step_lookup)\b")
 _DECORATED = re.compile(rb"\n@([\w.]+)\(([^()\n]*)\)\ndef[ \t]+(\w+)\(")
 _CALLED = re.compile(rb"\)\(\s*([\w.]+)\s*\)")
 _CALL = re.compile(rb"(\w+)\(([^()\n]*)")
+_FOLLOWING = re.compile(rb"\n[^\s)]")
 _ROW = re.compile(rb"[\"'](\w+)[\"']\s*:\s*([\w.]+)\s*[,}\n]")
 
 
@@ -92,7 +93,7 @@ def _fills_table(data: bytes, name: bytes) -> bool:
     start = data.find(b"\ndef " + name + b"(")
     if start < 0:
         return False
-    following = re.compile(rb"\n[^\s)]").search(data, start + 1)
+    following = _FOLLOWING.search(data, start + 1)
     return b"step_lookup[" in data[start : following.start() if following else len(data)]
 
 

@@ -104,7 +104,10 @@ def test_a_literal_table_is_read(site, found, manager):
     assert kernel.origin == "acme 1.0, entry point 'table'"
 
 
-@pytest.mark.parametrize(("stated", "kernel"), [("Norm", "Norm"), ("acme:Norm", "Norm"), ("all:Norm", "Norm"), ("finn:MVAU", "finn:MVAU")])
+@pytest.mark.parametrize(
+    ("stated", "kernel"),
+    [("Norm", "Norm"), ("acme:Norm", "Norm"), ("all:Norm", "Norm"), ("finn:MVAU", "finn:MVAU")],
+)
 def test_a_backend_s_kernel_keeps_the_framework_of_another(site, found, stated, kernel):
     table = f"def f():\n    return {{'backends': [{{'name': 'B', 'module': 'm', 'class_name': 'B', 'target_kernel': {stated!r}, 'language': 'rtl'}}]}}\n"
     site.install("acme", "1.0", {"all": "acme_t:f"}, acme_t=table)

@@ -108,7 +108,7 @@ def copied(tmp_path_factory):
 
 
 @pytest.fixture
-def finn(copied, monkeypatch, manager):
+def finn(unimported_finn, copied, monkeypatch, manager):
     monkeypatch.syspath_prepend(str(copied[0]))
     return manager.discover_plugins(modes=["full"])
 
@@ -276,7 +276,7 @@ build_dataflow_step_lookup = {
 
 
 @pytest.fixture
-def upstream(site, manager):
+def upstream(unimported_finn, site, manager):
     """A small FINN as upstream writes it: no `finn.util.settings`, tables as literals; installed from its repository."""
     for path, text in UPSTREAM.items():
         write(site.folder, path, text)
@@ -332,14 +332,16 @@ def test_an_upstream_finn_is_loaded(upstream, manager):
         ("import x\ndef step_a(model, cfg=None): return model\n", ["step_a"]),
     ],
 )
-def test_a_step_is_a_function_that_can_be_called_with_model_and_cfg(site, manager, text, names):
+def test_a_step_is_a_function_that_can_be_called_with_model_and_cfg(
+    unimported_finn, site, manager, text, names
+):
     write(site.folder, "__init__.py", "")
     write(site.folder, "builder/steps.py", text)
     records = manager.discover_plugins(modes=["full"])
     assert [info.name for info in records if info.type == "step" and info.framework == "finn"] == names
 
 
-def test_an_unreadable_file_leaves_the_rest_of_its_framework(site, manager):
+def test_an_unreadable_file_leaves_the_rest_of_its_framework(unimported_finn, site, manager):
     """Pitfall 2: one bad file must not drop a framework."""
     for path, text in UPSTREAM.items():
         write(site.folder, path, text)

@@ -1,0 +1,143 @@
+"""Keep what a step says: FINN prints and logs there that a layer cannot be as fast as asked, and much else."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LOG = "build.log"
+"""The file of a build with all that its steps say."""
+
+
+class BuildLog:
+    """Takes what one thread prints, logs and warns of, and writes it to a file, as it comes.
+
+    Args:
+        file: Written from the first word on: a build whose steps say nothing has no log.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @contextmanager
+    def taken(self, title: str, shown: bool = False) -> Iterator[list[str]]:
+        """Collect what this thread says in the body.
+
+        Args:
+            title: Stands above it in the file.
+            shown: Whether what is printed is shown as well.
+
+        Yields:
+            What is logged as a warning or worse, and what Python warns of: each once, and in one line.
+        """
+        collector = _Collector(self._file, title, shown)
+        root = logging.getLogger()
+        root.addHandler(collector)
+        outer = _streams.send_to(collector)
+        try:
+            yield collector.lines
+        finally:
+            _streams.send_to(outer)
+            root.removeHandler(collector)
+
+
+class _Collector(logging.Handler):
+    """Collects what one thread says."""
+
+    def __init__(self, file: Path, title: str, shown: bool) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+        self.shown = shown
+        self._file = file
+        self._title = f"== {title}\n"
+        self._thread = threading.get_ident()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record of the own thread; our own logger speaks of the hub, not of the model."""
+        if record.thread == self._thread and not record.name.startswith("brainsmith"):
+            self.keep(record.getMessage())
+
+    def keep(self, message: str) -> None:
+        """Keep a warning: among the lines, and in the file."""
+        line = " ".join(message.split())
+        if line not in self.lines:
+            self.lines.append(line)
+            self.append(f"warning: {line}\n")
+
+    def append(self, text: str) -> None:
+        """Write to the file; a step's result does not depend on whether its words can be kept."""
+        try:
+            with self._file.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(self._title + text)
+        except OSError:
+            return
+        self._title = ""
+
+
+class _Stream:
+    """Stands for standard output or standard error while a step runs somewhere: each thread writes to its own."""
+
+    def __init__(self, stream: Any, collectors: dict[int, _Collector]) -> None:
+        self._stream = stream
+        self._collectors = collectors
+
+    def write(self, text: str) -> int:
+        """Write to the thread's collector; where it has none, as if nothing stood here."""
+        collector = self._collectors.get(threading.get_ident())
+        if collector is not None:
+            collector.append(text)
+        if self._stream is not None and (collector is None or collector.shown):
+            self._stream.write(text)
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        """Write some texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _Streams:
+    """Puts the streams in their place for the first thread that wants them, and back after the last."""
+
+    def __init__(self) -> None:
+        self._collectors: dict[int, _Collector] = {}
+        self._lock = threading.Lock()
+        self._before: tuple[Any, Any, Callable[..., None]] | None = None
+
+    def send_to(self, collector: _Collector | None) -> _Collector | None:
+        """Send what this thread says to a collector, or where it went at first; return the one it had."""
+        thread = threading.get_ident()
+        with self._lock:
+            if collector is not None and self._before is None:
+                self._before = sys.stdout, sys.stderr, warnings.showwarning
+                sys.stdout = _Stream(sys.stdout, self._collectors)
+                sys.stderr = _Stream(sys.stderr, self._collectors)
+                warnings.showwarning = self._warn
+            outer = self._collectors.pop(thread, None)
+            if collector is not None:
+                self._collectors[thread] = collector
+            if not self._collectors and self._before is not None:
+                sys.stdout, sys.stderr, warnings.showwarning = self._before
+                self._before = None
+            return outer
+
+    def _warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
+        collector = self._collectors.get(threading.get_ident())
+        if collector is not None:
+            collector.keep(str(message))
+        elif self._before is not None:
+            self._before[2](message, *where, **more)
+
+
+_streams = _Streams()

@@ -1,0 +1,119 @@
+"""Printing: columns, cutting and styles, with and without a terminal."""
+
+import io
+
+import pytest
+
+from brainsmith.cli import terminal as module
+from brainsmith.cli.terminal import Terminal, complain
+from brainsmith.errors import OutputError
+
+ROWS = [("kernel", "", "MVAU"), ("transform", "", "Streamline, and a long text behind it")]
+HEADING = ("type", "stage", "name")
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal; its width is what a terminal without a size has, 80."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+    def fileno(self):
+        raise OSError("it has none")
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    return Terminal(Screen())
+
+
+def shown(terminal):
+    return terminal._stream.getvalue()
+
+
+def test_a_table_on_a_terminal(screen):
+    screen.width = 30
+    screen.table(HEADING, ROWS)
+    assert shown(screen) == (
+        "TYPE       NAME\n"
+        "kernel     MVAU\n"
+        "transform  Streamline, and a …\n"
+    )  # fmt: skip
+
+
+def test_a_table_in_a_file_is_whole_and_has_every_column():
+    terminal = Terminal(io.StringIO())
+    terminal.table(HEADING, ROWS)
+    terminal.table(HEADING, [])
+    assert shown(terminal) == "kernel\t\tMVAU\ntransform\t\tStreamline, and a long text behind it\n"
+
+
+def test_a_table_without_rows_has_a_heading_on_a_terminal(screen):
+    screen.table(HEADING, [])
+    assert shown(screen) == "\n"
+
+
+def test_pairs_are_aligned_line_by_line():
+    terminal = Terminal(io.StringIO())
+    terminal.pairs([("a", "one\ntwo"), ("long name", ""), ("b", "three")], "  ")
+    assert shown(terminal) == "  a          one\n             two\n  long name\n  b          three\n"
+
+
+def test_styles_only_where_colour_is_wanted(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = Terminal(Screen())
+    assert coloured.style("x", "bold") == "\x1b[1mx\x1b[0m"
+    assert coloured.style("", "bold") == ""
+    assert Terminal(io.StringIO()).style("x", "bold") == "x"
+
+
+def test_a_line_that_is_replaced_needs_a_cursor(screen, monkeypatch):
+    screen.write_over("working ...")
+    assert shown(screen) == ""
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "xterm")
+    moving = Terminal(Screen())
+    moving.write_over("working ...")
+    assert shown(moving) == "\r\x1b[Kworking ..."
+
+
+def test_without_a_stream_nothing_is_printed(monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    terminal = Terminal()
+    terminal.write("x")
+    terminal.table(HEADING, ROWS)
+    terminal.flush()
+    assert (terminal.is_terminal, terminal.colour) == (False, False)
+
+
+def test_an_error_stream_that_is_gone_is_ignored(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    complain("x")
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr("sys.stderr", closed)
+    complain("x")
+
+
+def test_an_output_that_fails_is_an_error():
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OutputError) as caught:
+        Terminal(Full()).write("x")
+    assert str(caught.value) == "the output cannot be written: No space left on device"
+
+
+def test_the_width_is_never_too_small(monkeypatch):
+    monkeypatch.setattr(module.os, "get_terminal_size", lambda _: module.os.terminal_size((3, 1)))
+
+    class Narrow(Screen):
+        def fileno(self):
+            return 1
+
+    assert Terminal(Narrow()).width == 20

@@ -1,0 +1,265 @@
+"""The rules of the design that no type checker sees."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.installed import run_python, step_file
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "brainsmith"
+FILES = sorted(path for path in PACKAGE.rglob("*.py"))
+NAMES = [str(path.relative_to(ROOT)) for path in FILES]
+PLUGIN_FOLDERS = ("transforms", "kernels", "backends", "steps", "ops", "targets")
+
+
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_of(path):
+    """Yield (module, line) of each import anywhere in a file, relative ones resolved."""
+    package = path.relative_to(ROOT).with_suffix("").parts[: -1 if path.name != "__init__.py" else None]
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, [base, node.module or ""]))
+            yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def calls_of(path):
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func), node.lineno
+
+
+def offenders(find, allowed=()):
+    found = []
+    for path, name in zip(FILES, NAMES, strict=True):
+        if not name.startswith(tuple(allowed)) or not allowed:
+            found.extend(f"{name}:{line}: {what}" for what, line in find(path))
+    return found
+
+
+def test_an_import_points_downwards_only():
+    command = Path(sys.executable).with_name("lint-imports")
+    if not command.exists():
+        pytest.skip("needs import-linter")
+    done = subprocess.run([command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_part_of_the_package_has_a_layer():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        (contract,) = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    layers = {name.strip() for layer in contract["layers"] for name in re.split("[:|]", layer)}
+    parts = {
+        f"brainsmith.{path.stem}"
+        for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert parts - layers == {"brainsmith.__init__"}
+
+
+def test_every_module_says_what_it_is():
+    assert [
+        name
+        for path, name in zip(FILES, NAMES, strict=True)
+        if not ast.get_docstring(tree_of(path)) and path.stat().st_size
+    ] == []
+
+
+def test_no_module_is_a_catch_all():
+    banned = {"utils", "util", "helpers", "helper", "common", "misc", "tools_misc", "stuff"}
+    assert [name for path, name in zip(FILES, NAMES, strict=True) if path.stem in banned] == []
+
+
+def test_no_file_is_longer_than_the_end():
+    assert [
+        name for path, name in zip(FILES, NAMES, strict=True) if len(path.read_text().splitlines()) > 500
+    ] == []
+
+
+def test_the_environment_is_read_in_one_module():
+    """`build/guard.py` reads no variable; it undoes what a step of FINN's may have changed."""
+
+    def find(path):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Attribute) and node.attr in (
+                "environ",
+                "environb",
+                "getenv",
+                "putenv",
+                "expandvars",
+            ):
+                yield ast.unparse(node), node.lineno
+
+    assert offenders(find, ["brainsmith/settings.py", "brainsmith/build/guard.py"]) == []
+
+
+def test_processes_are_started_in_one_module():
+    def find(path):
+        yield from (
+            (module, line)
+            for module, line in imports_of(path)
+            if module.partition(".")[0] in ("subprocess", "multiprocessing", "pty")
+        )
+        started = ("os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn", "os.fork")
+        yield from ((call, line) for call, line in calls_of(path) if call.startswith(started))
+
+    assert offenders(find, ["brainsmith/plugin/processes.py"]) == []
+
+
+def test_plugins_are_imported_in_one_module():
+    """Others may import by name what is BrainSmith's own, or what FINN defers."""
+    doors = [
+        "brainsmith/plugin/loading.py",
+        "brainsmith/plugin/adapters/finn_runtime.py",
+        "brainsmith/plugin/adapters/stand_ins.py",
+    ]
+    own = ("'brainsmith.", "_HOMES[", "_ABOVE[", "verb.module")
+
+    def is_foreign(node):
+        name = ast.unparse(node.func).rpartition(".")[2]
+        return name in ("__import__", "import_module", "exec_module") and not ast.unparse(
+            node.args[0]
+        ).startswith(own)
+
+    def find(path):
+        calls = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
+        yield from ((ast.unparse(node), node.lineno) for node in calls if is_foreign(node))
+
+    assert offenders(find, doors) == []
+
+
+def test_no_module_changes_the_current_folder():
+    """Pitfall 24. `build/guard.py` undoes what a step of FINN's may have changed."""
+
+    def find(path):
+        yield from ((c, n) for c, n in calls_of(path) if c.rpartition(".")[2] in ("chdir", "fchdir"))
+
+    assert offenders(find, ["brainsmith/build/guard.py"]) == []
+
+
+def test_no_bare_exception_is_raised():
+    def find(path):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+                if ast.unparse(raised) in ("Exception", "BaseException"):
+                    yield ast.unparse(node), node.lineno
+
+    assert offenders(find) == []
+
+
+def test_plugins_reach_each_other_through_the_door(manager):
+    """Never by file; but a backend may import its kernel, and QONNX looks operators up in their package."""
+    plugins = {info.module for info in manager.discover_plugins(modes=["full"], frameworks=["brainsmith"])}
+
+    def find(path):
+        here = path.relative_to(PACKAGE).parts[0]
+        for module, line in imports_of(path) if here in PLUGIN_FOLDERS and path.name != "__init__.py" else ():
+            target = module if module in plugins else module.rpartition(".")[0]
+            if target in plugins and not (
+                here == "backends" and target.startswith(("brainsmith.kernels.", "brainsmith.backends."))
+            ):
+                yield module, line
+
+    assert offenders(find) == []
+
+
+def test_the_hub_imports_no_framework_at_module_level():
+    def find(path):
+        for node in tree_of(path).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = (
+                    [alias.name for alias in node.names]
+                    if isinstance(node, ast.Import)
+                    else [node.module or ""]
+                )
+                yield from ((name, node.lineno) for name in names if name.partition(".")[0] in HEAVY)
+
+    hub = [
+        line
+        for line in offenders(find)
+        if line.startswith(
+            ("brainsmith/plugin", "brainsmith/settings", "brainsmith/kept", "brainsmith/errors")
+        )
+    ]
+    assert hub == []
+
+
+HEAVY = ("qonnx", "finn", "onnx", "onnxruntime", "numpy", "yaml", "stevedore", "torch", "sklearn", "scipy")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "from brainsmith import plugins",
+        "from brainsmith.plugins import transforms; transforms.list_plugins()",
+        "from brainsmith.plugins import kernels; kernels.backends('finn:MVAU')",
+        "from brainsmith.plugin.core import get_registry; get_registry().resolve('transform', 'ExpandNorms')",
+        "from brainsmith.plugin import get_plugin_manager; get_plugin_manager().get_performance_stats()",
+        "from brainsmith.plugins import transforms; dir(transforms); transforms.get_info('finn:Streamline').origin",
+    ],
+)
+def test_listing_and_resolving_imports_nothing_heavy(use, tmp_path):
+    code = f"""
+    import json, sys
+    {use}
+    print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))
+    """
+    assert run_python(code, cwd=tmp_path) == []
+
+
+def test_a_discovery_with_distributions_imports_stevedore_and_none_of_their_modules(site_folder):
+    code = """
+    import json, sys
+    from brainsmith.plugins import steps
+    names = steps.list_plugins().names()
+    print(json.dumps(["acme" in names, "acme_steps" in sys.modules, "numpy" in sys.modules]))
+    """
+    assert run_python(code, path=[site_folder]) == [True, False, False]
+
+
+@pytest.fixture
+def site_folder(tmp_path):
+    from tests.plugin.installed import Site
+
+    Site(tmp_path).install("acme", "1.0", {"all": "acme_steps"}, acme_steps=step_file("acme"))
+    return tmp_path
+
+
+def test_every_own_plugin_lies_in_the_file_of_its_name(manager):
+    def snake_case(name):
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+    wrong = []
+    for info in manager.discover_plugins(modes=["full"], frameworks=["brainsmith"]):
+        stem = Path(info.file).stem
+        if stem.replace("_", "") != snake_case(info.name).replace("_", ""):
+            wrong.append((info.name, info.file))
+    assert wrong == []
+
+
+def test_every_error_is_one_of_the_family():
+    from brainsmith import errors
+
+    for name, value in vars(errors).items():
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert issubclass(value, errors.BrainsmithError), name
+            assert name == "BrainsmithError" or len(value.__mro__) > len(errors.BrainsmithError.__mro__) + 1
+
+
+@pytest.fixture
+def manager():
+    from brainsmith.plugin.manager import get_plugin_manager
+
+    return get_plugin_manager()
