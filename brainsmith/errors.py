@@ -52,7 +52,13 @@ class FrameworkUnavailableError(BrainsmithError, ImportError):
 
 
 class ToolError(BrainsmithError, RuntimeError):
-    """A child process, or a tool that it runs, failed or is missing."""
+    """A child process, or a tool that it runs, failed or is missing.
+
+    Attributes:
+        output: All that it printed, where it failed.
+    """
+
+    output: str = ""
 
 
 class ModelError(BrainsmithError, ValueError):
@@ -65,6 +71,18 @@ class BuildError(BrainsmithError, RuntimeError):
 
 class VerificationError(BuildError):
     """A step changed what the model computes."""
+
+
+class RtlSourceError(BrainsmithError, ValueError):
+    """A file of FINN's RTL library is missing, or is not what the rules that alter it expect."""
+
+
+class SimulationError(BrainsmithError, RuntimeError):
+    """A simulation cannot be built or run, or its result cannot be trusted."""
+
+
+class SimulationStalledError(SimulationError):
+    """A simulation reached its cycle limit with beats that were still to come or to go; the message names them."""
 
 
 class OutputError(BrainsmithError, OSError):

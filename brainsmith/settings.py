@@ -13,7 +13,7 @@ from brainsmith.errors import Problem, SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 MODES = ("full", "blueprint", "selective")
@@ -138,6 +138,11 @@ def wants_colour(is_terminal: bool) -> bool:
 def search_path() -> str:
     """Return `PATH`."""
     return os.environ.get("PATH", os.defpath)
+
+
+def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a child process that has some variables besides this process's."""
+    return {**os.environ, **variables}
 
 
 def vivado_folder() -> str | None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 import sys
 
 from brainsmith.errors import ToolError
+from brainsmith.settings import environment_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
-def run(command: Sequence[str], *, timeout: float, what: str = "", input_text: str | None = None) -> str:
+def run(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    what: str = "",
+    input_text: str | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> str:
     """Run a command and return what it prints on standard output.
 
     Args:
@@ -19,16 +27,24 @@ def run(command: Sequence[str], *, timeout: float, what: str = "", input_text: s
         timeout: Seconds after which it is ended.
         what: How messages name it; the program's name by default.
         input_text: What it reads on standard input.
+        variables: What its environment has besides this process's.
 
     Raises:
-        ToolError: It is not there, fails, or takes too long.
+        ToolError: It is not there, fails, or takes too long; `output` is all that it printed.
     """
     import subprocess
 
     name = what or command[0]
+    environment = environment_with(variables) if variables else None
     try:
         done = subprocess.run(
-            list(command), capture_output=True, text=True, timeout=timeout, input=input_text, check=False
+            list(command),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            input=input_text,
+            env=environment,
+            check=False,
         )
     except FileNotFoundError as error:
         raise ToolError(f"{name} cannot be started: {command[0]!r} is not there") from error
@@ -36,9 +52,11 @@ def run(command: Sequence[str], *, timeout: float, what: str = "", input_text: s
         raise ToolError(f"{name} did not end within {timeout:g} seconds") from error
     if done.returncode != 0:
         last = (done.stderr or done.stdout).strip().splitlines()
-        raise ToolError(
+        failure = ToolError(
             f"{name} failed with exit code {done.returncode}: {last[-1] if last else 'it printed nothing'}"
         )
+        failure.output = done.stdout + done.stderr
+        raise failure
     return done.stdout
 
 

@@ -1,0 +1,306 @@
+// Drives one Verilated design: clock, reset, and AXI streams with stalls at both ends.
+//
+// Compiled in one translation unit with the model, after it and after BRAINSMITH_PORTS. The structures are mirrored in
+// native.py; their fields go from large to small alignment, so that both sides lay them out alike.
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#ifdef BRAINSMITH_TRACE
+#include "verilated_vcd_c.h"
+#endif
+
+#define BRAINSMITH_API extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+enum Outcome { RUNNING = 0, COMPLETE = 1, LIMIT = 2, FAULT = 3 };
+enum StallKind { NEVER = 0, RANDOM = 1, PATTERN = 2 };
+
+struct Place {
+    void* address;
+    size_t bytes;
+};
+
+struct StreamState {
+    uint8_t* words;         // of all beats, one after the other
+    uint64_t* moved_at;     // the cycle in which each beat moved
+    const uint8_t* pattern; // 1 stalls; repeated
+    uint64_t word_bytes;
+    uint64_t beats;         // how many are to move
+    uint64_t done;          // how many have
+    uint64_t stalled;       // cycles in which the stall kept a beat that could have moved or been offered
+    uint64_t waited;        // cycles in which the driver was willing and the design was not
+    uint64_t surplus;       // cycles in which the design offered more than was asked for
+    uint64_t pattern_length;
+    uint64_t random_state;
+    uint64_t threshold;     // a random number below it stalls
+    int32_t data, valid, ready; // ports
+    int32_t is_output;
+    int32_t stall_kind;
+    int32_t offered;
+};
+
+struct RunState {
+    StreamState* streams;
+    uint64_t stream_count;
+    uint64_t limit;  // cycles
+    uint64_t drain;  // cycles after the last beat in which a surplus is looked for
+    uint64_t reset_cycles;
+    uint64_t cycle;
+    uint64_t drained;
+    int32_t clock, double_clock, reset; // ports; -1 where there is none
+    int32_t reset_is_low;
+    int32_t doubled;
+};
+
+thread_local std::string* messages = nullptr;
+thread_local bool fault = false;
+
+void note(const std::string& text) {
+    if (messages && messages->size() < 16384) *messages += text;
+}
+
+uint64_t next_random(uint64_t& state) { // splitmix64
+    state += 0x9E3779B97F4A7C15ull;
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+class Simulation {
+public:
+    explicit Simulation(const char* trace) {
+        listen();
+        context_.reset(new VerilatedContext);
+#ifdef BRAINSMITH_TRACE
+        if (trace) context_->traceEverOn(true);
+#endif
+        top_.reset(new Vtop{context_.get(), "top"});
+        ports_ = {BRAINSMITH_PORTS(*top_)};
+#ifdef BRAINSMITH_TRACE
+        if (trace) {
+            wave_.reset(new VerilatedVcdC);
+            top_->trace(wave_.get(), 99);
+            wave_->open(trace);
+            if (!wave_->isOpen()) throw std::runtime_error(std::string("cannot write ") + trace);
+        }
+#else
+        (void)trace;
+#endif
+    }
+
+    ~Simulation() {
+        listen();
+        top_->final();
+#ifdef BRAINSMITH_TRACE
+        if (wave_) wave_->close();
+#endif
+    }
+
+    void start(RunState& run) {
+        listen();
+        for (uint64_t i = 0; i < run.stream_count; i++) {
+            StreamState& s = run.streams[i];
+            set(s.is_output ? s.ready : s.valid, 0);
+        }
+        set(run.reset, !run.reset_is_low);
+        for (uint64_t i = 0; i < run.reset_cycles && !fault; i++) {
+            fall(run);
+            rise(run);
+        }
+        set(run.reset, run.reset_is_low);
+    }
+
+    int32_t step(RunState& run, uint64_t cycles) {
+        listen();
+        for (uint64_t i = 0; i < cycles; i++) {
+            if (fault) return FAULT;
+            bool pending = false;
+            for (uint64_t k = 0; k < run.stream_count; k++) pending |= run.streams[k].done < run.streams[k].beats;
+            if (!pending && run.drained >= run.drain) return COMPLETE;
+            if (pending && run.cycle >= run.limit) return LIMIT;
+            cycle(run);
+            run.drained += !pending;
+        }
+        return fault ? FAULT : RUNNING;
+    }
+
+    uint64_t value(int32_t port) const {
+        uint64_t result = 0;
+        const Place& place = ports_[port];
+        std::memcpy(&result, place.address, place.bytes < 8 ? place.bytes : 8);
+        return result;
+    }
+
+    std::string text;
+
+private:
+    void listen() {
+        messages = &text;
+        fault = fault_;
+    }
+
+    void eval() {
+        top_->eval();
+#ifdef BRAINSMITH_TRACE
+        if (wave_) wave_->dump(context_->time());
+#endif
+        context_->timeInc(1);
+        fault_ = fault;
+    }
+
+    void set(int32_t port, uint64_t value) {
+        if (port >= 0) *static_cast<uint8_t*>(ports_[port].address) = static_cast<uint8_t>(value);
+    }
+
+    bool is_set(int32_t port) const { return *static_cast<const uint8_t*>(ports_[port].address) & 1; }
+
+    // The first half of a cycle ends with the combinational paths from the new inputs settled.
+    void fall(RunState& run) {
+        if (run.doubled) { // inputs change after the edge that they follow, before the second fast one
+            eval();
+            set(run.clock, 0);
+            set(run.double_clock, 1);
+            eval();
+            set(run.double_clock, 0);
+        } else {
+            set(run.clock, 0);
+            set(run.double_clock, 0);
+        }
+        eval();
+    }
+
+    void rise(RunState& run) {
+        set(run.clock, 1);
+        set(run.double_clock, 1);
+        eval();
+        if (run.doubled) {
+            set(run.double_clock, 0);
+            eval();
+        }
+    }
+
+    static bool stalls(StreamState& s, uint64_t cycle) {
+        switch (s.stall_kind) {
+        case RANDOM: return next_random(s.random_state) < s.threshold;
+        case PATTERN: return s.pattern[cycle % s.pattern_length];
+        default: return false;
+        }
+    }
+
+    void offer(StreamState& s, uint64_t cycle) {
+        if (s.is_output) {
+            s.offered = s.done < s.beats && !stalls(s, cycle);
+            set(s.ready, s.offered);
+            return;
+        }
+        const bool stall = stalls(s, cycle);
+        if (!s.offered && s.done < s.beats) { // a beat once offered stays so until it is taken
+            if (stall) {
+                s.stalled++;
+            } else {
+                s.offered = 1;
+                std::memcpy(ports_[s.data].address, s.words + s.done * s.word_bytes, s.word_bytes);
+            }
+        }
+        set(s.valid, s.offered);
+    }
+
+    void observe(StreamState& s, uint64_t cycle) {
+        const bool willing = is_set(s.is_output ? s.valid : s.ready);
+        if (s.is_output && s.done >= s.beats) {
+            s.surplus += willing;
+        } else if (s.offered && willing) {
+            if (s.is_output) {
+                std::memcpy(s.words + s.done * s.word_bytes, ports_[s.data].address, s.word_bytes);
+            } else {
+                s.offered = 0;
+            }
+            s.moved_at[s.done++] = cycle;
+        } else if (s.offered) {
+            s.waited++;
+        } else if (s.is_output && willing) {
+            s.stalled++;
+        }
+    }
+
+    void cycle(RunState& run) {
+        for (uint64_t i = 0; i < run.stream_count; i++) offer(run.streams[i], run.cycle);
+        fall(run);
+        for (uint64_t i = 0; i < run.stream_count; i++) observe(run.streams[i], run.cycle);
+        rise(run);
+        run.cycle++;
+    }
+
+    std::unique_ptr<VerilatedContext> context_;
+    std::unique_ptr<Vtop> top_;
+    std::vector<Place> ports_;
+    bool fault_ = false;
+#ifdef BRAINSMITH_TRACE
+    std::unique_ptr<VerilatedVcdC> wave_;
+#endif
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("hidden"))) int brainsmith_print(const char* format, ...) {
+    char buffer[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    va_end(arguments);
+    note(buffer);
+    return length;
+}
+
+static void end_with(const char* what, const char* file, int line, const char* scope) {
+    note(std::string(file ? file : "") + ":" + std::to_string(line) + ": " + what
+         + (scope && *scope ? std::string(" in ") + scope : "") + "\n");
+    fault = true;
+}
+
+void vl_finish(const char* file, int line, const char* scope) VL_MT_UNSAFE { end_with("$finish", file, line, scope); }
+void vl_stop(const char* file, int line, const char* scope) VL_MT_UNSAFE { end_with("$stop or $error", file, line, scope); }
+void vl_warn(const char* file, int line, const char*, const char* message) VL_MT_UNSAFE { end_with(message, file, line, ""); }
+void vl_fatal(const char* file, int line, const char*, const char* message) VL_MT_UNSAFE {
+    end_with(message, file, line, "");
+    throw std::runtime_error(message);
+}
+
+BRAINSMITH_API Simulation* brainsmith_open(const char* trace, char* error, uint64_t error_size) {
+    try {
+        return new Simulation(trace);
+    } catch (const std::exception& failure) {
+        std::snprintf(error, error_size, "%s", failure.what());
+        return nullptr;
+    }
+}
+
+BRAINSMITH_API int32_t brainsmith_start(Simulation* simulation, RunState* run) {
+    try {
+        simulation->start(*run);
+        return RUNNING;
+    } catch (const std::exception&) {
+        return FAULT;
+    }
+}
+
+BRAINSMITH_API int32_t brainsmith_step(Simulation* simulation, RunState* run, uint64_t cycles) {
+    try {
+        return simulation->step(*run, cycles);
+    } catch (const std::exception&) {
+        return FAULT;
+    }
+}
+
+BRAINSMITH_API uint64_t brainsmith_value(Simulation* simulation, int32_t port) { return simulation->value(port); }
+BRAINSMITH_API const char* brainsmith_messages(Simulation* simulation) { return simulation->text.c_str(); }
+BRAINSMITH_API void brainsmith_close(Simulation* simulation) { delete simulation; }
+BRAINSMITH_API uint64_t brainsmith_layout() { return sizeof(RunState) * 1000 + sizeof(StreamState); }

