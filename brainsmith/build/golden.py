@@ -66,8 +66,11 @@ def load_golden(
             raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
         return GoldenData(_random(model, name, shape), random=True)
     data = _read(inputs, "inputs")
-    stack = _fit(data, shape, name, inputs)
-    known_labels = None if labels is None else _labels(_read(labels, "labels"), len(stack), labels)
+    stack = _finite(_fit(data, shape, name, inputs), inputs)
+    known_labels = None
+    if labels is not None:
+        known_labels = _labels(_read(labels, "labels"), len(stack), labels)
+        _check_classes(known_labels, model, labels)
     known = None if expected is None else _read(expected, "expected outputs")
     if known is not None and (not known.ndim or len(known) != len(stack)):
         raise BuildError(
@@ -85,19 +88,38 @@ def _input_of(model: ModelWrapper) -> tuple[str, tuple[int, ...]]:
 
 def _read(source: Path | Array | None, what: str) -> Array:
     if isinstance(source, (str, Path)):
-        try:
-            source = np.load(Path(source), allow_pickle=False)
-        except FileNotFoundError:
-            raise BuildError(f"verify {what}: {source} does not exist") from None
-        except (OSError, ValueError, EOFError) as error:
-            raise BuildError(
-                f"verify {what}: {source} is not a .npy file of plain numbers: {error}"
-            ) from error
+        source = _load(source, what)
     if not isinstance(source, np.ndarray) or source.dtype.kind not in "biuf":
-        raise BuildError(
-            f"verify {what} must be a .npy file or an array of numbers, not {type(source).__name__}"
-        )
+        found = f"{source.dtype}" if isinstance(source, np.ndarray) else type(source).__name__
+        raise BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
     return source
+
+
+def _load(file: str | Path, what: str) -> Array:
+    try:
+        array = np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise BuildError(f"verify {what}: {file} does not exist") from None
+    except (OSError, ValueError, EOFError) as error:
+        reason = "" if "pickle" in str(error) else f": {getattr(error, 'strerror', None) or error}"
+        raise BuildError(f"verify {what}: {file} is not a .npy file of plain numbers{reason}") from error
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise BuildError(f"verify {what}: {file} is an archive; name a .npy file, which holds one array")
+    if array.dtype.kind not in "biuf":
+        raise BuildError(f"verify {what}: {file} holds {array.dtype}, not real numbers")
+    return array
+
+
+def _finite(data: Array, source: object) -> Array:
+    """Return inputs; not a number, or infinite, they would make steps look wrong that are right."""
+    bad = np.flatnonzero(~np.isfinite(data.reshape(len(data), -1)).all(axis=1))
+    if len(bad):
+        raise BuildError(
+            f"{_name(source)} holds values that are not finite, in {len(bad)} of {len(data)} samples, "
+            f"first in sample {bad[0]}"
+        )
+    return data
 
 
 def _fit(data: Array, shape: tuple[int, ...], name: str, source: object) -> Array:
@@ -125,6 +147,18 @@ def _labels(data: Array, samples: int, source: object) -> Array:
     if not np.array_equal(flat, np.round(flat)):
         raise BuildError(f"{_name(source)} holds labels that are not whole numbers")
     return flat.astype(np.int64)
+
+
+def _check_classes(labels: Array, model: ModelWrapper, source: object) -> None:
+    """Raise if labels are no classes of the model's; a single output is the class itself, and may be any."""
+    output = model.graph.output[0].name
+    classes = int(np.prod(model.get_tensor_shape(output) or (1,)))
+    low, high = int(labels.min()), int(labels.max())
+    if classes > 1 and (low < 0 or high >= classes):
+        raise BuildError(
+            f"{_name(source)} holds labels from {low} to {high}, and output '{output}' has {classes} values: "
+            f"labels must be from 0 to {classes - 1}"
+        )
 
 
 def _random(model: ModelWrapper, name: str, shape: tuple[int, ...]) -> Array:

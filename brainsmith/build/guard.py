@@ -25,7 +25,7 @@ def process_state_kept(seed: str) -> Iterator[None]:
     Only what the body changed is written back: another thread's build is not disturbed where nothing changed.
     FINN's own variables stay: it sets them once for the whole process, when it is prepared.
     """
-    folder = Path.cwd()
+    folder = _folder()
     environment = dict(os.environ)
     states = random.getstate(), np.random.get_state()
     random.seed(seed)
@@ -35,7 +35,7 @@ def process_state_kept(seed: str) -> Iterator[None]:
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
-        if _folder() != folder:
+        if folder is not None and _folder() != folder:
             os.chdir(folder)
         for name in set(os.environ) - set(environment):
             if not name.startswith("FINN_"):
@@ -48,5 +48,5 @@ def process_state_kept(seed: str) -> Iterator[None]:
 def _folder() -> Path | None:
     try:
         return Path.cwd()
-    except FileNotFoundError:  # a step may have removed the folder it changed to
+    except FileNotFoundError:  # the user, or a step, may have removed it
         return None

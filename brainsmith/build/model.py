@@ -30,6 +30,7 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
         name = "the model"
         wrapper = _wrap(source.model, name)
     _check_inputs(wrapper, name)
+    _check_connections(wrapper, name)
     _check_input_shape(wrapper, name)
     _check_quantised(wrapper, name)
     return Artifact.of(_fix_output_shapes(wrapper, name))
@@ -70,7 +71,8 @@ def _nearby(path: Path) -> str:
     if parent is None:
         return f": there is no folder {path.parent}"
     found = sorted(entry.name for entry in parent.glob("*.onnx"))[:5]
-    return f". {parent} has {', '.join(found)}" if found else ""
+    place = "the current folder" if str(parent) == "." else parent
+    return f"; {place} has {', '.join(found)}" if found else ""
 
 
 def _wrap(proto: Any, name: str) -> ModelWrapper:
@@ -92,6 +94,21 @@ def _check_inputs(model: ModelWrapper, name: str) -> None:
         )
     if not model.graph.output:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
+
+
+def _check_connections(model: ModelWrapper, name: str) -> None:
+    """Raise if a tensor is read that nothing gives; subgraphs have tensors of their own, and are left out."""
+    given = {"", *(value.name for value in model.graph.input), *(t.name for t in model.graph.initializer)}
+    given.update(output for node in model.graph.node for output in node.output)
+    readers = [(f"node '{node.name}' ({node.op_type})", node.input) for node in model.graph.node]
+    readers.append(("the graph's output", [value.name for value in model.graph.output]))
+    for reader, tensors in readers:
+        for tensor in tensors:
+            if tensor not in given:
+                raise ModelError(
+                    f"{name}: {reader} needs the tensor '{tensor}', which no input, constant or node gives. "
+                    "Export the model again."
+                )
 
 
 def _check_input_shape(model: ModelWrapper, name: str) -> None:

@@ -94,8 +94,8 @@ def _nothing_half_written(workspace: Workspace, job: Job | None = None) -> Itera
         raise KeyboardInterrupt(job.interruption() if job is not None else "") from None
     except OSError as error:
         workspace.discard()
-        if job is None or isinstance(error, BrainsmithError):
-            raise
+        if job is None or isinstance(error, (BrainsmithError, BrokenPipeError)):
+            raise  # a broken pipe is the progress that nobody reads any more
         reason = error.strerror or error
         raise OutputError(f"output folder {workspace.output} cannot be written: {reason}") from error
     except BaseException:

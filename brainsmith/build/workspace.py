@@ -42,8 +42,12 @@ class Workspace:
     """
 
     def __init__(self, output: str | Path) -> None:
-        self.output = Path(output).absolute()
-        if self.output.is_file():
+        try:
+            self.output = Path(output).absolute()
+            is_file = self.output.is_file()
+        except OSError as error:  # too long a name; a relative one while the current folder is gone
+            raise OutputError(f"output folder {output} cannot be found: {error.strerror}") from error
+        if is_file:
             raise OutputError(f"output {output} is a file; name a folder")
         _refuse_foreign(self.output, _OURS)
         self._made = [folder for folder in (self.output, *self.output.parents) if not folder.exists()]

@@ -177,6 +177,8 @@ def _read_option(
 
 
 def _checked(verb: Verb, argument: Argument, value: str) -> str:
+    if not value:  # an unset variable of the shell's; as a path it would be the current folder
+        raise UsageError(f"{argument.name} must not be empty{_see(verb)}")
     if argument.choices and value not in argument.choices:
         hint = did_you_mean(value, argument.choices)
         raise UsageError(f"{argument.name} must be {_or(argument.choices)}, not {value!r}{hint}{_see(verb)}")

@@ -73,9 +73,47 @@ def test_files_that_cannot_be_read(tmp_path):
     assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy does not exist"
     (tmp_path / "x.npy").write_text("no")
     assert failure(tmp_path / "x.npy", None, None).startswith(
-        f"verify inputs: {tmp_path}/x.npy is not a .npy file of plain numbers: "
+        f"verify inputs: {tmp_path}/x.npy is not a .npy file of plain numbers"
     )
     np.save(tmp_path / "o.npy", np.asarray([{}], dtype=object), allow_pickle=True)
     assert "is not a .npy file of plain numbers" in failure(tmp_path / "o.npy", None, None)
     assert failure("abc.npy", None, None) == "verify inputs: abc.npy does not exist"
-    assert failure([1, 2], None, None) == "verify inputs must be a .npy file or an array of numbers, not list"
+    assert failure([1, 2], None, None) == (
+        "verify inputs must be real numbers, not list: a .npy file or an array"
+    )
+
+
+def test_values_that_are_not_finite_are_refused_before_they_blame_a_step():
+    data = np.zeros((5, 6), np.float32)
+    data[3, 1], data[4, 0] = np.nan, np.inf
+    assert failure(data, None, None) == (
+        "the given array holds values that are not finite, in 2 of 5 samples, first in sample 3"
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 2), (0, 3)])
+def test_labels_that_are_no_classes_are_refused(low, high):
+    labels = np.asarray([low, 0, 1, high])
+    assert failure(np.zeros((4, 6)), labels, None) == (
+        f"the given array holds labels from {low} to {high}, and output 'm1' has 3 values: "
+        "labels must be from 0 to 2"
+    )
+
+
+def test_files_of_another_kind_are_named(tmp_path):
+    np.savez(tmp_path / "x.npz", np.zeros((2, 6)))
+    np.save(tmp_path / "s.npy", np.asarray(["a"]))
+    (tmp_path / "t.npy").write_text("1,2")
+    assert failure(tmp_path / "x.npz", None, None) == (
+        f"verify inputs: {tmp_path}/x.npz is an archive; name a .npy file, which holds one array"
+    )
+    assert (
+        failure(tmp_path / "s.npy", None, None)
+        == f"verify inputs: {tmp_path}/s.npy holds <U1, not real numbers"
+    )
+    assert failure(tmp_path / "t.npy", None, None) == (
+        f"verify inputs: {tmp_path}/t.npy is not a .npy file of plain numbers"
+    )
+    assert failure(tmp_path, None, None) == (
+        f"verify inputs: {tmp_path} is not a .npy file of plain numbers: Is a directory"
+    )

@@ -35,7 +35,7 @@ def test_a_missing_file_and_what_is_beside_it(tmp_path):
     assert failure(tmp_path / "no.onnx") == f"model {tmp_path}/no.onnx does not exist"
     saved(graphs.quant_mlp(), tmp_path / "mlp.onnx")
     assert (
-        failure(tmp_path / "no.onnx") == f"model {tmp_path}/no.onnx does not exist. {tmp_path} has mlp.onnx"
+        failure(tmp_path / "no.onnx") == f"model {tmp_path}/no.onnx does not exist; {tmp_path} has mlp.onnx"
     )
     assert failure(tmp_path / "sub" / "no.onnx") == (
         f"model {tmp_path}/sub/no.onnx does not exist: there is no folder {tmp_path}/sub"
@@ -161,3 +161,15 @@ def test_weights_in_a_file_beside_the_model(tmp_path):
     assert failure(tmp_path / "m.onnx").startswith(
         f"{tmp_path}/m.onnx keeps weights in another file that cannot be read: "
     )
+
+
+def test_a_tensor_that_nothing_gives():
+    model = graphs.quant_mlp()
+    model.graph.node[-1].input[0] = "nowhere"
+    assert failure(model) == (
+        "the model: node 'matmul1' (MatMul) needs the tensor 'nowhere', which no input, constant or node gives. "
+        "Export the model again."
+    )
+    model = graphs.quant_mlp()
+    model.graph.output[0].name = "nowhere"
+    assert failure(model).startswith("the model: the graph's output needs the tensor 'nowhere', ")

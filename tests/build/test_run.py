@@ -300,3 +300,23 @@ def test_the_package_is_light():
     )
     assert done.stdout == "[]\n"
     assert sorted(brainsmith.build.__all__) == ["BuildResult", "build"]
+
+
+def test_progress_that_nobody_reads_any_more_is_no_fault_of_the_output_folder(tmp_path):
+    def gone(event):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same], progress=gone, verify=False)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_build_where_the_current_folder_is_gone(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    try:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same], use_cache=False, verify=False)
+    finally:
+        monkeypatch.chdir(tmp_path)
+    assert (tmp_path / "out" / "model.onnx").is_file()

@@ -153,3 +153,17 @@ def test_a_manifest_cannot_name_files_elsewhere(tmp_path):
     workspace.publish()
     assert (tmp_path / "precious").exists()
     assert os.listdir(out) == [".build.json"]
+
+
+def test_a_name_that_is_too_long():
+    with pytest.raises(OutputError, match=r"^output folder a{300} cannot be found: File name too long$"):
+        Workspace("a" * 300)
+
+
+def test_a_relative_folder_where_the_current_one_is_gone(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(OutputError, match=r"^output folder out cannot be found: No such file or directory$"):
+        Workspace("out")
+    monkeypatch.chdir(tmp_path)

@@ -46,10 +46,9 @@ def test_behind_two_dashes_nothing_is_an_option():
     assert parse(VERB, ["--into", "d", "--", "--fast"]).required("WHAT") == "--fast"
 
 
-def test_a_value_may_begin_with_a_dash_or_be_empty():
+def test_a_value_may_begin_with_a_dash_or_hold_an_equals_sign():
     assert parse(VERB, ["A", "--size", "-3", "--into", "d"]).text("--size") == "-3"
-    assert parse(VERB, ["A", "--size=", "--into=d=e"]).text("--size") == ""
-    assert parse(VERB, ["A", "--size=", "--into=d=e"]).text("--into") == "d=e"
+    assert parse(VERB, ["A", "--into=d=e"]).text("--into") == "d=e"
     assert parse(VERB, ["-", "--into", "d"]).required("WHAT") == "-"
 
 
@@ -60,6 +59,7 @@ def test_a_value_may_begin_with_a_dash_or_be_empty():
         ("A", "brainsmith make needs --into DIR: where"),
         ("A B --into d", "brainsmith make takes only WHAT; 'B' is too much"),
         ("A --into", "--into needs a value, DIR"),
+        ("A --into=", "--into must not be empty"),
         ("A --kind --into d", "--kind needs a value, KIND: red or green"),
         ("A --kind gren --into d", "--kind must be red or green, not 'gren'. Did you mean 'green'?"),
         ("A --fast=1 --into d", "--fast takes no value; found '1'"),
@@ -71,6 +71,11 @@ def test_what_is_wrong_is_said(line, message):
     with pytest.raises(UsageError) as caught:
         parse(VERB, line.split())
     assert str(caught.value) == f"{message}\n  brainsmith make --help shows what it takes"
+
+
+def test_an_empty_word_is_not_the_current_folder():
+    with pytest.raises(UsageError, match=r"^WHAT must not be empty\n"):
+        parse(VERB, ["", "--into", "d"])
 
 
 def test_the_usage_marks_what_may_be_left_out():
