@@ -138,8 +138,3 @@ def _innermost(error: BaseException) -> str:
             place = f" ({file}:{trace.tb_lineno})"
         trace = trace.tb_next
     return place
-
-
-def loaded_modules(prefixes: tuple[str, ...]) -> list[str]:
-    """Return the imported modules whose names begin with one of the prefixes, sorted."""
-    return sorted(name for name in list(sys.modules) if name.startswith(prefixes))

@@ -41,7 +41,6 @@ class Registry:
         self._registered: dict[str, dict[str, PluginInfo]] = {}
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
-        self.generation = 0
 
     def on_miss(self, refresh: Callable[[], None]) -> None:
         """Have a function called before a look-up reads the records: discovery."""
@@ -61,7 +60,6 @@ class Registry:
                 kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in by_reference}
                 self._registered[key] = kept
             self._groups = dict(snapshot.groups)
-            self.generation += 1
 
     def with_discovered(self, snapshot: Snapshot) -> Registry:
         """Return another registry: with what a discovery found, and what this one has been given at run time."""
@@ -77,7 +75,6 @@ class Registry:
         with self._lock:
             self._discovered, self._by_reference, self._registered = {}, {}, {}
             self._objects, self._groups = {}, {}
-            self.generation += 1
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
         """Enter a plugin that exists as an object: what a decorator does.
@@ -100,7 +97,6 @@ class Registry:
                 self._registered.setdefault(info.key, {})[info.framework] = info
             if obj is not None:
                 self._objects[info.type, info.reference] = obj
-            self.generation += 1
 
     def _rival(self, info: PluginInfo) -> PluginInfo | None:
         here = self._registered.get(info.key, {}).get(info.framework)
@@ -126,7 +122,6 @@ class Registry:
             for owner in [o for o in providers if framework in (None, o)]:
                 info = providers.pop(owner)
                 self._objects.pop((info.type, info.reference), None)
-                self.generation += 1
                 return
         raise PluginNotFoundError(f"no {plugin_type} named {name!r} was registered at run time")
 

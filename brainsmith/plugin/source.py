@@ -28,7 +28,6 @@ class Definition:
         name: As written.
         kind: `class` or `def`.
         line: 1-based line of the `class` or `def` keyword.
-        first_line: 1-based line of its first decorator, or `line`.
         bases: Of a class: the dotted names of its bases as written.
         decorators: The decorators' expressions, with their lines in the file.
         start: Offset of the keyword in the file.
@@ -36,13 +35,12 @@ class Definition:
         node: The syntax tree, in an exact reading.
     """
 
-    __slots__ = ("bases", "decorators", "end", "first_line", "kind", "line", "name", "node", "start")
+    __slots__ = ("bases", "decorators", "end", "kind", "line", "name", "node", "start")
 
     def __init__(self, name: str, kind: str, line: int, start: int, bases: tuple[str, ...] = ()) -> None:
         self.name = name
         self.kind = kind
         self.line = line
-        self.first_line = line
         self.start = start
         self.end = -1
         self.bases = bases
@@ -137,8 +135,6 @@ class Source:
             )
             item.node = node
             item.decorators = tuple(node.decorator_list)
-            if node.decorator_list:
-                item.first_line = node.decorator_list[0].lineno
             if isinstance(node, ast.ClassDef):
                 item.bases = tuple(filter(None, (dotted_name(base) for base in node.bases)))
             found.append(item)

@@ -41,7 +41,6 @@ class GraphView:
         for value in self.graph.output:
             self._reads[value.name] = self._reads.get(value.name, 0) + 1
         self._inputs = {value.name for value in self.graph.input}
-        self._outputs = {value.name for value in self.graph.output}
         self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
         self._values = {
             value.name: value for value in (*self.graph.value_info, *self.graph.input, *self.graph.output)
@@ -71,10 +70,6 @@ class GraphView:
     def readers(self, name: str) -> int:
         """Count the node inputs, nested graphs included, and the graph outputs that read a tensor."""
         return self._reads.get(name, 0)
-
-    def is_output(self, name: str) -> bool:
-        """Tell whether a tensor is an output of the graph."""
-        return name in self._outputs
 
     def constant(self, name: str) -> npt.NDArray[Any] | None:
         """Return the value of a tensor that never changes, or None.

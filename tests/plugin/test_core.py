@@ -275,11 +275,11 @@ def test_what_is_wrong_is_an_error_that_names_the_place(decorator, arguments, ba
         return model
 
     obj = type("Made", (base,), {}) if base else made
-    before = REGISTRY.generation
+    before = REGISTRY.records()
     with pytest.raises(PluginDefinitionError) as caught:
         decorator(**arguments)(obj)
     assert str(caught.value) == f"{raising_line(caught)}: {message}"
-    assert REGISTRY.generation == before
+    assert REGISTRY.records() == before
 
 
 def test_a_function_is_no_transform():

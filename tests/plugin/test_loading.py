@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.loading import FOLDER_PREFIX, folder_module, loaded_modules
+from brainsmith.plugin.loading import FOLDER_PREFIX, folder_module
 from tests.plugin.installed import run_python, step_file
 
 
@@ -253,11 +253,3 @@ def test_two_files_with_one_name_are_an_error_that_names_both(project, manager):
     assert str(caught.value) == f"step 'same' is defined twice in framework 'project':\n  {a}:4\n  {b}:4"
     assert manager.registry.get("step", "other")(None, None) == 1
     assert [str(p) for p in manager.problems if "same" in str(p)] == [f"{b}:4: {caught.value}"]
-
-
-def test_loaded_modules_are_listed(project, manager):
-    project.write("plugins/one.py", step_file("one"))
-    manager.registry.get("step", "one")
-    assert [
-        name.rpartition(".")[2] for name in loaded_modules((folder_module(str(project / "plugins")) + ".",))
-    ] == ["one"]
