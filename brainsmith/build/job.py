@@ -213,7 +213,7 @@ class Job:
         )
         lines = [str(error)]
         if (self.workspace.staging / LOG).is_file():
-            lines.append(f"  what the steps said: {failed / LOG}")
+            lines.append(f"  what the steps said, and where one failed: {failed / LOG}")
         if good:
             lines.append(f"  steps before it: {', '.join(step.name for step in done[:good])}")
             lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1].name)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import traceback
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,11 @@ class BuildLog:
         finally:
             _streams.send_to(outer)
             root.removeHandler(collector)
+
+    def note_failure(self, title: str, error: BaseException) -> None:
+        """Write where an error comes from: for whoever wrote the step, not for the terminal."""
+        trace = "".join(traceback.format_exception(error))
+        _Collector(self._file, f"{title} failed", shown=False).append(trace)
 
 
 class _Collector(logging.Handler):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.errors import BuildError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -46,11 +48,31 @@ class BuildStep:
         arguments = dict(self.arguments)
         if self.kind == "transform":
             return lambda model, cfg: model.transform(
-                target(**arguments) if isinstance(target, type) else target
+                _Checked(target(**arguments) if isinstance(target, type) else target)
             )
         if arguments:
             return lambda model, cfg: target(model, cfg, **arguments)
         return target  # type: ignore[no-any-return]
+
+
+class _Checked:
+    """Applies a transform, and says what is wrong with what it returns before QONNX fails at it."""
+
+    def __init__(self, transform: Any) -> None:
+        self._transform = transform
+
+    def apply(self, model: Any) -> tuple[Any, bool]:
+        """Return the model and whether it must be applied again."""
+        result = self._transform.apply(model)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise BuildError(
+                f"apply() must return (model, graph_modified), not {type(result).__name__}; "
+                "graph_modified says whether it must be applied again"
+            )
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transform, name)
 
 
 @dataclass(frozen=True)

@@ -162,6 +162,7 @@ class StepRunner:
         except PluginLoadError:
             raise
         except (Exception, SystemExit) as error:
+            self.log.note_failure(step.name, error)
             text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
             raise BuildError(f"step '{step.name}' failed{failing_node(error)}: {text}") from error
         writes = writes_of(view)

@@ -90,7 +90,7 @@ def _latency(cycles: float | None, clock_ns: float | None) -> Markup | None:
 
 def _resources(estimate: Fields) -> list[Markup | None]:
     unknown = len(items(estimate.get("lut_not_modelled")))
-    bound = f"look-up tables at least: {figures.plural(unknown, 'layer')} without a model"
+    bound = f"look-up tables, at least: {figures.plural(unknown, 'layer')} without a model"
     notes = {key: bound if key == "lut" and unknown else note for key, (_, note) in _RESOURCES.items()}
     values = {key: number(estimate.get(key)) for key in _RESOURCES}
     return [

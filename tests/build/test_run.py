@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from onnx import helper
 from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.transformation.base import Transformation
 from qonnx.transformation.general import GiveUniqueNodeNames
 from qonnx.transformation.infer_shapes import InferShapes
 
@@ -139,10 +140,15 @@ def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
         build(graphs.quant_mlp(), output=tmp_path, steps=[named, same, fail], **golden())
     assert str(caught.value).splitlines() == [
         "step 'fail' failed at node 'Quant_0' (Quant): ValueError: cannot fold Quant",
+        f"  what the steps said, and where one failed: {tmp_path}/failed/build.log",
         "  steps before it: named, same",
         f"  last good model: {tmp_path}/failed/checkpoints/02_same.onnx",
     ]
     assert isinstance(caught.value.__cause__, ValueError)
+    log = (tmp_path / "failed" / "build.log").read_text()
+    assert log.startswith("== fail failed\nTraceback (most recent call last):\n")
+    assert log.endswith("ValueError: cannot fold Quant\n")
+    assert f'File "{__file__}"' in log
     assert ModelWrapper(f"{tmp_path}/failed/checkpoints/02_same.onnx").graph.node[0].name == "Quant_0"
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
     build(graphs.quant_mlp(), output=tmp_path, steps=[named], **golden())
@@ -320,3 +326,17 @@ def test_a_build_where_the_current_folder_is_gone(tmp_path, monkeypatch):
     finally:
         monkeypatch.chdir(tmp_path)
     assert (tmp_path / "out" / "model.onnx").is_file()
+
+
+@pytest.mark.parametrize("returned", [None, 3, ()])
+def test_a_transform_that_does_not_return_what_it_must(tmp_path, returned):
+    class Wrong(Transformation):
+        def apply(self, model):
+            return returned
+
+    with pytest.raises(BuildError) as caught:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[Wrong()], verify=False)
+    assert str(caught.value).startswith(
+        f"step 'Wrong' failed: apply() must return (model, graph_modified), not {type(returned).__name__}; "
+        "graph_modified says whether it must be applied again\n"
+    )
