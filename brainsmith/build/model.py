@@ -38,14 +38,14 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
 
 def _load(path: Path) -> Any:
     """Read the protobuf message, external weights included."""
-    if path.is_dir():
-        found = sorted(entry.name for entry in path.glob("*.onnx"))[:5]
-        hint = f"It holds {', '.join(found)}." if found else "Name the .onnx file itself."
-        raise ModelError(f"{path} is a folder, not an ONNX file. {hint}")
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         raise ModelError(f"model {path} does not exist{_nearby(path)}") from None
+    except IsADirectoryError:
+        found = sorted(entry.name for entry in path.glob("*.onnx"))[:5]
+        hint = f"It holds {', '.join(found)}." if found else "Name the .onnx file itself."
+        raise ModelError(f"{path} is a folder, not an ONNX file. {hint}") from None
     except OSError as error:
         raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
     if not data:

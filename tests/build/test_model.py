@@ -173,3 +173,7 @@ def test_a_tensor_that_nothing_gives():
     model = graphs.quant_mlp()
     model.graph.output[0].name = "nowhere"
     assert failure(model).startswith("the model: the graph's output needs the tensor 'nowhere', ")
+
+
+def test_a_name_that_is_too_long():
+    assert failure("a" * 300) == f"model {'a' * 300} cannot be read: File name too long"
