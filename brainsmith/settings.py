@@ -288,79 +288,10 @@ def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, t
     stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
     plain = kept.load(stamp)
     if plain is None:
+        from brainsmith.config_file import read_config_file
+
         found_before = len(problems)
-        plain = _parse_config(path, problems)
+        plain = read_config_file(path, problems)
         if len(problems) == found_before:
             kept.save(stamp, plain)
     return dict(plain)
-
-
-def _parse_config(path: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
-    import yaml
-
-    try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8")
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except OSError as error:
-        problems.append(Problem(path, 0, 0, f"the settings cannot be read: {error.strerror}"))
-        return {}
-    except UnicodeDecodeError as error:
-        problems.append(Problem(path, 0, 0, f"the settings must be UTF-8 text: {error.reason}"))
-        return {}
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        problems.append(Problem(path, line, column, f"the settings are not YAML: {error.problem}"))
-        return {}
-    except yaml.reader.ReaderError as error:
-        problems.append(Problem(path, 0, 0, f"the settings are not YAML: {error.reason}"))
-        return {}
-    if root is None or root.tag == "tag:yaml.org,2002:null":
-        return {}
-    return _plugin_system(yaml, root, path, problems)
-
-
-def _plugin_system(
-    yaml: Any, root: Any, path: str, problems: list[Problem]
-) -> dict[str, tuple[Any, int, int]]:
-    values: dict[str, tuple[Any, int, int]] = {}
-    if not isinstance(root, yaml.MappingNode):
-        problems.append(Problem(path, 1, 1, "the settings must be a table with the key plugin_system"))
-        return values
-    constructor = yaml.SafeLoader("")
-    for key, value in root.value:
-        line, column = key.start_mark.line + 1, key.start_mark.column + 1
-        if key.value != "plugin_system":
-            text = f"there is no section {key.value!r}; there is plugin_system"
-            problems.append(Problem(path, line, column, text))
-        elif isinstance(value, yaml.MappingNode):
-            for name, item in value.value:
-                _add_setting(yaml, constructor, name, item, path, values, problems)
-        elif value.tag != "tag:yaml.org,2002:null":
-            problems.append(Problem(path, line, column, "plugin_system must be a table of settings"))
-    return values
-
-
-def _add_setting(
-    yaml: Any,
-    constructor: Any,
-    name: Any,
-    item: Any,
-    path: str,
-    values: dict[str, tuple[Any, int, int]],
-    problems: list[Problem],
-) -> None:
-    line, column = name.start_mark.line + 1, name.start_mark.column + 1
-    if not isinstance(name, yaml.ScalarNode):
-        problems.append(Problem(path, line, column, "a setting's name must be a word"))
-        return
-    if name.value in values:
-        problems.append(Problem(path, line, column, f"{name.value} is set twice"))
-        return
-    try:
-        values[name.value] = (constructor.construct_object(item, deep=True), line, column)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (line, column)
-        problems.append(Problem(path, *place, f"the settings are not YAML: {error.problem}"))
