@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from brainsmith.rtl.beats import Words
     from brainsmith.rtl.simulator import Simulator
 
-_MODULE = "finn.xsi"
 _GAUGES = "FINN_SIMULATION"
 """What replaces FIFOs by gauges in FINN's sources."""
 
@@ -54,7 +52,8 @@ def finn_simulation(cache: Path | None = None) -> Iterator[None]:
     """
     find_library()
     prepare_finn()
-    module = import_module(_MODULE)
+    from finn import xsi as module
+
     served = {
         "compile_sim_obj": compile_sim_obj,
         "load_sim_obj": lambda *args, **kwargs: load_sim_obj(*args, **kwargs, cache=cache),

