@@ -50,7 +50,7 @@ def with_converters(model: ModelWrapper) -> ModelWrapper:
     """Return a copy of a model of RTL layers with width converters wherever two layers differ in their lanes.
 
     Raises:
-        BuildError: A node is not an RTL layer; all that are not.
+        BuildError: A node is not an RTL layer, or a tensor feeds several; all that are so.
     """
     prepare_finn()
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
@@ -64,11 +64,20 @@ def with_converters(model: ModelWrapper) -> ModelWrapper:
             f"these layers have no RTL, so the model cannot be stitched: {', '.join(others)}\n"
             "  hw_compiler: kernels: in the blueprint says which backends a kernel may have"
         )
+    shared = [tensor for node in copy.graph.node for tensor in node.output if _readers(copy, tensor) > 1]
+    if shared:
+        raise BuildError(f"a tensor can feed one layer only; these feed several: {', '.join(shared)}")
     copy = copy.transform(InsertDWC())
     for node in copy.graph.node:
         if node.domain != RTL_DOMAIN:
             node.op_type, node.domain = f"{node.op_type}_rtl", RTL_DOMAIN
     return copy.transform(GiveUniqueNodeNames())
+
+
+def _readers(model: ModelWrapper, tensor: str) -> int:
+    """Count what takes a tensor: layers, and the model's outputs."""
+    outputs = [value.name for value in model.graph.output]
+    return sum(list(node.input).count(tensor) for node in model.graph.node) + outputs.count(tensor)
 
 
 def generate_layer(

@@ -36,7 +36,8 @@ def stitch(
         library: FINN's RTL library; that of the installed FINN by default.
 
     Raises:
-        BuildError: A layer has no RTL, feeds several others, or has a folding that gives wrong results.
+        BuildError: A layer has no RTL, feeds several others, needs a second clock, gets its weights from outside, or has
+            a folding that gives wrong results.
         RtlSourceError: FINN's library is not what the rules expect.
     """
     from qonnx.custom_op.registry import getCustomOp
@@ -45,6 +46,7 @@ def stitch(
     model = with_converters(model)
     nodes = {node.name: getCustomOp(node) for node in model.graph.node}
     _check_folding(nodes)
+    _check_clocks(nodes)
     code = {
         node.name: generate_layer(model, node, folder / node.name, library, part, period)
         for node in model.graph.node
@@ -79,6 +81,21 @@ def _check_folding(nodes: dict[str, Any]) -> None:
         raise BuildError(
             f"SIMD must be less than MW, not equal to it, in {', '.join(wrong)}: FINN's matrix-vector unit loses "
             "results then when its output is held back\n  fold these layers with a lower SIMD"
+        )
+
+
+def _check_clocks(nodes: dict[str, Any]) -> None:
+    """Refuse layers that need a second clock: a design has one."""
+    pumped = [
+        name
+        for name, node in nodes.items()
+        for attribute in ("pumpedCompute", "pumpedMemory")
+        if attribute in node.get_nodeattr_types() and node.get_nodeattr(attribute)
+    ]
+    if pumped:
+        raise BuildError(
+            f"pumpedCompute and pumpedMemory must be 0 in {', '.join(dict.fromkeys(pumped))}: a stitched design "
+            "has no clock of twice the rate"
         )
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _CLOCKS = {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk", "ap_rst_n": "ap_rst_n"}
 """Nothing here is pumped, so the second clock is the first."""
 
-_TIED = ("s_axilite_", "s_axis_0_", "in1_V_")
-"""Inputs that a design leaves alone: AXI-Lite, and the selector of a memory that holds one set."""
+_TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholding_rtl"))
+"""Inputs that a design leaves alone, and in which kernel: AXI-Lite in any, and what selects one of a memory's sets."""
 
 _MONITOR = "_maxcount"
 
@@ -130,7 +130,8 @@ def _nets(link: Link, end: End, side: str, layer: Layer) -> dict[str, str]:
 def _net(layer: Layer, port: str, is_input: bool, nets: dict[str, str]) -> str:
     if port in nets:
         return nets[port]
-    if is_input and not port.startswith(_TIED):
+    tied = any(port.startswith(prefix) and kernel in ("", layer.kernel) for prefix, kernel in _TIED)
+    if is_input and not tied:
         raise BuildError(
             f"input {port!r} of layer {layer.name!r} would be left open, so the design is not stitched"
         )

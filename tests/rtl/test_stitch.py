@@ -110,6 +110,28 @@ def test_a_layer_without_rtl_is_named(layer, tmp_path):
         stitch(layer.model, tmp_path / "code", finn_layers.PART)
 
 
+def test_weights_from_outside_are_refused(tmp_path):
+    layer = finn_layers.matrix_vector(tmp_path / "layer", np.random.default_rng(1), mem_mode="external")
+    design = stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    with pytest.raises(BuildError, match=r"^input 'in1_V_TDATA' of layer 'MVAU_rtl_0' would be left open"):
+        top_module(design)
+
+
+def test_a_second_clock_is_refused(layer, tmp_path):
+    layer.node.set_nodeattr("pumpedCompute", 1)
+    with pytest.raises(BuildError, match=r"^pumpedCompute and pumpedMemory must be 0 in MVAU_rtl_0: "):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
+def test_a_tensor_that_feeds_several_layers_is_refused(layer, tmp_path):
+    for name in ("a", "b"):
+        node = layer.model.graph.node.add()
+        node.CopyFrom(layer.model.graph.node[0])
+        node.name, node.input[0], node.output[0] = name, "y", name
+    with pytest.raises(BuildError, match=r"^a tensor can feed one layer only; these feed several: y$"):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
 def test_no_input_is_left_open(design):
     first, second = design.layers
     odd = Layer(second.name, second.module, second.kernel, (*second.ports, ("in7_V_TDATA", True)))

@@ -34,10 +34,11 @@ def test_one_wrong_bit_of_one_weight_is_seen(mlp, build):
     name = "MVAU_rtl_2_memblock.dat"
     memories = tuple(_flipped(one) if one.name == name else one for one in mlp.design.memories)
     assert memories != mlp.design.memories
-    run = run_design(build(plan_design(replace(mlp.design, memories=memories))), mlp.design, mlp.feed)
+    wrong = replace(mlp.design.with_depths(dict.fromkeys(mlp.depths, 0)), memories=memories)
+    run = run_design(build(plan_design(wrong)), wrong, mlp.feed)
     assert mlp.mismatches(run) > 0
-    wrong = run.outputs[mlp.design.outputs[0].tensor] != mlp.expected
-    assert np.flatnonzero(wrong.any(axis=(0, 1))).tolist() == [0]
+    differs = run.outputs[mlp.design.outputs[0].tensor] != mlp.expected
+    assert np.flatnonzero(differs.any(axis=(0, 1))).tolist() == [0]
 
 
 def _flipped(memory):
