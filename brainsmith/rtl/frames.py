@@ -43,6 +43,7 @@ def run_design(
     inputs: Mapping[str, NDArray[Any]],
     *,
     stalls: Mapping[str, Stalls] | None = None,
+    limit: int | None = None,
     constant: Collection[str] = (),
 ) -> DesignRun:
     """Run a design until all frames have come out.
@@ -52,6 +53,8 @@ def run_design(
         design: Says how tensors lie in streams.
         inputs: By tensor: (frames, *shape of one), whole numbers.
         stalls: When the ends hold back, by the design's streams; never by default.
+        limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
+            more as the stalls slow it down at most.
         constant: Outputs that may have one value in all beats.
 
     Raises:
@@ -73,6 +76,7 @@ def run_design(
         {stream.name: frames * frame_beats(stream) for stream in design.outputs},
         stalls=stalls,
         estimate=frames * design.interval + design.latency,
+        limit=limit,
         constant=constant,
     )
     interval, latency = _cycles(design, result, frames)
