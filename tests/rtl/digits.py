@@ -1,0 +1,89 @@
+"""The shipped digits networks as stitched designs, with what the hardware model computes for the whole test set."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brainsmith.build import build
+from brainsmith.build.execute import Executor
+from brainsmith.plugin.manager import reset_plugin_system
+from brainsmith.rtl.build import build_simulator
+from brainsmith.rtl.design import Design
+from brainsmith.rtl.fifos import measure_depths
+from brainsmith.rtl.frames import run_design
+from brainsmith.rtl.stalls import Stalls
+from brainsmith.rtl.stitch import stitch
+from brainsmith.rtl.top_module import plan_design
+
+ROOT = Path(__file__).parents[2]
+PART = "xczu7ev-ffvc1156-2-e"
+GAUGED = 6
+
+
+@dataclass
+class Digits:
+    """One network."""
+
+    design: Design
+    depths: dict[str, int]
+    pixels: np.ndarray
+    expected: np.ndarray
+
+    @property
+    def feed(self):
+        return {self.design.inputs[0].tensor: self.pixels}
+
+    def mismatches(self, run):
+        """Count the frames whose result is not the golden model's."""
+        found = run.outputs[self.design.outputs[0].tensor]
+        assert found.shape == self.expected.shape
+        return int((found != self.expected).any(axis=tuple(range(1, found.ndim))).sum())
+
+
+def make_digits(name, folder, simulations):
+    """Build a network as its blueprint says, stitch it, and measure its FIFOs."""
+    model = _hardware_model(name, folder)
+    design = stitch(model, folder / "code", PART)
+    stream = design.inputs[0]
+    pixels = np.load(ROOT / "examples" / "digits" / f"digits_{name}_x.npy")
+    pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
+    golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[design.outputs[0].tensor]
+    gauged = build_simulator(plan_design(design, gauges=True), cache=simulations)
+    depths = measure_depths(gauged, design, {stream.tensor: pixels[:GAUGED]})
+    return Digits(design.with_depths(depths), depths, pixels, golden.astype(np.int64))
+
+
+def _hardware_model(name, folder):
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        reset_plugin_system()
+        build(
+            ROOT / "examples" / "digits" / f"{name}.onnx",
+            ROOT / "blueprints" / f"digits_{name}.yaml",
+            folder / "out",
+            verify=False,
+            report=False,
+        )
+        reset_plugin_system()
+    return ModelWrapper(str(folder / "out" / "model.onnx"))
+
+
+def check_test_set(digits, simulator, held):
+    """Simulate all images without stalls and with three random ones; `held` are their chances at both ends."""
+    design = digits.design
+    assert len(digits.pixels) == 360
+    smooth = run_design(simulator, design, digits.feed)
+    assert digits.mismatches(smooth) == 0
+    assert smooth.interval == pytest.approx(design.interval, rel=0.01)
+    assert design.interval < smooth.latency <= 1.1 * design.latency
+    for seed in (1, 2, 3):
+        stalls = {"s_axis_0": Stalls.random(seed, held[0]), "m_axis_0": Stalls.random(seed + 10, held[1])}
+        run = run_design(simulator, design, digits.feed, stalls=stalls, limit=3 * smooth.result.cycles)
+        assert digits.mismatches(run) == 0
+        assert all(run.result.stalled_share(name) >= 0.1 for name in stalls)
+        assert run.result.cycles > smooth.result.cycles
