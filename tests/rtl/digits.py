@@ -9,13 +9,13 @@ import pytest
 from brainsmith.build import build
 from brainsmith.build.execute import Executor
 from brainsmith.plugin.manager import reset_plugin_system
-from brainsmith.rtl.build import build_simulator
-from brainsmith.rtl.design import Design
-from brainsmith.rtl.fifos import measure_depths
-from brainsmith.rtl.frames import run_design
-from brainsmith.rtl.stalls import Stalls
-from brainsmith.rtl.stitch import stitch
-from brainsmith.rtl.top_module import plan_design
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.stalls import Stalls
+from brainsmith.rtl.sizing.gauges import measure_depths
+from brainsmith.rtl.stitching.design import Design
+from brainsmith.rtl.stitching.stitch import stitch
+from brainsmith.rtl.stitching.top_module import plan_design
+from brainsmith.rtl.verification.frames import run_design
 
 ROOT = Path(__file__).parents[2]
 PART = "xczu7ev-ffvc1156-2-e"

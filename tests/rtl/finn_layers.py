@@ -11,8 +11,8 @@ from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.custom_op.registry import getCustomOp
 
-from brainsmith.rtl.beats import pack, unpack
-from brainsmith.rtl.plan import plan_simulation
+from brainsmith.rtl.simulation.beats import pack, unpack
+from brainsmith.rtl.simulation.plan import plan_simulation
 
 PART = "xczu7ev-ffvc1156-2-e"
 

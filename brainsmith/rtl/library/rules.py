@@ -1,0 +1,98 @@
+"""What open tools cannot read in FINN's RTL library, and how each place is altered: rules as data.
+
+FINN's sources are never copied into this project. A rule names the text that it expects in the installed library
+and what takes its place; where the text is not there, or not as often as it should be, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from brainsmith.errors import RtlSourceError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One alteration of some of the library's files.
+
+    Attributes:
+        name: How messages and reports call it.
+        files: Paths relative to the library.
+        why: What an open tool says to the text as it is.
+        pattern: A regular expression; `.` matches line ends too.
+        replacement: As `re.sub` takes it.
+        count: How often the pattern must match in each file.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    why: str
+    pattern: str
+    replacement: str
+    count: int = 1
+
+    def apply(self, file: str, text: str, library: str) -> str:
+        """Alter one file's text.
+
+        Args:
+            file: Its path relative to the library; for the message.
+            text: The whole file.
+            library: The library's name and version; for the message.
+
+        Raises:
+            RtlSourceError: The text that the rule expects is not there, or not as often as it should be.
+        """
+        altered, found = re.subn(self.pattern, self.replacement, text, flags=re.DOTALL)
+        if found != self.count:
+            raise RtlSourceError(
+                f"{library}: rule {self.name!r} expects {_times(self.count)} in {file} what it alters, and found "
+                f"it {_times(found)}\n"
+                f"  why it is needed: {self.why}\n"
+                "  install the version of finn-plus that requirements/lock.txt names, or adapt the rule in "
+                "brainsmith/rtl/library/rules.py"
+            )
+        return altered
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+RULES = (
+    Rule(
+        name="fifo-packed-struct",
+        files=("fifo/hdl/fifo.sv",),
+        why="Verilator cannot evaluate a constant function that returns an unpacked struct",
+        pattern=r"typedef struct (\{[^}]*\} abits_t;)",
+        replacement=r"typedef struct packed \1",
+    ),
+    Rule(
+        name="add-multi-hoist",
+        files=("mvu/add_multi.sv",),
+        why="a constant function may not be declared under generate (IEEE 1800-2023 13.4.3)",
+        pattern=(
+            r"(\tuwire \[SUM_WIDTH-1:0\]  sum0;.*?)"
+            r"(\t\ttypedef int unsigned  leaf_load_t\b.*?endfunction : init_leaf_loads\n)"
+        ),
+        replacement=r"\2\1",
+    ),
+    Rule(
+        name="memstream-hoist",
+        files=("memstream/hdl/memstream.sv",),
+        why="a constant function may not be declared under generate (IEEE 1800-2023 13.4.3)",
+        pattern=(
+            r"(\tuwire addr_t  ptr0;.*?)"
+            r"(\t\ttypedef addr_t  offset_table_t\b.*?endfunction : INIT_OFFSET_TABLE\n)"
+        ),
+        replacement=r"\2\1",
+    ),
+    Rule(
+        name="skid-error-argument",
+        files=("skid/skid.sv", "stream_tap/hdl/skid.sv", "inner_shuffle/skid.sv"),
+        why="the format of $error has a %0d without a value",
+        pattern=r'(FEED_STAGES exceeds SRL capacity\.")\)',
+        replacement=r"\1, FEED_STAGES)",
+    ),
+)
+"""The rules for the modules that are simulated; Verilator 5.48 reads the others of these as they are."""

@@ -1,0 +1,132 @@
+"""Build simulations: run the commands that a plan leads to, once per distinct content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import SimulationError, ToolError
+from brainsmith.plugin.processes import run
+from brainsmith.rtl.simulation import native
+from brainsmith.rtl.simulation.plan import DATA_FOLDER
+from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
+from brainsmith.rtl.simulation.simulator import Simulator
+from brainsmith.rtl.simulation.toolchain import find_toolchain
+from brainsmith.rtl.simulation.verilator import (
+    COMPILE,
+    DRIVER,
+    REDIRECT,
+    VERILATE,
+    compile_model,
+    compile_runtime,
+    translation_unit,
+    verilate,
+)
+from brainsmith.rtl.store import Store
+from brainsmith.settings import cache_dir
+
+if TYPE_CHECKING:
+    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.ports import Interface
+    from brainsmith.rtl.simulation.toolchain import Toolchain
+    from brainsmith.rtl.simulation.verilator import Command
+
+SECONDS = 1800.0
+"""How long one command may take; a stitched network takes ten."""
+
+_SHOWN = 8
+
+
+def build_simulator(
+    plan: SimulationPlan,
+    *,
+    interface: Interface | None = None,
+    cache: Path | None = None,
+    tools: Toolchain | None = None,
+) -> Simulator:
+    """Build a simulation, or take the one that was built of the same content.
+
+    Args:
+        plan: The design.
+        interface: How it is driven; found from FINN's names of the ports by default.
+        cache: Where simulations are kept; the user's cache folder by default.
+        tools: What it is built with; found by default.
+
+    Raises:
+        SimulationError: The tools reject the design, or the cache cannot be written.
+        ToolError: A tool is missing or too old.
+    """
+    tools = tools or find_toolchain()
+    store = Store(cache or Path(cache_dir()) / "rtl")
+    runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
+    key = _key(plan, tools, store)
+    entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key)))
+    ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
+    return Simulator(
+        plan, ports, interface or find_interface(plan.top, ports), native.load(entry / "simulation.so")
+    )
+
+
+def _runtime_key(tools: Toolchain) -> str:
+    return _digest(tools.versions, tools.root, COMPILE, platform.machine(), REDIRECT.read_text())
+
+
+def _key(plan: SimulationPlan, tools: Toolchain, store: Store) -> str:
+    """Return what stands for a simulation: memories are loaded by their path, so the place is part of it."""
+    return _digest(
+        plan.digest(), VERILATE, _runtime_key(tools), DRIVER.read_text(), str(store.folder.resolve())
+    )
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
+
+
+def _build_runtime(tools: Toolchain, work: Path) -> None:
+    for command in compile_runtime(tools, work):
+        _execute(command)
+
+
+def _build_model(plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, entry: Path) -> None:
+    """Fill the folder of a simulation, which will lie at `entry`: its library, its ports, its memories."""
+    memories = (entry / "memories").resolve()
+    sources = [work / "sources" / source.name for source in plan.sources]
+    for path, source in zip(sources, plan.sources, strict=True):
+        _write(path, source.text.replace(DATA_FOLDER, str(memories)))
+    for memory in plan.memories:
+        _write(work / "memories" / memory.name, memory.text)
+    model = work / "model"
+    _execute(verilate(plan, tools, sources, model))
+    ports = read_ports((model / "Vtop.h").read_text())
+    _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
+    unit = model / "all.cc"
+    _write(unit, translation_unit([path.name for path in model.glob("Vtop*.cpp")], port_table(ports)))
+    _execute(compile_model(plan, tools, unit, runtime, work / "simulation.so"))
+    for path in sorted(model.iterdir()):
+        path.unlink()
+    model.rmdir()
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _execute(command: Command) -> None:
+    """Run a command.
+
+    Raises:
+        SimulationError: It rejects what it was given; its first errors are quoted.
+    """
+    try:
+        run(command.arguments, timeout=SECONDS, what=command.what, variables=command.variables)
+    except ToolError as error:
+        errors = [
+            line for line in error.output.splitlines() if "rror" in line and "Exiting due to" not in line
+        ]
+        quoted = "".join(f"\n  {line}" for line in errors[:_SHOWN])
+        raise SimulationError(f"{command.what} failed:{quoted}" if quoted else str(error)) from error

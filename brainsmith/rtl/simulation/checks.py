@@ -1,0 +1,152 @@
+"""Judge a simulation: whether what is asked fits the design, and whether what came of it can be trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
+
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from brainsmith.rtl.simulation.beats import Words
+    from brainsmith.rtl.simulation.native import StreamState
+    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.simulation.stalls import Stalls
+
+_SHOWN = 5
+
+
+def check_request(
+    simulator: Simulator,
+    inputs: Mapping[str, Words],
+    outputs: Mapping[str, int],
+    stalls: Mapping[str, Stalls],
+    idle: Collection[str],
+    trace: Path | None,
+) -> None:
+    """Make sure that each stream of the design is given what it needs, and nothing else is given.
+
+    Raises:
+        SimulationError: All that does not fit.
+        OutputError: The VCD file cannot be written.
+    """
+    streams = simulator.interface.streams
+    data = {stream.name: simulator.ports.data(stream) for stream in streams}
+    ends = {name: not port.is_input for name, port in data.items()}
+    problems = [
+        f"there is no stream {name!r} to leave idle; there is {', '.join(ends)}"
+        for name in idle
+        if name not in ends
+    ]
+    for kind, given, is_output in (("input", inputs, False), ("output", outputs, True)):
+        wanted = [name for name, end in ends.items() if end == is_output and name not in idle]
+        problems += [
+            f"{kind} {name!r} is not given; idle=... names streams that are not used"
+            for name in wanted
+            if name not in given
+        ]
+        problems += [
+            f"there is no {kind} {name!r}; there is {', '.join(wanted) or 'none'}"
+            for name in given
+            if name not in wanted
+        ]
+    problems += [
+        f"there is no stream {name!r} to stall; there is {', '.join(ends)}"
+        for name in stalls
+        if name not in ends
+    ]
+    problems += [
+        problem
+        for name, words in inputs.items()
+        if ends.get(name) is False
+        for problem in _misfits(name, words, data[name].bits)
+    ]
+    if trace is not None and not simulator.plan.trace:
+        problems.append("it was built without waveforms: plan_simulation(..., trace=True)")
+    if problems:
+        listed = "".join(f"\n  {problem}" for problem in problems)
+        raise SimulationError(f"the simulation of {simulator.plan.top!r} cannot be run as asked:{listed}")
+    if trace is not None and not trace.parent.is_dir():
+        raise OutputError(f"{trace}: there is no such folder; make it first")
+
+
+def _misfits(name: str, words: Words, bits: int) -> list[str]:
+    """Return what is wrong with an input's beats."""
+    size = (bits + 7) // 8
+    if words.ndim != 2 or words.shape[1] != size or words.dtype != "uint8":
+        return [
+            f"input {name!r} takes rows of {size} bytes (pack(values, bits, {bits})), not {words.dtype} {words.shape}"
+        ]
+    if not len(words):
+        return [f"input {name!r} has no beats, so nothing would be simulated"]
+    if bits % 8 and (words[:, -1] >> (bits % 8)).any():
+        return [f"input {name!r} has {bits} bits, and its beats have bits set beyond them"]
+    return []
+
+
+def check_result(
+    simulator: Simulator,
+    result: SimulationResult,
+    inputs: Mapping[str, Words],
+    surplus: Collection[str],
+    constant: Collection[str],
+) -> None:
+    """Make sure that a complete run means something.
+
+    Raises:
+        SimulationError: An output gave more beats than were asked for, or the same value in each of several beats.
+    """
+    top = simulator.plan.top
+    for name, traffic in result.streams.items():
+        if traffic.is_output and traffic.surplus and name not in surplus:
+            raise SimulationError(
+                f"{top!r} offers more than the {len(traffic.words)} beats that were asked for at output {name!r}\n"
+                "  ask for all of them; surplus=... names outputs that may do so"
+            )
+    if inputs and not any((words != words[:1]).any() for words in inputs.values()):
+        return
+    for name, traffic in result.streams.items():
+        unchanged = len(traffic.words) > 1 and not (traffic.words != traffic.words[:1]).any()
+        if traffic.is_output and unchanged and name not in constant:
+            value = traffic.words[0, ::-1].tobytes().hex()
+            raise SimulationError(
+                f"all {len(traffic.words)} beats of output {name!r} of {top!r} have the same value, 0x{value}, so the "
+                "simulation shows nothing\n"
+                f"  look at what the design loads ({', '.join(simulator.plan.memory_names()[:_SHOWN]) or 'no memory'}); "
+                "constant=... names outputs that may be so"
+            )
+
+
+def describe_fault(simulator: Simulator, result: SimulationResult) -> str:
+    """Return the message for a design that reported an error, or asked for a file that is not there."""
+    lines = "".join(f"\n  {line}" for line in result.messages.strip().splitlines()[-_SHOWN:])
+    hint = ""
+    if "readmem" in result.messages:
+        found = ", ".join(simulator.plan.memory_names()[:_SHOWN]) or "none"
+        hint = f"\n  memory contents in the plan: {found}; plan_simulation(..., generated=FOLDER) adds a folder's"
+    return f"{simulator.plan.top!r} reports an error in cycle {result.cycles}:{lines}{hint}"
+
+
+def describe_stall(
+    simulator: Simulator, result: SimulationResult, streams: ctypes.Array[StreamState], limit: int
+) -> SimulationStalledError:
+    """Return the error for a run that reached its limit: for each stream what is pending, and since when."""
+    lines = []
+    for (name, traffic), state in zip(result.streams.items(), streams, strict=True):
+        if state.done == state.beats:
+            continue
+        last = f"the last one in cycle {traffic.moved_at[-1]}" if state.done else "none at all"
+        if traffic.is_output:
+            lines.append(f"output {name!r} gave {state.done} of {state.beats} beats, {last}")
+        else:
+            pending = "; one is offered and not taken" if state.offered else ""
+            lines.append(f"input {name!r} took {state.done} of {state.beats} beats, {last}{pending}")
+    listed = "".join(f"\n  {line}" for line in lines)
+    return SimulationStalledError(
+        f"{simulator.plan.top!r} did not end within {limit} cycles:{listed}\n"
+        "  if it only needs longer: run(..., limit=CYCLES)"
+    )

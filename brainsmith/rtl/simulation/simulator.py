@@ -1,0 +1,145 @@
+"""Run a simulation: feed and collect streams, with stalls, until every beat has moved; trust nothing that did not."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import SimulationError
+from brainsmith.rtl.simulation import native
+from brainsmith.rtl.simulation.checks import check_request, check_result, describe_fault, describe_stall
+from brainsmith.rtl.simulation.result import SimulationResult
+from brainsmith.rtl.simulation.states import Ports, run_state, stream_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from brainsmith.rtl.simulation.beats import Words
+    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.ports import Interface, Port
+    from brainsmith.rtl.simulation.stalls import Stalls
+
+SLICE = 100_000
+"""Cycles between two looks at whether the user wants to stop."""
+
+DRAIN_CYCLES = 64
+
+
+class Simulator:
+    """One design, compiled. Each run begins with a reset of a fresh copy of it, so runs do not depend on each other.
+
+    Attributes:
+        plan: What it was made of.
+        ports: The design's ports.
+        interface: How it is driven.
+    """
+
+    def __init__(
+        self, plan: SimulationPlan, ports: tuple[Port, ...], interface: Interface, library: ctypes.CDLL
+    ) -> None:
+        self.plan = plan
+        self.ports = Ports(ports)
+        self.interface = interface
+        self._library = library
+
+    def run(
+        self,
+        inputs: Mapping[str, Words],
+        outputs: Mapping[str, int],
+        *,
+        stalls: Mapping[str, Stalls] | None = None,
+        estimate: int | None = None,
+        limit: int | None = None,
+        drain: int = DRAIN_CYCLES,
+        idle: Collection[str] = (),
+        surplus: Collection[str] = (),
+        constant: Collection[str] = (),
+        trace: Path | None = None,
+    ) -> SimulationResult:
+        """Run the design until every input beat was taken and every output beat was given.
+
+        Args:
+            inputs: The beats of each input, as `beats.pack` makes them.
+            outputs: How many beats each output gives.
+            stalls: When the ends of the streams hold back; never by default.
+            estimate: The cycles that the run should take without stalls. The run is given up after ten times as
+                many, and more if the stalls slow it down.
+            limit: The cycles after which the run is given up, instead.
+            drain: Cycles after the last beat in which the design must not offer another one.
+            idle: Streams that are neither fed nor emptied, such as the selector of a memory that holds one set.
+            surplus: Outputs that may offer more than is asked for, such as those of a memory of weights, which never
+                end, or of a layer that begins a frame with padding before its first beat.
+            constant: Outputs that may have the same value in all their beats.
+            trace: The VCD file to write; the plan must have been made with `trace=True`.
+
+        Raises:
+            SimulationStalledError: The limit was reached; which beats are missing where.
+            SimulationError: The request does not fit the design, the design reported an error or a memory that was
+                not found, gave too many beats, or the same value in every beat.
+            OutputError: The VCD file cannot be written.
+        """
+        chosen = dict(stalls or {})
+        check_request(self, inputs, outputs, chosen, idle, trace)
+        used = [stream for stream in self.interface.streams if stream.name not in idle]
+        runs = stream_runs(used, self.ports, inputs, outputs, chosen)
+        states = (native.StreamState * len(runs))(*(run.state for run in runs))
+        given = limit if limit is not None else default_limit(inputs, outputs, chosen, estimate)
+        state = run_state(self.interface, self.ports, states, given, drain)
+        outcome, seconds, values, messages = self._execute(state, trace)
+        traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
+        result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages)
+        if outcome == native.FAULT:
+            raise SimulationError(describe_fault(self, result))
+        if outcome == native.LIMIT:
+            raise describe_stall(self, result, states, given)
+        check_result(self, result, inputs, surplus, constant)
+        return result
+
+    def _execute(self, state: native.RunState, trace: Path | None) -> tuple[int, float, dict[str, int], str]:
+        """Run to the end; return how it ended, the seconds, the other outputs' values, and what was printed."""
+        library = self._library
+        error = ctypes.create_string_buffer(1024)
+        handle = library.brainsmith_open(str(trace).encode() if trace else None, error, len(error))
+        if not handle:
+            raise SimulationError(
+                f"the simulation of {self.plan.top!r} does not start: {error.value.decode()}"
+            )
+        try:
+            begin = time.perf_counter()
+            outcome = library.brainsmith_start(handle, state)
+            while outcome == native.RUNNING:
+                outcome = library.brainsmith_step(handle, state, SLICE)
+            seconds = time.perf_counter() - begin
+            values = self._values(handle)
+            return outcome, seconds, values, library.brainsmith_messages(handle).decode(errors="replace")
+        finally:
+            library.brainsmith_close(handle)
+
+    def _values(self, handle: int) -> dict[str, int]:
+        of_streams = {name for s in self.interface.streams for name in (s.data, s.valid, s.ready)}
+        return {
+            port.name: int(self._library.brainsmith_value(handle, number))
+            for number, port in enumerate(self.ports.ports)
+            if not port.is_input and port.bits <= 64 and port.name not in of_streams
+        }
+
+
+def default_limit(
+    inputs: Mapping[str, Words],
+    outputs: Mapping[str, int],
+    stalls: Mapping[str, Stalls],
+    estimate: int | None,
+) -> int:
+    """Return the cycles after which a run is given up.
+
+    Ten times the estimate, or without one a hundred times the beats of the longest stream; in both cases 1,000 more,
+    and as many times more as the stalls of all streams together slow the run down at most.
+    """
+    longest = max([*(len(words) for words in inputs.values()), *outputs.values()], default=0)
+    cycles = 100 * longest if estimate is None else 10 * estimate
+    slowed = 1.0
+    for stall in stalls.values():
+        slowed /= 1 - stall.share
+    return int((cycles + 1000) * slowed)

@@ -1,0 +1,123 @@
+"""What the driver works on: the state of a run and of its streams, in the driver's own structures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.rtl.simulation import native
+from brainsmith.rtl.simulation.result import Traffic
+from brainsmith.rtl.simulation.stalls import Stalls
+
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.simulation.beats import Words
+    from brainsmith.rtl.simulation.ports import Interface, Port, Stream
+
+RESET_CYCLES = 16
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The ports of a design, by name and by number.
+
+    Attributes:
+        ports: In the driver's order.
+    """
+
+    ports: tuple[Port, ...]
+
+    def number(self, name: str) -> int:
+        """Return a port's number; -1 if there is none of this name."""
+        return next((number for number, port in enumerate(self.ports) if port.name == name), -1)
+
+    def data(self, stream: Stream) -> Port:
+        """Return the port of a stream's beats."""
+        return self.ports[self.number(stream.data)]
+
+
+class StreamRun:
+    """One stream in one run: its state in the driver, and the arrays to which that points.
+
+    Args:
+        stream: Its ports.
+        ports: Of the design.
+        words: The beats to feed; those of an output are room for what it gives.
+        stalls: When the simulation's end holds back.
+    """
+
+    def __init__(self, stream: Stream, ports: Ports, words: Words, stalls: Stalls) -> None:
+        self.name = stream.name
+        self.is_output = not ports.data(stream).is_input
+        self._words = words
+        self._moved_at: NDArray[np.uint64] = np.zeros(len(words), np.uint64)
+        self._pattern: NDArray[np.uint8] = np.array(stalls.bits or (False,), np.uint8)
+        self.state = native.StreamState(
+            words=native.buffer_address(words),
+            moved_at=native.buffer_address(self._moved_at),
+            pattern=native.buffer_address(self._pattern),
+            word_bytes=words.shape[1],
+            beats=len(words),
+            pattern_length=len(self._pattern),
+            random_state=stalls.seed % (1 << 64),
+            threshold=int(stalls.probability * (1 << 64)),
+            data=ports.number(stream.data),
+            valid=ports.number(stream.valid),
+            ready=ports.number(stream.ready),
+            is_output=self.is_output,
+            stall_kind=native.STALL_KINDS[stalls.kind],
+        )
+
+    def traffic(self, state: native.StreamState) -> Traffic:
+        """Return what happened at the stream, given its state after the run."""
+        return Traffic(
+            is_output=self.is_output,
+            words=self._words[: state.done],
+            moved_at=self._moved_at[: state.done],
+            stalled=state.stalled,
+            waited=state.waited,
+            surplus=state.surplus,
+        )
+
+
+def stream_runs(
+    streams: list[Stream],
+    ports: Ports,
+    inputs: Mapping[str, Words],
+    outputs: Mapping[str, int],
+    stalls: Mapping[str, Stalls],
+) -> list[StreamRun]:
+    """Prepare the streams that take part in a run."""
+    runs = []
+    for stream in streams:
+        port = ports.data(stream)
+        if port.is_input:
+            words = np.ascontiguousarray(inputs[stream.name], np.uint8)
+        else:
+            words = np.zeros((outputs[stream.name], (port.bits + 7) // 8), np.uint8)
+        runs.append(StreamRun(stream, ports, words, stalls.get(stream.name, Stalls())))
+    return runs
+
+
+def run_state(
+    interface: Interface, ports: Ports, streams: ctypes.Array[native.StreamState], limit: int, drain: int
+) -> native.RunState:
+    """Make the state of a run."""
+    return native.RunState(
+        streams=streams,
+        stream_count=len(streams),
+        limit=limit,
+        drain=drain,
+        reset_cycles=RESET_CYCLES,
+        clock=ports.number(interface.clock),
+        double_clock=ports.number(interface.double_clock),
+        reset=ports.number(interface.reset),
+        reset_is_low=interface.reset_is_low,
+        doubled=interface.doubled,
+    )

@@ -1,0 +1,108 @@
+"""The commands that turn a plan into a simulation, as data: nothing is run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.toolchain import Toolchain
+
+HERE = Path(__file__).parent
+DRIVER = HERE / "driver.cpp"
+REDIRECT = HERE / "redirect.h"
+
+VERILATE = ("--cc", "--no-timing", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", "--x-initial", "0")
+"""Latches, unused bits and other warnings are the library's own business; assertions end a simulation."""
+
+COMPILE = ("-O2", "-fPIC", "-std=c++17", "-fvisibility=hidden", "-fno-gnu-unique", "-w")
+"""Simulations must not see each other's symbols: many are loaded into one process."""
+
+RUNTIME = ("verilated", "verilated_threads", "verilated_vcd_c")
+"""What every model needs of Verilator's own C++, compiled once per machine and version."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One program to run.
+
+    Attributes:
+        arguments: With the program first.
+        what: How messages name it.
+        variables: What its environment needs besides.
+    """
+
+    arguments: tuple[str, ...]
+    what: str
+    variables: Mapping[str, str]
+
+
+def verilate(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path], folder: Path) -> Command:
+    """Return what translates a design into C++.
+
+    Args:
+        plan: The design.
+        tools: What to use.
+        sources: Where the plan's sources were written, in its order.
+        folder: Where the C++ goes.
+    """
+    arguments = [
+        tools.verilator,
+        *VERILATE,
+        "--prefix",
+        "Vtop",
+        "--top-module",
+        plan.top,
+        "--Mdir",
+        str(folder),
+    ]
+    arguments += [f"-G{name}={value}" for name, value in plan.parameters]
+    arguments += [f"-D{name}" for name in plan.defines]
+    arguments += ["--trace-vcd"] if plan.trace else []
+    arguments += map(str, sources)
+    return Command(tuple(arguments), f"Verilator (design {plan.top!r})", {"VERILATOR_ROOT": tools.root})
+
+
+def compile_model(
+    plan: SimulationPlan, tools: Toolchain, unit: Path, runtime: Path, library: Path
+) -> Command:
+    """Return what compiles a design's C++ and the driver, one translation unit, into a library."""
+    flags = [*COMPILE, *_includes(tools), "-I", str(unit.parent)]
+    if plan.trace:
+        flags += ["-DBRAINSMITH_TRACE", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1"]
+    link = [str(unit), *(str(runtime / f"{name}.o") for name in RUNTIME), "-pthread", "-o", str(library)]
+    arguments = (tools.compiler, *flags, "-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", *link)
+    return Command(arguments, f"g++ (design {plan.top!r})", {})
+
+
+def compile_runtime(tools: Toolchain, folder: Path) -> tuple[Command, ...]:
+    """Return what compiles Verilator's own C++ into a folder."""
+    return tuple(
+        Command(
+            (
+                tools.compiler, *COMPILE, *_includes(tools), "-c",
+                str(Path(tools.root) / "include" / f"{name}.cpp"), "-o", str(folder / f"{name}.o"),
+            ),
+            f"g++ (Verilator's {name}.cpp)",
+            {},
+        )
+        for name in RUNTIME
+    )  # fmt: skip
+
+
+def translation_unit(generated: Sequence[str], table: str) -> str:
+    """Return the C++ that is compiled: all of a design's files, where its ports are, and the driver.
+
+    One translation unit compiles faster than the parts, which all read the same large headers.
+    """
+    includes = "".join(f'#include "{name}"\n' for name in sorted(generated))
+    return f'{includes}\n{table}\n#include "{DRIVER.name}"\n'
+
+
+def _includes(tools: Toolchain) -> tuple[str, ...]:
+    include = Path(tools.root) / "include"
+    return ("-I", str(include), "-I", str(include / "vltstd"), "-I", str(HERE), "-include", str(REDIRECT))

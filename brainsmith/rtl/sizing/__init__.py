@@ -1,0 +1,1 @@
+"""How deep the FIFOs of a design must be."""

@@ -1,0 +1,150 @@
+"""A stitched design as data: layers, the streams between them, and the design's own streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brainsmith.rtl.library.sources import Source
+    from brainsmith.rtl.simulation.plan import Memory
+
+DESIGN = ""
+"""The name that stands for the design itself at the end of a link."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One instance in the design.
+
+    Attributes:
+        name: Of the instance.
+        module: What is instantiated.
+        kernel: The operator, such as `MVAU_rtl`; `memstream` for the memory of a layer's weights.
+        ports: All ports of the module, each with whether it is an input.
+        cycles: FINN's estimate per frame; 0 for a memory.
+    """
+
+    name: str
+    module: str
+    kernel: str
+    ports: tuple[tuple[str, bool], ...]
+    cycles: int = 0
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a link: a stream of a layer, or of the design (`DESIGN`)."""
+
+    layer: str
+    stream: str
+
+    def __str__(self) -> str:
+        return f"{self.layer}.{self.stream}" if self.layer else self.stream
+
+
+@dataclass(frozen=True)
+class Link:
+    """A stream from one layer to the next.
+
+    Attributes:
+        name: Unique in the design; that of its source.
+        source: Where the beats come from.
+        target: Where they go.
+        bits: The width, a multiple of 8.
+        depth: Of the FIFO in it, in beats; 0 is a plain connection.
+        weights: Whether it carries a layer's weights, which never gets a FIFO.
+    """
+
+    name: str
+    source: End
+    target: End
+    bits: int
+    depth: int = 0
+    weights: bool = False
+
+
+@dataclass(frozen=True)
+class DesignStream:
+    """An input or output of the design.
+
+    Attributes:
+        name: `s_axis_0`, `m_axis_0` and so on, as in FINN's stitched designs.
+        tensor: Of the model.
+        shape: Of one frame.
+        lanes: Values in a beat; the first lies in the lowest bits.
+        lane_bits: The width of a value.
+        signed: Whether values are in two's complement.
+        bits: The width of a beat, a multiple of 8.
+    """
+
+    name: str
+    tensor: str
+    shape: tuple[int, ...]
+    lanes: int
+    lane_bits: int
+    signed: bool
+    bits: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """All of an accelerator: what is in it, how it is connected, and what it is made of.
+
+    Attributes:
+        top: The top module.
+        layers: In the order of the model; the memory of a layer's weights comes before it.
+        links: Each input of a layer is the target of one.
+        inputs: Streams to feed.
+        outputs: Streams to collect.
+        sources: Of all layers, as open tools read them; not the top module.
+        memories: Contents of weights and thresholds.
+    """
+
+    top: str
+    layers: tuple[Layer, ...]
+    links: tuple[Link, ...]
+    inputs: tuple[DesignStream, ...]
+    outputs: tuple[DesignStream, ...]
+    sources: tuple[Source, ...]
+    memories: tuple[Memory, ...]
+
+    @property
+    def interval(self) -> int:
+        """FINN's estimate of the cycles from one frame to the next: those of the slowest layer."""
+        return max(layer.cycles for layer in self.layers)
+
+    @property
+    def latency(self) -> int:
+        """FINN's estimate of the cycles of one frame: those of all layers, one after the other."""
+        return sum(layer.cycles for layer in self.layers)
+
+    def with_depths(self, depths: Mapping[str, int]) -> Design:
+        """Return the design with other FIFOs.
+
+        Args:
+            depths: In beats, by the names of links; 0 takes a FIFO out. Links that are not named stay.
+
+        Raises:
+            BuildError: There is no such link, it carries weights, or a depth is 1 or negative.
+        """
+        known = {link.name for link in self.links if not link.weights}
+        for name, depth in depths.items():
+            if name not in known:
+                raise BuildError(f"there is no link {name!r} for a FIFO; there is {', '.join(sorted(known))}")
+            if depth < 0 or depth == 1:
+                raise BuildError(f"the depth of the FIFO {name!r} must be 0, or 2 or more, not {depth!r}")
+        links = (replace(link, depth=depths.get(link.name, link.depth)) for link in self.links)
+        return replace(self, links=tuple(links))
+
+    def __str__(self) -> str:
+        lines = [f"design {self.top}"]
+        lines += [f"  {layer.kernel:<28} {layer.name}, {layer.cycles:,} cycles" for layer in self.layers]
+        for link in self.links:
+            fifo = f", FIFO of {link.depth:,}" if link.depth else ""
+            lines.append(f"  {link.source} -> {link.target}: {link.bits} bits{fifo}")
+        return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""The Verilog of a design's top module, and the plan of its simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import BuildError
+from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.stitching.design import DESIGN
+
+if TYPE_CHECKING:
+    from brainsmith.rtl.stitching.design import Design, End, Layer, Link
+
+_CLOCKS = {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk", "ap_rst_n": "ap_rst_n"}
+"""Nothing here is pumped, so the second clock is the first."""
+
+_TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholding_rtl"))
+"""Inputs that a design leaves alone, and in which kernel: AXI-Lite in any, and what selects one of a memory's sets."""
+
+_MONITOR = "_maxcount"
+
+
+def top_module(design: Design, gauges: bool = False) -> str:
+    """Return the top module.
+
+    Args:
+        design: What is in it.
+        gauges: Whether each link that may have a FIFO gets FINN's gauge instead: a FIFO without bounds. Then the
+            module has an output `<link>_maxcount` for each.
+
+    Raises:
+        BuildError: An input of a layer would be left open.
+    """
+    gauged = [link for link in design.links if gauges and not link.weights]
+    ports = ["input ap_clk", "input ap_rst_n"]
+    for stream in (*design.inputs, *design.outputs):
+        fed = stream in design.inputs
+        forward, back = ("input", "output") if fed else ("output", "input")
+        ports += [f"{forward} [{stream.bits - 1}:0] {stream.name}_tdata", f"{forward} {stream.name}_tvalid"]
+        ports.append(f"{back} {stream.name}_tready")
+    ports += [f"output [31:0] {link.name}{_MONITOR}" for link in gauged]
+    parts = [f"module {design.top} (\n    " + ",\n    ".join(ports) + "\n);"]
+    parts += [_link(link, link in gauged) for link in design.links]
+    parts += [_instance(layer, design.links) for layer in design.layers]
+    return "\n\n".join([*parts, "endmodule\n"])
+
+
+def plan_design(design: Design, gauges: bool = False, trace: bool = False) -> SimulationPlan:
+    """Return the plan of a design's simulation."""
+    top = Source(f"{design.top}.v", top_module(design, gauges))
+    packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
+    return SimulationPlan(design.top, (*packages, top), design.memories, trace=trace)
+
+
+def maximum_fill(design: Design, values: dict[str, int]) -> dict[str, int]:
+    """Return what the gauges say at the end of a simulation, by the names of the links."""
+    return {
+        link.name: values[f"{link.name}{_MONITOR}"]
+        for link in design.links
+        if f"{link.name}{_MONITOR}" in values
+    }
+
+
+def _link(link: Link, gauge: bool) -> str:
+    """Return the nets at both ends of a link, and what lies between them."""
+    nets = [f"wire [{link.bits - 1}:0] {link.name}_{side}_data;" for side in ("from", "to")]
+    nets += [f"wire {link.name}_{side}_{kind};" for side in ("from", "to") for kind in ("valid", "ready")]
+    return "\n".join([*nets, *_design_ends(link), _between(link, gauge)])
+
+
+def _design_ends(link: Link) -> list[str]:
+    """Connect a link to the design's own ports."""
+    lines = []
+    if link.source.layer == DESIGN:
+        port = link.source.stream
+        lines += [
+            f"assign {link.name}_from_data = {port}_tdata;",
+            f"assign {link.name}_from_valid = {port}_tvalid;",
+            f"assign {port}_tready = {link.name}_from_ready;",
+        ]
+    if link.target.layer == DESIGN:
+        port = link.target.stream
+        lines += [
+            f"assign {port}_tdata = {link.name}_to_data;",
+            f"assign {port}_tvalid = {link.name}_to_valid;",
+            f"assign {link.name}_to_ready = {port}_tready;",
+        ]
+    return lines
+
+
+def _between(link: Link, gauge: bool) -> str:
+    name = link.name
+    if not gauge and not link.depth:
+        return (
+            f"assign {name}_to_data = {name}_from_data;\nassign {name}_to_valid = {name}_from_valid;\n"
+            f"assign {name}_from_ready = {name}_to_ready;"
+        )
+    monitor = f"{name}{_MONITOR}" if gauge else ""
+    parameters = f".WIDTH({link.bits})" if gauge else f".DEPTH({link.depth}), .DATA_WIDTH({link.bits})"
+    return (
+        f"{'fifo_gauge' if gauge else 'fifo'} #({parameters}) {name}_fifo (\n"
+        "    .clk(ap_clk), .rst(!ap_rst_n),\n"
+        f"    .idat({name}_from_data), .ivld({name}_from_valid), .irdy({name}_from_ready),\n"
+        f"    .odat({name}_to_data), .ovld({name}_to_valid), .ordy({name}_to_ready),\n"
+        f"    .count(), .maxcount({monitor})\n);"
+    )
+
+
+def _instance(layer: Layer, links: tuple[Link, ...]) -> str:
+    nets = dict(_CLOCKS)
+    for link in links:
+        nets |= _nets(link, link.source, "from", layer)
+        nets |= _nets(link, link.target, "to", layer)
+    connected = [f".{port}({_net(layer, port, is_input, nets)})" for port, is_input in layer.ports]
+    return f"{layer.module} {layer.name}_inst (\n    " + ",\n    ".join(connected) + "\n);"
+
+
+def _nets(link: Link, end: End, side: str, layer: Layer) -> dict[str, str]:
+    if end.layer != layer.name:
+        return {}
+    names = {kind: f"{link.name}_{side}_{kind}" for kind in ("data", "valid", "ready")}
+    return {
+        f"{end.stream}_{spelt}": net
+        for kind, net in names.items()
+        for spelt in (f"t{kind}", f"T{kind.upper()}")
+    }
+
+
+def _net(layer: Layer, port: str, is_input: bool, nets: dict[str, str]) -> str:
+    if port in nets:
+        return nets[port]
+    tied = any(port.startswith(prefix) and kernel in ("", layer.kernel) for prefix, kernel in _TIED)
+    if is_input and not tied:
+        raise BuildError(
+            f"input {port!r} of layer {layer.name!r} would be left open, so the design is not stitched"
+        )
+    return "1'b0" if is_input else ""

@@ -1,0 +1,101 @@
+"""Run a design over frames: whole tensors in, whole tensors out, and how many cycles that takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.rtl.simulation.beats import pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.simulation.stalls import Stalls
+    from brainsmith.rtl.stitching.design import Design, DesignStream
+
+
+@dataclass(frozen=True)
+class DesignRun:
+    """What came of a run.
+
+    Attributes:
+        outputs: By tensor: (frames, *shape of one).
+        interval: Cycles from the last beat of a frame to that of the next, on average; 0 for one frame.
+        latency: Cycles from the first beat of the first frame to the last of its result.
+        result: Of the simulation.
+    """
+
+    outputs: dict[str, NDArray[np.int64]]
+    interval: float
+    latency: int
+    result: SimulationResult
+
+
+def run_design(
+    simulator: Simulator,
+    design: Design,
+    inputs: Mapping[str, NDArray[Any]],
+    *,
+    stalls: Mapping[str, Stalls] | None = None,
+    limit: int | None = None,
+    constant: Collection[str] = (),
+) -> DesignRun:
+    """Run a design until all frames have come out.
+
+    Args:
+        simulator: Built of the design, or of the same with gauges.
+        design: Says how tensors lie in streams.
+        inputs: By tensor: (frames, *shape of one), whole numbers.
+        stalls: When the ends hold back, by the design's streams; never by default.
+        limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
+            more as the stalls slow it down at most.
+        constant: Outputs that may have one value in all beats.
+
+    Raises:
+        SimulationError: As `Simulator.run`.
+        ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
+    """
+    counts = {len(inputs[stream.tensor]) for stream in design.inputs}
+    if len(counts) != 1 or not min(counts):
+        raise ValueError(f"every input must have the same number of frames, 1 or more, not {sorted(counts)}")
+    frames = counts.pop()
+    words = {
+        stream.name: pack(
+            np.asarray(inputs[stream.tensor]).reshape(-1, stream.lanes), stream.lane_bits, stream.bits
+        )
+        for stream in design.inputs
+    }
+    result = simulator.run(
+        words,
+        {stream.name: frames * frame_beats(stream) for stream in design.outputs},
+        stalls=stalls,
+        estimate=frames * design.interval + design.latency,
+        limit=limit,
+        constant=constant,
+    )
+    interval, latency = _cycles(design, result, frames)
+    outputs = {stream.tensor: _values(stream, result, frames) for stream in design.outputs}
+    return DesignRun(outputs, interval, latency, result)
+
+
+def frame_beats(stream: DesignStream) -> int:
+    """Return how many beats one frame has."""
+    return int(np.prod(stream.shape)) // stream.lanes
+
+
+def _values(stream: DesignStream, result: SimulationResult, frames: int) -> NDArray[np.int64]:
+    words = result.streams[stream.name].words
+    return unpack(words, stream.lane_bits, stream.lanes, stream.signed).reshape(frames, *stream.shape)
+
+
+def _cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float, int]:
+    spans = [result.streams[stream.name].frames(frames) for stream in design.outputs]
+    begin = min(result.streams[stream.name].frames(frames)[0][0] for stream in design.inputs)
+    first, last = max(span[0][1] for span in spans), max(span[-1][1] for span in spans)
+    return (last - first) / (frames - 1) if frames > 1 else 0.0, first - begin + 1

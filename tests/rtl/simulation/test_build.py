@@ -1,0 +1,166 @@
+"""Simulations are built once per content, with the right tools, and errors of tools are shown."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from brainsmith.errors import SimulationError, ToolError
+from brainsmith.plugin.tools import Tool
+from brainsmith.rtl.simulation import build as building
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.toolchain import Toolchain, find_toolchain
+from brainsmith.rtl.simulation.verilator import (
+    COMPILE,
+    RUNTIME,
+    compile_model,
+    compile_runtime,
+    translation_unit,
+    verilate,
+)
+from tests.rtl import designs
+from tests.rtl.designs import stream_design
+
+TOOLS = Toolchain("/opt/verilator_bin", "/opt/root", "/usr/bin/g++", ("5.48", "12.2"))
+
+
+def test_the_commands_of_a_plan_are_data(tmp_path):
+    plan = stream_design(designs.PASS, parameters=(("A", 3), ("B", '"x"')), defines=("D",), trace=True)
+    command = verilate(plan, TOOLS, [tmp_path / "layer.v"], tmp_path / "model")
+    assert command.arguments[0] == "/opt/verilator_bin"
+    assert command.arguments[-5:] == ("-GA=3", '-GB="x"', "-DD", "--trace-vcd", str(tmp_path / "layer.v"))
+    assert command.variables == {"VERILATOR_ROOT": "/opt/root"}
+    compiled = compile_model(plan, TOOLS, tmp_path / "all.cc", tmp_path / "runtime", tmp_path / "s.so")
+    assert compiled.arguments[: len(COMPILE) + 1] == ("/usr/bin/g++", *COMPILE)
+    assert "-DBRAINSMITH_TRACE" in compiled.arguments
+    assert [c.arguments[-1] for c in compile_runtime(TOOLS, tmp_path)] == [
+        str(tmp_path / f"{n}.o") for n in RUNTIME
+    ]
+    assert translation_unit(["b.cpp", "a.cpp"], "TABLE") == (
+        '#include "a.cpp"\n#include "b.cpp"\n\nTABLE\n#include "driver.cpp"\n'
+    )
+
+
+def test_the_same_content_is_built_once(build, simulations, monkeypatch):
+    plan = stream_design(designs.PASS)
+    build(plan)
+    monkeypatch.setattr(building, "run", None)  # any command would fail
+    begin = time.perf_counter()
+    simulator = build_simulator(plan, cache=simulations, tools=find_toolchain())
+    assert time.perf_counter() - begin < 1
+    beats = np.arange(9, dtype=np.uint8)[:, None]
+    assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
+
+
+def test_a_damaged_simulation_is_built_again(build, simulations, tmp_path):
+    plan = stream_design(designs.PASS.replace("in0_V_TDATA", "~in0_V_TDATA"))
+    build(plan)
+    (entry,) = (path for path in simulations.glob("*/sources/layer.v") if "~in0_V_TDATA" in path.read_text())
+    library = entry.parent.parent / "simulation.so"
+    whole = library.read_bytes()
+    library.unlink()  # this process has it mapped
+    library.write_bytes(whole[:1000])
+    simulator = build(plan)
+    assert len(library.read_bytes()) == len(whole)
+    beats = np.arange(9, dtype=np.uint8)[:, None]
+    assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
+
+
+def test_what_verilator_rejects_is_quoted(build):
+    with pytest.raises(SimulationError) as caught:
+        build(stream_design("assign out0_V_TDATA = nothing;"))
+    first, second, *_ = str(caught.value).splitlines()
+    assert first == "Verilator (design 'layer') failed:"
+    assert "sources/layer.v:5:23: Can't find definition of variable: 'nothing'" in second
+
+
+def test_what_the_compiler_rejects_is_quoted(build, simulations):
+    tools = find_toolchain()
+    broken = simulations.parent / "broken-g++"
+    broken.write_text(
+        "#!/bin/sh\necho 'fatal error: error writing to /tmp/x: No space left on device' >&2\nexit 1\n"
+    )
+    broken.chmod(0o755)
+    tools = Toolchain(tools.verilator, tools.root, str(broken), (tools.versions[0], "broken"))
+    with pytest.raises(SimulationError) as caught:
+        build_simulator(stream_design(designs.PASS), cache=simulations, tools=tools)
+    assert str(caught.value) == (
+        "g++ (Verilator's verilated.cpp) failed:\n"
+        "  fatal error: error writing to /tmp/x: No space left on device"
+    )
+
+
+def test_pitfall_36_all_missing_tools_are_named_at_once(monkeypatch):
+    old = Tool("verilator", "", "5.006", "old", "/usr/bin/verilator is 5.006; needed is 5.48 or newer")
+    monkeypatch.setattr("brainsmith.rtl.simulation.toolchain.find_verilator", lambda: old)
+    monkeypatch.setattr(
+        "brainsmith.rtl.simulation.toolchain.find_program", lambda name, note: Tool(name, note=note)
+    )
+    with pytest.raises(ToolError) as caught:
+        find_toolchain()
+    assert str(caught.value) == (
+        "no simulation can be built:\n"
+        "  Verilator 5.48 or newer is old: /usr/bin/verilator is 5.006; needed is 5.48 or newer\n"
+        "  g++ is missing: install a C++ compiler, such as Debian's g++"
+    )
+
+
+def test_pitfall_36_an_older_verilator_on_the_path_is_passed_over(tmp_path, monkeypatch, simulations):
+    old = tmp_path / "verilator"
+    old.write_text("#!/bin/sh\necho Verilator 5.006\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    tools = find_toolchain()
+    assert tools.verilator != str(old)
+    assert tools.versions[0] != "5.006"
+
+
+def test_a_verilator_that_is_installed_says_where_its_headers_are(tmp_path, monkeypatch):
+    root, program = tmp_path / "share", tmp_path / "bin" / "verilator_bin"
+    (root / "include").mkdir(parents=True)
+    (root / "include" / "verilated.h").write_text("")
+    program.parent.mkdir()
+    launcher = program.with_name("verilator")
+    launcher.write_text(f"#!/bin/sh\necho {root}\n")
+    launcher.chmod(0o755)
+    found = Tool("verilator", str(program), "5.50", "found")
+    monkeypatch.setattr("brainsmith.rtl.simulation.toolchain.find_verilator", lambda: found)
+    monkeypatch.setattr(
+        "brainsmith.rtl.simulation.toolchain.find_program",
+        lambda name, note: Tool(name, "/g++", "12", "found"),
+    )
+    assert find_toolchain() == Toolchain(str(program), str(root), "/g++", ("5.50", "12"))
+    shutil.rmtree(root)
+    with pytest.raises(
+        ToolError, match=r"does not say where its headers are \(--getenv VERILATOR_ROOT gives "
+    ):
+        find_toolchain()
+
+
+BOTH = """
+import sys
+from pathlib import Path
+import numpy as np
+from brainsmith.rtl.simulation.build import build_simulator
+from tests.rtl.designs import PASS, stream_design
+plan = stream_design(PASS.replace("= in0_V_TDATA", "= in0_V_TDATA + 1"))
+simulator = build_simulator(plan, cache=Path(sys.argv[1]))
+result = simulator.run({"in0_V": np.arange(9, dtype=np.uint8)[:, None]}, {"out0_V": 9})
+print(result.streams["out0_V"].words[:, 0].tolist())
+"""
+
+
+def test_two_processes_at_once_build_and_run(build, simulations):
+    build(stream_design(designs.PASS))  # the runtime is there
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", BOTH, str(simulations)], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [child.communicate(timeout=60)[0] for child in children] == ["[1, 2, 3, 4, 5, 6, 7, 8, 9]\n"] * 2

