@@ -12,6 +12,7 @@ from brainsmith.plugin.manager import reset_plugin_system
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.gauges import measure_depths
+from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import Design
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.stitching.top_module import plan_design
@@ -33,11 +34,11 @@ class Digits:
 
     @property
     def feed(self):
-        return {self.design.inputs[0].tensor: self.pixels}
+        return {self.design.inputs[0].layout.tensor: self.pixels}
 
     def mismatches(self, run):
         """Count the frames whose result is not the golden model's."""
-        found = run.outputs[self.design.outputs[0].tensor]
+        found = run.outputs[self.design.outputs[0].layout.tensor]
         assert found.shape == self.expected.shape
         return int((found != self.expected).any(axis=tuple(range(1, found.ndim))).sum())
 
@@ -45,11 +46,11 @@ class Digits:
 def make_digits(name, folder, simulations):
     """Build a network as its blueprint says, stitch it, and measure its FIFOs."""
     model = _hardware_model(name, folder)
-    design = stitch(model, folder / "code", PART)
-    stream = design.inputs[0]
+    design = stitch(generate_layers(model, folder / "code", PART))
+    stream = design.inputs[0].layout
     pixels = np.load(ROOT / "examples" / "digits" / f"digits_{name}_x.npy")
     pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
-    golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[design.outputs[0].tensor]
+    golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[design.outputs[0].layout.tensor]
     gauged = build_simulator(plan_design(design, gauges=True), cache=simulations)
     depths = measure_depths(gauged, design, {stream.tensor: pixels[:GAUGED]})
     return Digits(design.with_depths(depths), depths, pixels, golden.astype(np.int64))

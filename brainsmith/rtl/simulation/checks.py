@@ -74,6 +74,28 @@ def check_request(
         raise OutputError(f"{trace}: there is no such folder; make it first")
 
 
+def check_held(simulator: Simulator, held: Mapping[str, int]) -> None:
+    """Make sure that values are held at inputs that are there, outside of streams, and wide enough.
+
+    Raises:
+        SimulationError: All that does not fit.
+    """
+    interface = simulator.interface
+    driven = {name for s in interface.streams for name in (s.data, s.valid, s.ready)}
+    driven |= {interface.clock, interface.double_clock, interface.reset}
+    widths = {port.name: port.bits for port in simulator.ports.ports if port.is_input and port.bits <= 64}
+    problems = [
+        f"input {name!r} has {widths[name]} bits, and cannot be held at {value}"
+        if name in widths and name not in driven
+        else f"there is no input {name!r} to hold at a value"
+        for name, value in held.items()
+        if name not in widths or name in driven or not 0 <= value < 1 << widths[name]
+    ]
+    if problems:
+        listed = "".join(f"\n  {problem}" for problem in problems)
+        raise SimulationError(f"the simulation of {simulator.plan.top!r} cannot be run as asked:{listed}")
+
+
 def _misfits(name: str, words: Words, bits: int) -> list[str]:
     """Return what is wrong with an input's beats."""
     size = (bits + 7) // 8

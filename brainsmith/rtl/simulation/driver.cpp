@@ -139,6 +139,11 @@ public:
         return result;
     }
 
+    void hold(int32_t port, uint64_t value) { // an input of at most 64 bits that keeps one value for the whole run
+        const Place& place = ports_[port];
+        std::memcpy(place.address, &value, place.bytes < 8 ? place.bytes : 8);
+    }
+
     std::string text;
 
 private:
@@ -300,6 +305,7 @@ BRAINSMITH_API int32_t brainsmith_step(Simulation* simulation, RunState* run, ui
     }
 }
 
+BRAINSMITH_API void brainsmith_hold(Simulation* simulation, int32_t port, uint64_t value) { simulation->hold(port, value); }
 BRAINSMITH_API uint64_t brainsmith_value(Simulation* simulation, int32_t port) { return simulation->value(port); }
 BRAINSMITH_API const char* brainsmith_messages(Simulation* simulation) { return simulation->text.c_str(); }
 BRAINSMITH_API void brainsmith_close(Simulation* simulation) { delete simulation; }

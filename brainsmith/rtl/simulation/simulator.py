@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
 from brainsmith.rtl.simulation import native
-from brainsmith.rtl.simulation.checks import check_request, check_result, describe_fault, describe_stall
+from brainsmith.rtl.simulation.checks import (
+    check_held,
+    check_request,
+    check_result,
+    describe_fault,
+    describe_stall,
+)
 from brainsmith.rtl.simulation.result import SimulationResult
 from brainsmith.rtl.simulation.states import Ports, run_state, stream_runs
 
@@ -57,6 +63,7 @@ class Simulator:
         surplus: Collection[str] = (),
         constant: Collection[str] = (),
         trace: Path | None = None,
+        held: Mapping[str, int] | None = None,
     ) -> SimulationResult:
         """Run the design until every input beat was taken and every output beat was given.
 
@@ -73,6 +80,7 @@ class Simulator:
                 end, or of a layer that begins a frame with padding before its first beat.
             constant: Outputs that may have the same value in all their beats.
             trace: The VCD file to write; the plan must have been made with `trace=True`.
+            held: Values that inputs outside of streams keep for the whole run, such as a depth; 0 by default.
 
         Raises:
             SimulationStalledError: The limit was reached; which beats are missing where.
@@ -82,12 +90,13 @@ class Simulator:
         """
         chosen = dict(stalls or {})
         check_request(self, inputs, outputs, chosen, idle, trace)
+        check_held(self, held or {})
         used = [stream for stream in self.interface.streams if stream.name not in idle]
         runs = stream_runs(used, self.ports, inputs, outputs, chosen)
         states = (native.StreamState * len(runs))(*(run.state for run in runs))
         given = limit if limit is not None else default_limit(inputs, outputs, chosen, estimate)
         state = run_state(self.interface, self.ports, states, given, drain)
-        outcome, seconds, values, messages = self._execute(state, trace)
+        outcome, seconds, values, messages = self._execute(state, trace, held or {})
         traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
         result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages)
         if outcome == native.FAULT:
@@ -97,7 +106,9 @@ class Simulator:
         check_result(self, result, inputs, surplus, constant)
         return result
 
-    def _execute(self, state: native.RunState, trace: Path | None) -> tuple[int, float, dict[str, int], str]:
+    def _execute(
+        self, state: native.RunState, trace: Path | None, held: Mapping[str, int]
+    ) -> tuple[int, float, dict[str, int], str]:
         """Run to the end; return how it ended, the seconds, the other outputs' values, and what was printed."""
         library = self._library
         error = ctypes.create_string_buffer(1024)
@@ -107,6 +118,8 @@ class Simulator:
                 f"the simulation of {self.plan.top!r} does not start: {error.value.decode()}"
             )
         try:
+            for name, value in held.items():
+                library.brainsmith_hold(handle, self.ports.number(name), value)
             begin = time.perf_counter()
             outcome = library.brainsmith_start(handle, state)
             while outcome == native.RUNNING:

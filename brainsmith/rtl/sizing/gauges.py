@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.top_module import maximum_fill
-from brainsmith.rtl.verification.frames import frame_beats, run_design
+from brainsmith.rtl.verification.frames import run_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,6 @@ def measure_depths(
 
 def steady(stream: DesignStream, interval: int) -> Stalls:
     """Return the stalls that let one frame pass in an interval, its beats spread evenly."""
-    beats = frame_beats(stream)
+    beats = stream.layout.beats
     go = {at * interval // beats for at in range(beats)}
     return Stalls.pattern(at not in go for at in range(interval))

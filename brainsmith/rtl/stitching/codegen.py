@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import Source, find_library
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, plan_simulation
+from brainsmith.rtl.stitching.suitable import RTL_DOMAIN, check_attributes, check_layers, is_rtl
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.library.sources import Library
 
-RTL_DOMAIN = "finn.custom_op.fpgadataflow.rtl"
 MEMORY_SOURCES = ("memstream/hdl/memstream.sv", "memstream/hdl/memstream_axi.sv", "axi/hdl/axilite.sv")
 MEMORY_SUFFIX = "_memstream_wrapper"
 
@@ -46,59 +45,64 @@ class LayerCode:
     memories: tuple[Memory, ...]
 
 
-def with_converters(model: ModelWrapper) -> ModelWrapper:
-    """Return a copy of a model of RTL layers with width converters wherever two layers differ in their lanes.
+def generate_layers(
+    model: ModelWrapper, folder: Path, part: str, period: float = 5.0, library: Library | None = None
+) -> ModelWrapper:
+    """Insert width converters wherever two layers differ in their lanes, and let FINN generate all layers.
+
+    Args:
+        model: Specialised and folded, every node an RTL layer; not changed.
+        folder: Each layer is generated in a folder of its own below it.
+        part: The FPGA, such as `xczu7ev-ffvc1156-2-e`.
+        period: Of the clock, in nanoseconds.
+        library: FINN's RTL library; that of the installed FINN by default.
+
+    Returns:
+        A copy whose nodes say where their code is (`code_gen_dir_ipgen`), as FINN's own do.
 
     Raises:
-        BuildError: A node is not an RTL layer, or a tensor feeds several; all that are so.
+        BuildError: A layer cannot be stitched; nothing was generated.
     """
+    check_layers(model)
     prepare_finn()
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
     from qonnx.core.modelwrapper import ModelWrapper
+    from qonnx.custom_op.registry import getCustomOp
     from qonnx.transformation.general import GiveUniqueNodeNames
 
-    copy = ModelWrapper(model.model, make_deepcopy=True)
-    others = [f"{node.name} ({node.op_type})" for node in copy.graph.node if node.domain != RTL_DOMAIN]
-    if others:
-        raise BuildError(
-            f"these layers have no RTL, so the model cannot be stitched: {', '.join(others)}\n"
-            "  hw_compiler: kernels: in the blueprint says which backends a kernel may have"
-        )
-    shared = [tensor for node in copy.graph.node for tensor in node.output if _readers(copy, tensor) > 1]
-    if shared:
-        raise BuildError(f"a tensor can feed one layer only; these feed several: {', '.join(shared)}")
-    copy = copy.transform(InsertDWC())
+    library = library or find_library()
+    copy = ModelWrapper(model.model, make_deepcopy=True).transform(InsertDWC())
     for node in copy.graph.node:
-        if node.domain != RTL_DOMAIN:
+        if not is_rtl(node):
             node.op_type, node.domain = f"{node.op_type}_rtl", RTL_DOMAIN
-    return copy.transform(GiveUniqueNodeNames())
+    copy = copy.transform(GiveUniqueNodeNames())
+    nodes = {node.name: getCustomOp(node) for node in copy.graph.node}
+    check_attributes(nodes)
+    for name, layer in nodes.items():
+        place = folder / name
+        place.mkdir(parents=True, exist_ok=True)
+        layer.set_nodeattr("code_gen_dir_ipgen", str(place))
+        layer.code_generation_ipgen(copy, part, period)
+    return copy
 
 
-def _readers(model: ModelWrapper, tensor: str) -> int:
-    """Count what takes a tensor: layers, and the model's outputs."""
-    outputs = [value.name for value in model.graph.output]
-    return sum(list(node.input).count(tensor) for node in model.graph.node) + outputs.count(tensor)
-
-
-def generate_layer(
-    model: ModelWrapper, node: Any, folder: Path, library: Library, part: str, period: float
-) -> LayerCode:
-    """Let FINN generate a layer into a folder of its own, which may be removed afterwards.
+def read_layer(layer: Any, library: Library) -> LayerCode:
+    """Read back what FINN generated for a layer.
 
     Args:
-        model: That the layer is part of.
-        node: The layer's; its attributes are set as FINN sets them.
-        folder: Must not hold another layer's code.
+        layer: QONNX's instance of the node.
         library: FINN's RTL library.
-        part: The FPGA.
-        period: Of the clock, in nanoseconds.
-    """
-    from qonnx.custom_op.registry import getCustomOp
 
-    layer = getCustomOp(node)
-    folder.mkdir(parents=True, exist_ok=True)
-    layer.set_nodeattr("code_gen_dir_ipgen", str(folder))
-    layer.code_generation_ipgen(model, part, period)
+    Raises:
+        BuildError: Nothing was generated for it, or not what its node says.
+        RtlSourceError: The code cannot be read, or the library is not what the rules expect.
+    """
+    name = layer.onnx_node.name
+    folder = Path(layer.get_nodeattr("code_gen_dir_ipgen"))
+    if not layer.get_nodeattr("code_gen_dir_ipgen") or not folder.is_dir():
+        raise BuildError(
+            f"layer {name!r} has no generated code ({folder} is no folder): run the step rtl_codegen before"
+        )
     module = layer.get_nodeattr("gen_top_module")
     files = [*layer.get_rtl_file_list(abspath=True)]
     memory = f"{module}{MEMORY_SUFFIX}" if (folder / f"{module}{MEMORY_SUFFIX}.v").exists() else ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError
@@ -48,6 +51,30 @@ class End:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How a tensor lies in a stream: row-major, `lanes` values in a beat, the first in the lowest bits.
+
+    Attributes:
+        tensor: Of the model.
+        shape: Of one frame.
+        lanes: Values in a beat.
+        lane_bits: The width of a value.
+        signed: Whether values are in two's complement.
+    """
+
+    tensor: str
+    shape: tuple[int, ...]
+    lanes: int
+    lane_bits: int
+    signed: bool
+
+    @property
+    def beats(self) -> int:
+        """Return how many beats one frame has."""
+        return prod(self.shape) // self.lanes
+
+
+@dataclass(frozen=True)
 class Link:
     """A stream from one layer to the next.
 
@@ -56,16 +83,21 @@ class Link:
         source: Where the beats come from.
         target: Where they go.
         bits: The width, a multiple of 8.
+        layout: Of the tensor that it carries, as its source gives it; None for weights.
         depth: Of the FIFO in it, in beats; 0 is a plain connection.
-        weights: Whether it carries a layer's weights, which never gets a FIFO.
     """
 
     name: str
     source: End
     target: End
     bits: int
+    layout: Layout | None = None
     depth: int = 0
-    weights: bool = False
+
+    @property
+    def weights(self) -> bool:
+        """Tell whether it carries a layer's weights; then it never gets a FIFO."""
+        return self.layout is None
 
 
 @dataclass(frozen=True)
@@ -74,21 +106,13 @@ class DesignStream:
 
     Attributes:
         name: `s_axis_0`, `m_axis_0` and so on, as in FINN's stitched designs.
-        tensor: Of the model.
-        shape: Of one frame.
-        lanes: Values in a beat; the first lies in the lowest bits.
-        lane_bits: The width of a value.
-        signed: Whether values are in two's complement.
         bits: The width of a beat, a multiple of 8.
+        layout: Of its tensor.
     """
 
     name: str
-    tensor: str
-    shape: tuple[int, ...]
-    lanes: int
-    lane_bits: int
-    signed: bool
     bits: int
+    layout: Layout
 
 
 @dataclass(frozen=True)
@@ -122,6 +146,11 @@ class Design:
     def latency(self) -> int:
         """FINN's estimate of the cycles of one frame: those of all layers, one after the other."""
         return sum(layer.cycles for layer in self.layers)
+
+    def digest(self) -> str:
+        """Return 40 hexadecimal digits that stand for the whole content."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
 
     def with_depths(self, depths: Mapping[str, int]) -> Design:
         """Return the design with other FIFOs.

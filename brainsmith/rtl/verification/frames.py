@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from brainsmith.rtl.simulation.beats import Words
     from brainsmith.rtl.simulation.result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
-    from brainsmith.rtl.stitching.design import Design, DesignStream
+    from brainsmith.rtl.stitching.design import Design, Layout
 
 
 @dataclass(frozen=True)
@@ -61,37 +62,39 @@ def run_design(
         SimulationError: As `Simulator.run`.
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
-    counts = {len(inputs[stream.tensor]) for stream in design.inputs}
+    counts = {len(inputs[stream.layout.tensor]) for stream in design.inputs}
     if len(counts) != 1 or not min(counts):
         raise ValueError(f"every input must have the same number of frames, 1 or more, not {sorted(counts)}")
     frames = counts.pop()
     words = {
-        stream.name: pack(
-            np.asarray(inputs[stream.tensor]).reshape(-1, stream.lanes), stream.lane_bits, stream.bits
-        )
+        stream.name: layout_words(stream.layout, stream.bits, inputs[stream.layout.tensor])
         for stream in design.inputs
     }
     result = simulator.run(
         words,
-        {stream.name: frames * frame_beats(stream) for stream in design.outputs},
+        {stream.name: frames * stream.layout.beats for stream in design.outputs},
         stalls=stalls,
         estimate=frames * design.interval + design.latency,
         limit=limit,
         constant=constant,
     )
     interval, latency = _cycles(design, result, frames)
-    outputs = {stream.tensor: _values(stream, result, frames) for stream in design.outputs}
+    outputs = {
+        stream.layout.tensor: layout_values(stream.layout, result.streams[stream.name].words, frames)
+        for stream in design.outputs
+    }
     return DesignRun(outputs, interval, latency, result)
 
 
-def frame_beats(stream: DesignStream) -> int:
-    """Return how many beats one frame has."""
-    return int(np.prod(stream.shape)) // stream.lanes
+def layout_words(layout: Layout, bits: int, values: NDArray[Any]) -> Words:
+    """Return the beats of whole tensors: (frames, *shape of one) as (beats, bytes)."""
+    return pack(np.asarray(values).reshape(-1, layout.lanes), layout.lane_bits, bits)
 
 
-def _values(stream: DesignStream, result: SimulationResult, frames: int) -> NDArray[np.int64]:
-    words = result.streams[stream.name].words
-    return unpack(words, stream.lane_bits, stream.lanes, stream.signed).reshape(frames, *stream.shape)
+def layout_values(layout: Layout, words: Words, frames: int) -> NDArray[np.int64]:
+    """Return whole tensors from their beats: (frames, *shape of one)."""
+    values = unpack(words, layout.lane_bits, layout.lanes, layout.signed)
+    return values.reshape(frames, *layout.shape)
 
 
 def _cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float, int]:

@@ -298,3 +298,21 @@ def test_a_long_simulation_can_be_interrupted(build, simulations):
     child.send_signal(signal.SIGINT)
     _, errors = child.communicate(timeout=10)
     assert errors.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_inputs_outside_of_streams_keep_a_value(build):
+    plan = stream_design(designs.PASS.replace("in0_V_TDATA;", "in0_V_TDATA + add;", 1))
+    text = plan.sources[0].text.replace("input ap_clk", "input [3:0] add, input ap_clk")
+    simulator = build(type(plan)("layer", (type(plan.sources[0])("layer.v", text),)))
+    for value in (0, 9):
+        found = run(simulator, held={"add": value}).streams["out0_V"].words
+        np.testing.assert_array_equal(found, BEATS + value)
+    np.testing.assert_array_equal(run(simulator).streams["out0_V"].words, BEATS)
+    with pytest.raises(SimulationError) as caught:
+        run(simulator, held={"add": 16, "sub": 1, "ap_clk": 1})
+    assert str(caught.value) == (
+        "the simulation of 'layer' cannot be run as asked:\n"
+        "  input 'add' has 4 bits, and cannot be held at 16\n"
+        "  there is no input 'sub' to hold at a value\n"
+        "  there is no input 'ap_clk' to hold at a value"
+    )

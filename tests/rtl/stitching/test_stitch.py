@@ -11,14 +11,26 @@ from brainsmith.plugin.processes import run
 from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.sizing.gauges import steady
+from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import DESIGN, End, Layer
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.stitching.top_module import plan_design, top_module
-from brainsmith.rtl.stitching.written import write_design
+from brainsmith.rtl.stitching.written import read_design, write_design
 from brainsmith.rtl.verification.frames import run_design
 from tests.rtl import finn_layers
 
 FRAMES = 6
+
+HLS_ONLY = {
+    "LabelSelect_hls": "HLS is its only backend; no RTL backend of kernel LabelSelect is registered. Remove the layer "
+    'from the model, or register one: @backend(kernel="LabelSelect", backend_type="rtl")',
+    "Thresholding_hls": "kernel Thresholding has the RTL backend finn:Thresholding_rtl: list it in the blueprint, "
+    "hw_compiler: kernels: [{kernel: Thresholding, backends: [rtl]}]",
+}
+
+
+def stitched(model, folder, library=None):
+    return stitch(generate_layers(model, folder, finn_layers.PART, library=library), library)
 
 
 @pytest.fixture
@@ -30,7 +42,7 @@ def layer(tmp_path):
 
 @pytest.fixture
 def design(layer, tmp_path):
-    return stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    return stitched(layer.model, tmp_path / "code")
 
 
 @pytest.fixture
@@ -57,12 +69,12 @@ def test_a_plan_says_what_is_connected(design):
 
 
 def test_a_plan_does_not_depend_on_where_it_was_generated(layer, design, tmp_path):
-    assert stitch(layer.model, tmp_path / "elsewhere", finn_layers.PART) == design
+    assert stitched(layer.model, tmp_path / "elsewhere") == design
 
 
 def test_the_model_is_not_changed(layer, tmp_path):
     before = layer.model.model.SerializeToString()
-    stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    stitched(layer.model, tmp_path / "code")
     assert layer.model.model.SerializeToString() == before
 
 
@@ -101,18 +113,73 @@ def test_a_folding_that_loses_results_is_refused(tmp_path):
         tmp_path / "layer", np.random.default_rng(1), mw=8, mh=4, simd=8, pe=2, mem_mode="internal_decoupled"
     )
     with pytest.raises(BuildError, match=r"^SIMD must be less than MW, not equal to it, in MVAU_rtl_0: "):
-        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+        stitched(layer.model, tmp_path / "code")
 
 
 def test_a_layer_without_rtl_is_named(layer, tmp_path):
     layer.model.graph.node[0].domain = "finn.custom_op.fpgadataflow.hls"
-    with pytest.raises(BuildError, match=r"^these layers have no RTL, .*: MVAU_rtl_0 \(MVAU_rtl\)\n"):
-        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    for op_type, message in HLS_ONLY.items():
+        layer.model.graph.node[0].op_type = op_type
+        with pytest.raises(BuildError) as caught:
+            stitched(layer.model, tmp_path / "code")
+        begin = "the model cannot become a circuit, because these layers have no RTL:\n  MVAU_rtl_0"
+        assert str(caught.value) == f"{begin} ({op_type}): {message}"
+    assert not (tmp_path / "code").exists()
+
+
+def test_a_layer_that_the_host_computes_is_named(layer, tmp_path):
+    node = layer.model.graph.node[0]
+    node.domain, node.op_type = "", "Mul"
+    with pytest.raises(BuildError) as caught:
+        stitched(layer.model, tmp_path / "code")
+    assert str(caught.value) == (
+        "the model cannot become a circuit, because these layers have no RTL:\n  MVAU_rtl_0 (Mul): it is no hardware "
+        "layer, so the host would compute it; let a transform absorb it, or end the model before it"
+    )
+
+
+def test_a_model_without_generated_code_is_refused(layer):
+    with pytest.raises(
+        BuildError, match=r"^layer 'MVAU_rtl_0' has no generated code \(.*\): run the step rtl_codegen"
+    ):
+        layer.node.set_nodeattr("code_gen_dir_ipgen", "")
+        stitch(layer.model)
+
+
+def test_a_written_design_is_read_back(design, tmp_path):
+    deep = design.with_depths({"s_axis_0": 8})
+    write_design(deep, tmp_path / "design")
+    found = read_design(tmp_path / "design")
+    assert found == deep
+    assert found.digest() == deep.digest() != design.digest()
+
+
+def test_a_design_that_is_not_whole_is_refused(design, tmp_path):
+    folder = tmp_path / "design"
+    with pytest.raises(BuildError) as caught:
+        read_design(folder)
+    assert str(caught.value) == (
+        f"{folder} holds no whole design: {folder}/design.json: No such file or directory\n  build it again"
+    )
+    write_design(design, folder)
+    plan = (folder / "design.json").read_text()
+    for text, message in (
+        ("{", "is not what a build wrote (JSONDecodeError: "),
+        (plan.replace('"layers"', '"lawyers"'), "is not what a build wrote (KeyError: 'layers')"),
+        (
+            plan.replace('"format": 1', '"format": 7'),
+            "has format 7, and this version reads 1: build it again",
+        ),
+    ):
+        (folder / "design.json").write_text(text)
+        with pytest.raises(BuildError) as caught:
+            read_design(folder)
+        assert str(caught.value).startswith(f"{folder}/design.json {message}")
 
 
 def test_weights_from_outside_are_refused(tmp_path):
     layer = finn_layers.matrix_vector(tmp_path / "layer", np.random.default_rng(1), mem_mode="external")
-    design = stitch(layer.model, tmp_path / "code", finn_layers.PART)
+    design = stitched(layer.model, tmp_path / "code")
     with pytest.raises(BuildError, match=r"^input 'in1_V_TDATA' of layer 'MVAU_rtl_0' would be left open"):
         top_module(design)
 
@@ -120,7 +187,7 @@ def test_weights_from_outside_are_refused(tmp_path):
 def test_a_second_clock_is_refused(layer, tmp_path):
     layer.node.set_nodeattr("pumpedCompute", 1)
     with pytest.raises(BuildError, match=r"^pumpedCompute and pumpedMemory must be 0 in MVAU_rtl_0: "):
-        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+        stitched(layer.model, tmp_path / "code")
 
 
 def test_a_tensor_that_feeds_several_layers_is_refused(layer, tmp_path):
@@ -129,7 +196,7 @@ def test_a_tensor_that_feeds_several_layers_is_refused(layer, tmp_path):
         node.CopyFrom(layer.model.graph.node[0])
         node.name, node.input[0], node.output[0] = name, "y", name
     with pytest.raises(BuildError, match=r"^a tensor can feed one layer only; these feed several: y$"):
-        stitch(layer.model, tmp_path / "code", finn_layers.PART)
+        stitched(layer.model, tmp_path / "code")
 
 
 def test_no_input_is_left_open(design):
@@ -184,4 +251,4 @@ def test_a_steady_input_takes_the_interval(design, interval):
 def test_what_the_library_lacks_is_said(layer, tmp_path, library):
     broken = type(library)(tmp_path, library.version)
     with pytest.raises(RtlSourceError, match=r"cannot be read"):
-        stitch(layer.model, tmp_path / "code", finn_layers.PART, library=broken)
+        stitched(layer.model, tmp_path / "code", library=broken)

@@ -37,7 +37,7 @@ def test_one_wrong_bit_of_one_weight_is_seen(mlp, build):
     wrong = replace(mlp.design.with_depths(dict.fromkeys(mlp.depths, 0)), memories=memories)
     run = run_design(build(plan_design(wrong)), wrong, mlp.feed)
     assert mlp.mismatches(run) > 0
-    differs = run.outputs[mlp.design.outputs[0].tensor] != mlp.expected
+    differs = run.outputs[mlp.design.outputs[0].layout.tensor] != mlp.expected
     assert np.flatnonzero(differs.any(axis=(0, 1))).tolist() == [0]
 
 

@@ -1,0 +1,100 @@
+"""Whether a model can become one design: said of all its layers at once, before anything is generated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+from brainsmith.plugin import get_plugin_manager
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+RTL_DOMAIN = "finn.custom_op.fpgadataflow.rtl"
+"""Where FINN's own passes look for RTL layers; a plugin's layers of other domains are generated alike."""
+
+
+def is_rtl(node: NodeProto) -> bool:
+    """Tell whether a node is a layer that is generated as RTL."""
+    return bool(node.domain.rpartition(".")[2] == "rtl")
+
+
+def check_layers(model: ModelWrapper) -> None:
+    """Refuse a model with layers that cannot be stitched.
+
+    Raises:
+        BuildError: A node is not an RTL layer, or a tensor feeds several; all that are so, and what to do.
+    """
+    others = [node for node in model.graph.node if not is_rtl(node)]
+    if others:
+        lines = "".join(f"\n  {node.name} ({node.op_type}): {_what_to_do(node)}" for node in others)
+        raise BuildError(f"the model cannot become a circuit, because these layers have no RTL:{lines}")
+    shared = [tensor for node in model.graph.node for tensor in node.output if _readers(model, tensor) > 1]
+    if shared:
+        raise BuildError(f"a tensor can feed one layer only; these feed several: {', '.join(shared)}")
+
+
+def check_attributes(nodes: Mapping[str, Any]) -> None:
+    """Refuse layers whose attributes give wrong results, or need what a design has not.
+
+    Args:
+        nodes: QONNX's instances of the layers, by their names.
+
+    Raises:
+        BuildError: All layers that are so.
+    """
+    # FINN's matrix-vector unit overflows its output queue under back-pressure if it takes all columns in one cycle.
+    wrong = [
+        name
+        for name, node in nodes.items()
+        if node.onnx_node.op_type == "MVAU_rtl" and node.get_nodeattr("SIMD") == node.get_nodeattr("MW")
+    ]
+    if wrong:
+        raise BuildError(
+            f"SIMD must be less than MW, not equal to it, in {', '.join(wrong)}: FINN's matrix-vector unit loses "
+            "results then when its output is held back\n  fold these layers with a lower SIMD"
+        )
+    pumped = [
+        name
+        for name, node in nodes.items()
+        for attribute in ("pumpedCompute", "pumpedMemory")
+        if attribute in node.get_nodeattr_types() and node.get_nodeattr(attribute)
+    ]
+    if pumped:
+        raise BuildError(
+            f"pumpedCompute and pumpedMemory must be 0 in {', '.join(dict.fromkeys(pumped))}: a stitched design "
+            "has no clock of twice the rate"
+        )
+
+
+def _what_to_do(node: NodeProto) -> str:
+    """Say what could take the place of a layer without RTL: a backend that is registered, or another form."""
+    if node.domain.rpartition(".")[2] != "hls":
+        return (
+            "it is no hardware layer, so the host would compute it; let a transform absorb it, or end the model "
+            "before it"
+        )
+    kernel = node.op_type.removesuffix("_hls")
+    found = [
+        f"{info.framework}:{info.name}"
+        for info in get_plugin_manager().all_records()[0].records("backend")
+        if info.kernel == kernel and info.backend_type == "rtl"
+    ]
+    if found:
+        return (
+            f"kernel {kernel} has the RTL backend {', '.join(found)}: list it in the blueprint, hw_compiler: "
+            f"kernels: [{{kernel: {kernel}, backends: [rtl]}}]"
+        )
+    return (
+        f"HLS is its only backend; no RTL backend of kernel {kernel} is registered. Remove the layer from the model, "
+        f'or register one: @backend(kernel="{kernel}", backend_type="rtl")'
+    )
+
+
+def _readers(model: ModelWrapper, tensor: str) -> int:
+    """Count what takes a tensor: layers, and the model's outputs."""
+    outputs = [value.name for value in model.graph.output]
+    return sum(list(node.input).count(tensor) for node in model.graph.node) + outputs.count(tensor)

@@ -1,0 +1,147 @@
+"""Many layers side by side in one simulation, each with streams of its own: one build for many cases."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.simulation.beats import pack, unpack
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.ports import Interface, axi_streams
+from brainsmith.rtl.simulation.stalls import Stalls
+from brainsmith.rtl.stitching.codegen import read_layer
+from tests.rtl.finn_cases.values import decode, encode, signed
+
+TOP = "bench"
+PERIOD = 5.0
+STREAM = {"TDATA": "data", "TVALID": "valid", "TREADY": "ready"}
+
+
+@dataclass
+class Instance:
+    """One case in the bench.
+
+    Attributes:
+        name: Of the instance; the streams of the bench begin with it.
+        case: What it is.
+        code: What FINN generated.
+    """
+
+    name: str
+    case: object
+    code: object
+
+    @property
+    def inputs(self):
+        """Return index and width of each stream that is fed."""
+        names = list(self.case.layer.graph.node[0].input)
+        return [(names.index(name), self.case.node.get_instream_width_padded(names.index(name))) for name in self.case.fed]
+
+    def verilog(self):
+        """Return the bench's ports for this instance, and the instance."""
+        ports, nets = [], {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk2x", "ap_rst_n": "ap_rst_n"}
+        out = self.case.node.get_outstream_width_padded(0)
+        for stream, bits, fed in [*((f"in{at}_V", bits, True) for at, bits in self.inputs), ("out0_V", out, False)]:
+            forward, back = ("input", "output") if fed else ("output", "input")
+            for kind, way, width in (("TDATA", forward, bits), ("TVALID", forward, 1), ("TREADY", back, 1)):
+                ports.append(f"{way} [{width - 1}:0] {self.name}_{stream}_{kind}")
+                nets[f"{stream}_{kind}"] = f"{self.name}_{stream}_{kind}"
+        return ports, self._memory(nets) + [instance(self.code.module, f"{self.name}_layer", self.code.ports, nets)]
+
+    def _memory(self, nets):
+        """Connect the memory of the weights, if there is one, and return it."""
+        if not self.code.memory:
+            return []
+        width = self.case.node.get_instream_width_padded(1)
+        inner = dict.fromkeys(("ap_clk", "ap_clk2x", "ap_rst_n"))
+        inner |= {name: name for name in inner}
+        for kind in STREAM:
+            net = f"{self.name}_weights_{kind}"
+            nets[f"in1_V_{kind}"] = inner[f"m_axis_0_{kind.lower()}"] = net
+        wires = [f"wire [{width if kind == 'TDATA' else 1}-1:0] {self.name}_weights_{kind};" for kind in STREAM]
+        return [*wires, instance(self.code.memory, f"{self.name}_memory", self.code.memory_ports, inner)]
+
+
+def instance(module, name, ports, nets):
+    """Return an instance; inputs that nothing drives are 0."""
+    connected = ", ".join(f".{port}({nets.get(port, '0' if fed else '')})" for port, fed in ports)
+    return f"{module} {name} ({connected});"
+
+
+class Bench:
+    """Cases that are simulated together."""
+
+    def __init__(self, cases, folder, library, cache):
+        self.instances = []
+        for at, case in enumerate(cases):
+            node = case.layer.graph.node[0]
+            node.name = f"{node.op_type}_{at}"
+            place = folder / node.name
+            place.mkdir(parents=True)
+            case.node.set_nodeattr("code_gen_dir_ipgen", str(place))
+            case.node.code_generation_ipgen(case.layer, case.part, PERIOD)
+            self.instances.append(Instance(f"c{at}", case, read_layer(case.node, library)))
+        self.simulator = build_simulator(self._plan(), interface=self._interface, cache=cache)
+
+    def _plan(self):
+        ports, parts = ["input ap_clk", "input ap_clk2x", "input ap_rst_n"], []
+        sources, memories = {}, []
+        for one in self.instances:
+            more, body = one.verilog()
+            ports += more
+            parts += body
+            memories += one.code.memories
+            for source in one.code.sources:
+                assert sources.setdefault(source.name, source) == source
+        text = f"module {TOP} (\n" + ",\n".join(ports) + "\n);\n" + "\n".join(parts) + "\nendmodule\n"
+        packages = sorted(sources.values(), key=lambda source: "endpackage" not in source.text)
+        return SimulationPlan(TOP, (*packages, Source(f"{TOP}.v", text)), tuple(memories))
+
+    @property
+    def _interface(self):
+        return None
+
+    def run(self, frames, seed, share=0.0):
+        """Simulate random frames of all cases; stalls are random ones with this probability, never by default.
+
+        Returns:
+            By case: what came, what was expected, and the cycles from the beginning to the first frame's last beat.
+        """
+        rng = np.random.default_rng(seed)
+        data = [[one.case.random_frame(rng) for _ in range(frames)] for one in self.instances]
+        expected = [
+            np.stack([one.case.expected(frame) for frame in case]) for one, case in zip(self.instances, data, strict=True)
+        ]
+        inputs, outputs, constant, stalls = {}, {}, [], {}
+        for one, case, wanted in zip(self.instances, data, expected, strict=True):
+            for (at, bits), name in zip(one.inputs, one.case.fed, strict=True):
+                stream = f"{one.name}_in{at}_V"
+                inputs[stream] = _words(one.case.node, at, bits, np.stack([frame[name] for frame in case]))
+                stalls[stream] = Stalls.random(seed + len(stalls), share)
+            stream = f"{one.name}_out0_V"
+            outputs[stream] = frames * int(np.prod(one.case.node.get_folded_output_shape()[:-1]))
+            if one.case.stalled:
+                stalls[stream] = Stalls.random(seed + len(stalls), share)
+            if np.unique(wanted.reshape(outputs[stream], -1), axis=0).shape[0] == 1:
+                constant.append(stream)
+        result = self.simulator.run(
+            inputs, outputs, stalls=stalls if share else None, surplus=list(outputs), constant=constant, limit=2_000_000
+        )
+        found = [self._values(one, result.streams[f"{one.name}_out0_V"].words, frames) for one in self.instances]
+        cycles = [result.streams[f"{one.name}_out0_V"].frames(frames)[0][1] + 1 for one in self.instances]
+        return found, expected, cycles
+
+    @staticmethod
+    def _values(one, words, frames):
+        node = one.case.node
+        kind = node.get_output_datatype(0)
+        lanes = int(node.get_folded_output_shape()[-1])
+        values = unpack(words, kind.bitwidth(), lanes, signed(kind))
+        return decode(values, kind).reshape(frames, *node.get_normal_output_shape())
+
+
+def _words(node, at, bits, frames):
+    kind = node.get_input_datatype(at)
+    lanes = int(node.get_folded_input_shape(at)[-1])
+    return pack(encode(frames, kind).reshape(-1, lanes), kind.bitwidth(), bits)

@@ -1,0 +1,23 @@
+from itertools import product
+
+import numpy as np
+from onnx import helper
+
+from tests.rtl.finn_cases.cases import HARDWARE, Case, make_model, specialised
+
+PART = "xc7z020clg400-1"
+GRID = list(
+    product([(8, 8), (10, 8)], [(1, 1, 1, 1), (1, 1, 2, 2), (1, 3, 2, 3), (7, 0, 8, 0)], [2, 4], [1, 2], ["INT2", "INT4"])
+)
+
+
+def make_case(size, by, channels, simd, kind):
+    node = helper.make_node(
+        "FMPadding", ["x"], ["y"], domain=HARDWARE, backend="fpgadataflow", ImgDim=size, Padding=by, NumChannels=channels,
+        SIMD=simd, inputDataType=kind, numInputVectors=1,
+    )  # fmt: skip
+    padded = (1, size[0] + by[0] + by[2], size[1] + by[1] + by[3], channels)
+    model = make_model(node, {"x": (1, *size, channels)}, {"y": padded}, {"x": kind, "y": kind})
+    edges = ((0, 0), (by[0], by[2]), (by[1], by[3]), (0, 0))
+    layer = specialised(model, PART, "FMPadding_rtl")
+    return Case(None, layer, PART, tolerance=10, compute=lambda x: np.pad(x, edges))
