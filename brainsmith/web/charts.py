@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from brainsmith.markup import Markup, tag
 from brainsmith.web.elements import scrolling
-from brainsmith.web.markup import Markup, tag
 
 ROW_HEIGHT = 36
 BAR_TOP, BAR_HEIGHT = 20, 9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brainsmith.web.markup import Child, Markup, tag
+from brainsmith.markup import Child, Markup, tag
 
 
 def section(key: str, title: str, *children: Child, note: str = "") -> Markup:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.families import FAMILIES
 from brainsmith.web.content import Edge, Graph, Layer, Node, text
-from brainsmith.web.families import FAMILIES
 from brainsmith.web.figures import count, plural
 from brainsmith.web.layers import measures
 from brainsmith.web.layout import Layout, Point, layered
-from brainsmith.web.markup import Markup, tag
 from brainsmith.web.nodes import Box, draw_node
 
 MARGIN = 14

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.content import Subject
-from brainsmith.web.markup import Markup, tag
 from brainsmith.web.verdict import Verdict
 
 _SIGNS = {

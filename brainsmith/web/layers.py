@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import Layer, text
 from brainsmith.web.elements import cell, section, sentence, table
-from brainsmith.web.markup import Markup, tag
 
 MEASURES = {"Cycles": "cycles", "LUT": "lut", "BRAM18": "bram18", "DSP": "dsp", "URAM": "uram"}
 _NOTES = {

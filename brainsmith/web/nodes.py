@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.families import family
 from brainsmith.web.content import Layer, Node, text
-from brainsmith.web.families import family
 from brainsmith.web.figures import count
 from brainsmith.web.layout import Point
-from brainsmith.web.markup import Markup, tag
 
 # Widths of an average character in pixels, of the widest of the fonts that the style sheet names.
 CHARACTER, SMALL_CHARACTER = 7.9, 6.2

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.errors import OutputError
+from brainsmith.markup import Markup, embed_json, tag
 from brainsmith.web import header, sections
 from brainsmith.web.content import (
     Fields,
@@ -27,7 +28,6 @@ from brainsmith.web.content import (
 from brainsmith.web.figures import number
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.layers import layers_section
-from brainsmith.web.markup import Markup, embed_json, tag
 from brainsmith.web.steps import steps_section
 from brainsmith.web.summary import summary
 from brainsmith.web.verdict import judge

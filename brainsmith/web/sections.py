@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.families import FAMILIES
 from brainsmith.web import figures
 from brainsmith.web.content import Plugin
 from brainsmith.web.elements import scrolling, section, sentence
-from brainsmith.web.families import FAMILIES
 from brainsmith.web.graph import Drawing
-from brainsmith.web.markup import Markup, tag
 
 
 def warnings_section(warnings: Sequence[str]) -> Markup:

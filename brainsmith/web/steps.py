@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import Step
 from brainsmith.web.elements import cell, section, sentence, table
-from brainsmith.web.markup import Markup, tag
 from brainsmith.web.verdict import describe
 
 _COLUMNS = ("#", "Step", "Time", "Verification", "Max. error", "Source", "Framework")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.content import Fields, Layer, Step, Subject, fields, items
 from brainsmith.web.elements import section, sentence
 from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest
-from brainsmith.web.markup import Markup, tag
 
 _NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended before."
 _NO_ESTIMATE = "the build ended before the step that makes them, or has no such step."

@@ -37,8 +37,8 @@ def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_
 
 
 def test_a_hostile_script_does_not_run_even_if_it_got_into_the_page(report, tmp_path, monkeypatch):
+    from brainsmith.markup import Markup
     from brainsmith.web import elements, sections
-    from brainsmith.web.markup import Markup
 
     def unescaped(key, title, *children, note=""):
         script = "<script>document.title = 'taken over'</script>"

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.web.markup import Markup, clean, embed_json, tag
+from brainsmith.markup import Markup, clean, embed_json, tag
 
 
 @given(st.text(st.characters()))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainsmith.web.families import family
+from brainsmith.rtl.drawing.families import family
 
 
 @pytest.mark.parametrize(
