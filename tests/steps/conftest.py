@@ -24,7 +24,7 @@ QONNX = "qonnx.custom_op.general"
 @pytest.fixture
 def config(tmp_path):
     """A config for a Zynq UltraScale+ at 200 MHz, everything in RTL where that is possible."""
-    return StepConfig(str(tmp_path), 5.0, PART, None, {"*": ("rtl", "hls")})
+    return StepConfig(str(tmp_path), 5.0, PART, kernel_preferences={"*": ("rtl", "hls")})
 
 
 def digits_model(name):

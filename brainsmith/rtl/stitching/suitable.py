@@ -74,8 +74,8 @@ def _what_to_do(node: NodeProto) -> str:
     """Say what could take the place of a layer without RTL: a backend that is registered, or another form."""
     if node.domain.rpartition(".")[2] != "hls":
         return (
-            "it is no hardware layer, so the host would compute it; let a transform absorb it, or end the model "
-            "before it"
+            "it is no hardware layer, and the host cannot compute it between layers that are; let a transform absorb "
+            "it, or end the model before it"
         )
     kernel = node.op_type.removesuffix("_hls")
     found = [
