@@ -10,10 +10,9 @@ from yaml.nodes import MappingNode, Node
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
 from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.nodes import Document, Pairs, describe, is_null
+from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
     KEYS,
-    LATER_OUTPUTS,
-    OUTPUTS,
     PHASES,
     Blueprint,
     Position,
@@ -68,7 +67,7 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
         post_hw=phases.get("post_hw", ()),
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
         verify=_verify(doc, values["verify"]) if "verify" in values else Verify(),
-        output=_output(doc, values["output"]) if "output" in values else OUTPUTS[0],
+        output=_output(doc, values["output"]) if "output" in values else None,
         blanks=tuple(doc.blanks),
         positions=positions,
     )
@@ -144,13 +143,10 @@ def _tolerance(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> d
     return found
 
 
-def _output(doc: Document, node: Node) -> str:
+def _output(doc: Document, node: Node) -> str | None:
     """Read what the build is to produce."""
-    text = doc.text(node, "output", f"one of {', '.join(OUTPUTS + LATER_OUTPUTS)}")
-    if text in LATER_OUTPUTS:
-        doc.report(node, f"output: {text} is not available in this version; available: {', '.join(OUTPUTS)}")
-    elif text is not None and text not in OUTPUTS:
-        known = OUTPUTS + LATER_OUTPUTS
-        hint = did_you_mean(text, known)
-        doc.report(node, f"output must be one of {', '.join(known)}, not {text!r}.{hint}")
-    return OUTPUTS[0]
+    text = doc.text(node, "output", f"one of {', '.join(OUTPUTS)}")
+    if text is None or text in OUTPUTS:
+        return text
+    doc.report(node, wrong_output("output", repr(text), did_you_mean(text, OUTPUTS)))
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 from brainsmith.blueprint.arguments import argument_problems
 from brainsmith.blueprint.backends import BackendChoice
@@ -11,6 +12,7 @@ from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.names import did_you_mean
+from brainsmith.blueprint.outputs import Arrangement, Entry, arrange
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
     NOWHERE,
@@ -41,7 +43,7 @@ def resolve_blueprint(blueprint: Blueprint, registry: Registry) -> Selection:
 
 
 def check_blueprint(
-    path: str | os.PathLike[str], registry: Registry, *, files: bool = True
+    path: str | os.PathLike[str], registry: Registry, *, files: bool = True, output: str | None = None
 ) -> tuple[Blueprint, Selection]:
     """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
 
@@ -49,6 +51,7 @@ def check_blueprint(
         path: The file.
         registry: Where names are looked up.
         files: Whether the golden data's files must be there.
+        output: How far the build goes, in place of what the file says.
 
     Raises:
         BlueprintError: All problems, in the order of the file.
@@ -56,6 +59,7 @@ def check_blueprint(
     blueprint, problems = parse_blueprint(path)
     if any(problem.line == 0 for problem in problems):
         raise BlueprintError(problems)
+    blueprint = replace(blueprint, output=output or blueprint.output)
     selection, more = resolve_parts(blueprint, registry)
     problems = [*problems, *more, *(missing_files(blueprint) if files else [])]
     if problems:
@@ -68,12 +72,16 @@ def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, 
     lookup = Lookup(registry)
     for place in blueprint.blanks:
         lookup.note(place, "~ stands for nothing here")
+    written = _steps(lookup, blueprint)
+    arrangement, steps = _arranged(lookup, blueprint, written)
     selection = Selection(
         kernels=_kernels(lookup, blueprint),
         transforms=_transforms(lookup, blueprint.transforms),
         pre_hw=_transforms(lookup, blueprint.pre_hw),
         post_hw=_transforms(lookup, blueprint.post_hw),
-        steps=_steps(lookup, blueprint),
+        steps=steps,
+        output=arrangement.output,
+        left_out=tuple(written[at] for at in arrangement.left_out),
         skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
     )
     _check_tolerance(lookup, blueprint, selection)
@@ -125,7 +133,7 @@ def _with_arguments(
 
 
 def _steps(lookup: Lookup, blueprint: Blueprint) -> tuple[StepUse, ...]:
-    """Look up the pipeline."""
+    """Look up the pipeline as it is written."""
     uses: list[StepUse] = []
     for entry in blueprint.steps if blueprint.steps is not None else _default_steps(blueprint):
         if entry.kind == "phase":
@@ -135,6 +143,32 @@ def _steps(lookup: Lookup, blueprint: Blueprint) -> tuple[StepUse, ...]:
             args = dict(entry.args.values)
             uses.append(StepUse(step_name(record), entry.kind, record, args, entry.position))
     return tuple(uses)
+
+
+def _arranged(
+    lookup: Lookup, blueprint: Blueprint, uses: tuple[StepUse, ...]
+) -> tuple[Arrangement, tuple[StepUse, ...]]:
+    """Make the pipeline go as far as the output says; what is added has the place of the key ``output``."""
+    arrangement = arrange([_entry(use) for use in uses], blueprint.output)
+    for at, text in arrangement.problems:
+        place = uses[at].position
+        lookup.problems.append(Problem(place.file, place.line, place.column, text))
+    place = blueprint.positions.get("output", Position(blueprint.file, 0, 0))
+    reported = {entry.name.name for entry in blueprint.steps or () if not entry.name.optional}
+    steps: list[StepUse] = []
+    for item in arrangement.order:
+        if isinstance(item, int):
+            steps.append(uses[item])
+        elif item not in reported:
+            found = _with_arguments(lookup, "step", PluginName(item, position=place), Arguments())
+            steps += [StepUse(step_name(record), "step", record, position=place) for record, _ in found]
+    return arrangement, tuple(steps)
+
+
+def _entry(use: StepUse) -> Entry:
+    if use.record is None:
+        return Entry(use.name, use.kind, "", str(use.position))
+    return Entry(use.record.name, use.kind, use.record.framework, str(use.position))
 
 
 def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
@@ -152,6 +186,7 @@ def _check_tolerance(lookup: Lookup, blueprint: Blueprint, selection: Selection)
     for use in selection.steps:
         run = selection.phase(use.name) if use.record is None else (use,)
         names.update((step_name(one.record), None) for one in run if one.record)
+    names.update((use.name, None) for use in selection.left_out)
     for step in blueprint.verify.tolerance:
         if step != "*" and step not in names:
             place = blueprint.verify.positions.get(f"tolerance.{step}", NOWHERE)

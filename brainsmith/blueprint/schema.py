@@ -37,10 +37,6 @@ DEFAULT_STEPS = (
     "estimate",
 )
 
-#: What a build can produce in this version, and what later versions add.
-OUTPUTS = ("estimates",)
-LATER_OUTPUTS = ("rtl", "simulated", "synthesised")
-
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -172,6 +168,7 @@ class Blueprint:
     Attributes:
         file: The file as the user named it, as messages show it.
         steps: None where the file has no ``steps``: the build takes `DEFAULT_STEPS`.
+        output: One of `outputs.OUTPUTS`; None where the file has no ``output``: as far as its steps go.
         blanks: Places of the bare ``~`` entries, which stand for nothing.
         positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>``.
     """
@@ -184,7 +181,7 @@ class Blueprint:
     post_hw: tuple[TransformEntry, ...] = ()
     steps: tuple[StepEntry, ...] | None = None
     verify: Verify = field(default_factory=Verify)
-    output: str = "estimates"
+    output: str | None = None
     blanks: tuple[Position, ...] = field(default=(), compare=False)
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
 

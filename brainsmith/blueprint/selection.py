@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.blueprint.schema import NOWHERE, Position
 from brainsmith.plugin.info import PluginInfo
 
@@ -66,6 +67,8 @@ class Selection:
 
     Attributes:
         steps: The pipeline; each phase in it stands for the list of that name.
+        output: How far it goes: one of `outputs.OUTPUTS`.
+        left_out: The steps that the blueprint names and that lie beyond the output.
         skipped: What the blueprint names and the build does without, each with place and reason.
     """
 
@@ -74,6 +77,8 @@ class Selection:
     pre_hw: tuple[TransformUse, ...] = ()
     post_hw: tuple[TransformUse, ...] = ()
     steps: tuple[StepUse, ...] = ()
+    output: str = OUTPUTS[0]
+    left_out: tuple[StepUse, ...] = ()
     skipped: tuple[str, ...] = ()
 
     def phase(self, word: str) -> tuple[TransformUse, ...]:

@@ -19,6 +19,7 @@ class StepConfig:
         synth_clk_period_ns: The target clock, nanoseconds.
         fpga_part: The device; None where the blueprint names none.
         target_fps: Frames per second that folding aims at; None keeps the smallest folding.
+        verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
         kernel_preferences: For each kernel of the blueprint, its backend types, the preferred one first.
     """
 
@@ -26,6 +27,7 @@ class StepConfig:
     synth_clk_period_ns: float = 10.0
     fpga_part: str | None = None
     target_fps: int | None = None
+    verify_input_npy: str | Path | None = None
     kernel_preferences: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def _resolve_fpga_part(self) -> str:
@@ -67,6 +69,8 @@ def finn_config(config: StepConfig) -> Any:
         target_fps=config.target_fps,
         generate_outputs=[DataflowOutputType.ESTIMATE_REPORTS],
     )
+    # FINN's own default is a file name; here None says that there are no golden inputs.
+    made.verify_input_npy = config.verify_input_npy
     made.kernel_preferences = config.kernel_preferences
     return made
 
@@ -119,11 +123,15 @@ def writes_of(view: RecordingView) -> tuple[str, ...]:
 
 
 def describe(value: Any) -> str:
-    """Return a config value as text that differs whenever the value does; a file counts with its content."""
+    """Return a config value as text that differs whenever the value does.
+
+    A file that a `Path` names counts with its content alone: the same file elsewhere is the same value.
+    """
     if isinstance(value, Path) and value.is_file():
         import hashlib
 
-        return f"{value} ({hashlib.blake2b(value.read_bytes(), digest_size=8).hexdigest()})"
+        with value.open("rb") as file:
+            return f"a file of content {hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {describe(value[key])}" for key in sorted(value, key=str)) + "}"
     if isinstance(value, (list, tuple)):

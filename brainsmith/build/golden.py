@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+INPUTS = Path("checkpoints", "00_inputs.npy")
+"""Where golden inputs that were given as an array lie in the output folder."""
+
 RANDOM_SAMPLES = 8
 RANDOM_SEED = 0
 RANDOM_WARNING = (
@@ -78,6 +81,24 @@ def load_golden(
             "one each is needed"
         )
     return GoldenData(stack, known_labels, known)
+
+
+def inputs_file(inputs: str | Path | Array | None, folder: Path) -> Path | None:
+    """Return the file of golden inputs, for steps that run them themselves.
+
+    Args:
+        inputs: A .npy file, or an array, which is written to one.
+        folder: Where it is written; steps that name it name it below this folder.
+
+    Raises:
+        BuildError: They are neither.
+    """
+    if inputs is None or isinstance(inputs, (str, Path)):
+        return None if inputs is None else Path(inputs).absolute()
+    file = folder / INPUTS
+    file.parent.mkdir(exist_ok=True)
+    np.save(file, _read(inputs, "inputs"))
+    return file
 
 
 def _input_of(model: ModelWrapper) -> tuple[str, tuple[int, ...]]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
+from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import lower_bound_warning, read_estimates
-from brainsmith.build.golden import RANDOM_WARNING, load_golden
+from brainsmith.build.golden import RANDOM_WARNING, inputs_file, load_golden
 from brainsmith.build.messages import LOG
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
@@ -60,13 +61,15 @@ class Job:
         steps = self.selection.steps
         self.pipeline = Pipeline(steps, self._between)
         config = StepConfig(output_dir=str(workspace.staging), **self.selection.target)
+        self._config = config
         self._clock = config.synth_clk_period_ns
         cache = BuildCache(self.selection.cache_folder) if use_cache else None
         self._cache = cache
         self.runner = StepRunner(steps, config, workspace.staging, cache, self.selection.folders)
 
     def prepare(self, verify: bool) -> None:
-        """Read the golden data and run them through the input model."""
+        """Read the golden data and run them through the input model; steps get the inputs in any case."""
+        self._config.verify_input_npy = inputs_file(self.selection.golden[0], self.workspace.staging)
         if not verify:
             return
         model = self._source.peek()
@@ -165,6 +168,8 @@ class Job:
             self.runner.results,
             layers,
             estimate,
+            read_circuit(staging),
+            read_synthesis(staging, layers),
             self._accuracy(),
             self.warnings + self.runner.warnings,
             self._graphs(source, last) if page else None,

@@ -1,11 +1,11 @@
-"""What the steps of a pipeline need of the target: said before the first of them runs, not when its turn comes."""
+"""What the steps of a pipeline need, of the target and of tools: said before the first of them runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from brainsmith.build.pipeline import BuildStep
 
 _ASKS_FOR_PART = "._resolve_fpga_part("
+_SIMULATE = ("rtl_size_fifos", "rtl_simulate")
+_SYNTHESISE = ("rtl_synthesise",)
 
 
 def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -> None:
@@ -32,6 +34,47 @@ def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -
             f"{blueprint} names no device, which {', '.join(names)} {'need' if len(names) > 1 else 'needs'}: "
             "add `part:` under `hw_compiler: target:`"
         )
+
+
+def require_tools(steps: Iterable[BuildStep]) -> None:
+    """Raise if a tool that our own steps run is missing or too old; which tools others need is not known.
+
+    Raises:
+        ToolError: All that are, which steps need them, and what to do.
+    """
+    own = [step.name for step in steps if step.framework == "brainsmith" and step.kind == "step"]
+    problems = []
+    for names, check in ((_SIMULATE, _check_simulator), (_SYNTHESISE, _check_synthesiser)):
+        needing = [f"'{name}'" for name in names if name in own]
+        problem = check() if needing else ""
+        if problem:
+            problems.append(f"{problem}\n  {' and '.join(needing)} {_need(needing)}")
+    if problems:
+        raise ToolError(
+            "\n".join(problems) + "\n  how far a build goes: `output` in the blueprint, --produce, produce="
+        )
+
+
+def _check_simulator() -> str:
+    from brainsmith.rtl.simulation.toolchain import find_toolchain
+
+    try:
+        find_toolchain()
+    except ToolError as error:
+        return str(error)
+    return ""
+
+
+def _check_synthesiser() -> str:
+    from brainsmith.plugin.tools import find_package
+
+    if find_package("pyosys", "").usable:
+        return ""
+    return "no design can be synthesised:\n  pyosys is missing: pip install pyosys"
+
+
+def _need(names: list[str]) -> str:
+    return "need it" if len(names) > 1 else "needs it"
 
 
 def _source(step: BuildStep) -> str:

@@ -6,6 +6,7 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.blueprint.outputs import Entry, arrange
 from brainsmith.blueprint.selection import step_name
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.errors import BuildError
@@ -43,6 +44,43 @@ def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, .
         PluginNotFoundError: A name is unknown.
     """
     return _checked([_entry(entry, at, registry) for at, entry in enumerate(entries)])
+
+
+def arranged(
+    steps: tuple[BuildStep, ...], output: str | None, registry: Registry
+) -> tuple[tuple[BuildStep, ...], str]:
+    """Make a Python list go as far as an output says.
+
+    Args:
+        steps: As `steps_from` gives them.
+        output: One of `outputs.OUTPUTS`; None to go as far as the list does: only what an RTL step in it needs
+            is added, and nothing after the last one.
+        registry: Where the steps that are added are looked up.
+
+    Returns:
+        The steps, and the output.
+
+    Raises:
+        BuildError: RTL steps stand where they cannot work; all of them are named.
+        PluginNotFoundError: A step that is added is unknown.
+    """
+    entries = [
+        Entry(
+            step.record.name if step.record is not None else step.name,
+            step.kind,
+            step.framework,
+            f"steps[{at}]",
+        )
+        for at, step in enumerate(steps)
+    ]
+    arrangement = arrange(entries, output, complete=False)
+    if arrangement.problems:
+        raise BuildError("\n".join(f"steps[{at}]: {text}" for at, text in arrangement.problems))
+    order = [
+        steps[item] if isinstance(item, int) else plugin_step(registry.resolve("step", item))
+        for item in arrangement.order
+    ]
+    return _checked(order), arrangement.output
 
 
 def plugin_step(record: PluginInfo, arguments: Mapping[str, Any] | None = None) -> BuildStep:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.registry import Registry
 
 SCHEMA = "brainsmith.report/1"
+PACKAGE = "accelerator"
 
 
 def assemble(
@@ -25,6 +28,8 @@ def assemble(
     steps: Sequence[StepResult],
     layers: list[dict[str, Any]],
     estimate: dict[str, Any] | None,
+    rtl: dict[str, Any] | None,
+    synthesis: dict[str, Any] | None,
     accuracy: dict[str, Any] | None,
     warnings: Iterable[str],
     graphs: dict[str, Any] | None,
@@ -39,6 +44,8 @@ def assemble(
         "steps": [_step(step) for step in steps],
         "layers": layers,
         "estimate": estimate,
+        "rtl": rtl,
+        "synthesis": synthesis,
         "accuracy": accuracy,
         "warnings": list(warnings),
         "graphs": graphs,
@@ -100,41 +107,43 @@ def imported_modules(registry: Registry) -> list[str]:
 
 
 def summary_text(report: dict[str, Any], output: Path) -> str:
-    """Return the end of a build for a terminal: layers, cycles, rate, resources, accuracy, and the folder."""
-    lines = []
-    reused = sum(step["reused"] for step in report["steps"])
-    seconds = sum(step["seconds"] for step in report["steps"])
-    lines.append(
-        ("steps", f"{len(report['steps'])} in {seconds:.1f} s" + (f", {reused} reused" if reused else ""))
-    )
+    """Return the end of a build for a terminal: what was made, how fast and how large it is, and where it is."""
+    lines = [("steps", _steps(report["steps"]))]
     if report["layers"]:
         lines.append(("layers", str(len(report["layers"]))))
-    estimate = report["estimate"]
-    if estimate is not None:
-        lines.append(
-            (
-                "cycles",
-                f"{_count(estimate['interval_cycles'])} per frame, "
-                f"{_count(estimate['latency_cycles'])} latency",
-            )
-        )
-        lines.append(("rate", f"{_count(estimate['fps'])} frames per second"))
-        resources = (("LUT", "lut"), ("BRAM18", "bram18"), ("DSP", "dsp"))
-        figures = ", ".join(f"{_count(estimate[key])} {name}" for name, key in resources)
-        lines.append(("resources", ("at least " if estimate["lut_not_modelled"] else "") + figures))
-    accuracy = report["accuracy"]
-    if accuracy is not None:
-        lines.append(("accuracy", _accuracy(accuracy)))
+    if report["estimate"] is not None:
+        lines += _estimate(report["estimate"])
+    if report.get("rtl") is not None:
+        lines += circuit_lines(report["rtl"])
+    if report.get("synthesis") is not None:
+        lines.append(("synthesis", synthesis_line(report["synthesis"])))
+    if report["accuracy"] is not None:
+        lines.append(("accuracy", _accuracy(report["accuracy"])))
     lines.append(("output", str(output)))
+    if (output / PACKAGE).is_dir():
+        lines.append(("package", str(output / PACKAGE)))
     text = [f"{name:<10} {value}" for name, value in lines]
     text.extend(f"warning: {warning}" for warning in report["warnings"])
     return "\n".join(text)
 
 
+def _steps(steps: list[dict[str, Any]]) -> str:
+    reused = sum(step["reused"] for step in steps)
+    seconds = sum(step["seconds"] for step in steps)
+    return f"{len(steps)} in {seconds:.1f} s" + (f", {reused} reused" if reused else "")
+
+
+def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
+    resources = (("LUT", "lut"), ("BRAM18", "bram18"), ("DSP", "dsp"))
+    figures = ", ".join(f"{count(estimate[key])} {name}" for name, key in resources)
+    cycles = f"{count(estimate['interval_cycles'])} per frame, {count(estimate['latency_cycles'])} latency"
+    return [
+        ("cycles", cycles),
+        ("rate", f"{count(estimate['fps'])} frames per second"),
+        ("resources", ("at least " if estimate["lut_not_modelled"] else "") + figures),
+    ]
+
+
 def _accuracy(accuracy: dict[str, Any]) -> str:
     after = "not measured" if accuracy["after"] is None else f"{accuracy['after']:.2%}"
     return f"{after} after the build, {accuracy['before']:.2%} before ({accuracy['samples']} samples)"
-
-
-def _count(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:,.0f}"

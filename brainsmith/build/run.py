@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.job import Job
 from brainsmith.build.layers import refuse, unsupported_layers
 from brainsmith.build.model import read_model
-from brainsmith.build.needs import require_part
+from brainsmith.build.needs import require_part, require_tools
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, OutputError
@@ -29,6 +29,7 @@ def build(
     blueprint: str | Path | Blueprint | None = None,
     output: str | Path = "build",
     *,
+    produce: str | None = None,
     steps: list[Any] | None = None,
     verify_inputs: Any = None,
     verify_labels: Any = None,
@@ -45,12 +46,14 @@ def build(
         model: An ONNX file, or a QONNX model.
         blueprint: A YAML file, or a blueprint that was read; None takes the default steps.
         output: The folder for everything; an earlier build in it is replaced when this one has succeeded.
-        steps: The pipeline as Python, in place of the blueprint's: functions `(model, cfg) -> model`, names
-            of steps, transforms.
+        produce: How far to go, in place of the blueprint's `output`: "estimates", "rtl", "simulated" or
+            "synthesised". Steps beyond it are left out, and those that it takes are added.
+        steps: The pipeline as Python, in place of the blueprint's steps and output: functions `(model, cfg) ->
+            model`, names of steps, transforms. Without `produce`, it ends where the list does.
         verify_inputs: Golden inputs (.npy or array), in place of the blueprint's.
         verify_labels: The right class of each.
         verify_expected: The right output of each.
-        verify: Whether to check the model after each step.
+        verify: Whether to check the model after each step; steps that verify circuits do so all the same.
         report: Whether to write `report.html` and the graphs in `report.json`.
         progress: Called with what happens; `print` will do.
         explain: Whether progress says of each step why it was not reused.
@@ -63,12 +66,14 @@ def build(
         BuildError: A step failed; the message names it, the steps before it, and the last good model.
         VerificationError: A step changed what the model computes.
         PluginLoadError: A plugin cannot be imported.
+        ToolError: A tool that the steps need is missing or too old; nothing has run.
         KeyboardInterrupt: The build was interrupted; nothing is left of it but the cache.
     """
     workspace = Workspace(output)
     with _nothing_half_written(workspace):
         source = read_model(model)
-        selection = _select(Request(blueprint, steps, verify_inputs, verify_labels, verify_expected), source)
+        golden = (verify_inputs, verify_labels, verify_expected)
+        selection = _select(Request(blueprint, steps, *golden, produce), source)
         job = Job(selection, source, workspace, use_cache, progress, explain)
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
@@ -125,4 +130,5 @@ def _select(request: Request, source: Artifact) -> BuildSelection:
         raise
     refuse(unsupported, selection.steps)
     require_part(selection.steps, selection.target["fpga_part"], selection.description["file"])
+    require_tools(selection.steps)
     return selection

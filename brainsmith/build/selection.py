@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.build.plan import steps_from, steps_of
-from brainsmith.errors import BlueprintError
+from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
+from brainsmith.build.plan import arranged, steps_from, steps_of
+from brainsmith.errors import BlueprintError, BuildError
 
 if TYPE_CHECKING:
     from brainsmith.blueprint.schema import Blueprint
@@ -26,6 +27,7 @@ class Request:
     verify_inputs: Any = None
     verify_labels: Any = None
     verify_expected: Any = None
+    produce: str | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class BuildSelection:
 
     Attributes:
         steps: The pipeline.
+        output: How far it goes: one of `outputs.OUTPUTS`.
         target: Fields of the steps' config.
         golden: Inputs, labels and expected outputs: a path, an array or None each.
         tolerances: By step; "*" for all others.
@@ -45,6 +48,7 @@ class BuildSelection:
     """
 
     steps: tuple[BuildStep, ...]
+    output: str
     target: dict[str, Any]
     golden: tuple[Any, Any, Any]
     tolerances: dict[str, float]
@@ -63,7 +67,9 @@ def select(request: Request) -> BuildSelection:
 
     Raises:
         BlueprintError: All that is wrong with the blueprint.
+        BuildError: What is to be produced is none of the outputs; the steps given cannot run in their order.
     """
+    _check_output(request.produce)
     from brainsmith.plugin import get_plugin_manager
     from brainsmith.settings import load_settings
 
@@ -71,20 +77,35 @@ def select(request: Request) -> BuildSelection:
     manager = get_plugin_manager()
     registry, _ = manager.all_records()
     blueprint, chosen = _resolved(request, registry)
+    steps, output = (
+        (steps_of(chosen), chosen.output)
+        if request.steps is None
+        else arranged(steps_from(request.steps, registry), request.produce, registry)
+    )
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
         manager.use_blueprint(blueprint.file, chosen.records)
     return BuildSelection(
-        steps=steps_of(chosen) if request.steps is None else steps_from(request.steps, registry),
+        steps=steps,
+        output=output,
         target=_target(blueprint, chosen),
         golden=_golden(request, blueprint),
         tolerances=dict(blueprint.verify.tolerance),
-        description=_description(blueprint),
+        description=_description(blueprint, output),
         registry=registry,
         cache_folder=Path(settings.cache_dir) / "builds",
         folders=_plugin_sources(settings, registry),
         warnings=chosen.skipped,
     )
+
+
+def _check_output(output: object) -> None:
+    if output is None or output in OUTPUTS:
+        return
+    from brainsmith.blueprint.names import did_you_mean
+
+    hint = did_you_mean(output, OUTPUTS) if isinstance(output, str) else ""
+    raise BuildError(wrong_output("produce", repr(output), hint))
 
 
 def _resolved(request: Request, registry: Registry) -> tuple[Blueprint, Selection]:
@@ -93,13 +114,16 @@ def _resolved(request: Request, registry: Registry) -> tuple[Blueprint, Selectio
     from brainsmith.blueprint.selection import Selection
 
     blueprint = request.blueprint
+    # Steps in place of the blueprint's are also in place of how far those go.
+    output = request.produce if request.steps is None else OUTPUTS[0]
     if blueprint is None and request.steps is not None:
         return Blueprint("(no blueprint)"), Selection()
     from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
 
     if isinstance(blueprint, (str, Path)):
-        return check_blueprint(blueprint, registry)
+        return check_blueprint(blueprint, registry, output=output)
     blueprint = blueprint or Blueprint("(no blueprint)")
+    blueprint = replace(blueprint, output=output or blueprint.output)
     missing = missing_files(blueprint)
     if missing:
         raise BlueprintError(missing)
@@ -124,12 +148,12 @@ def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any]:
     return inputs, labels, expected
 
 
-def _description(blueprint: Blueprint) -> dict[str, Any]:
+def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:
     target = blueprint.target
     return {
         "file": blueprint.file,
         "target": {"part": target.part, "clock_ns": target.clock_ns, "fps": target.fps},
-        "output": blueprint.output,
+        "output": output,
     }
 
 

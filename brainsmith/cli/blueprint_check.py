@@ -40,6 +40,7 @@ def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str
         if use.kind == "phase":
             steps.extend(f"     {_transform(transform)}" for transform in selection.phase(use.name))
     yield "steps", "\n".join(steps)
+    yield "output", _output(selection)
     yield "plugins", f"{len(selection.records)} are named, and no others are loaded"
 
 
@@ -54,6 +55,11 @@ def _target(blueprint: Blueprint) -> str:
         for name, value in parts
         if value is not None
     )
+
+
+def _output(selection: Selection) -> str:
+    left_out = ", ".join(use.name for use in selection.left_out)
+    return f"{selection.output}; left out, because beyond it: {left_out}" if left_out else selection.output
 
 
 def _kernel(use: KernelUse) -> str:

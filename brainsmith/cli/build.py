@@ -25,6 +25,7 @@ def run(options: Options, terminal: Terminal) -> int:
         options.required("MODEL"),
         options.required("--blueprint"),
         options.required("--output"),
+        produce=options.text("--produce"),
         verify_inputs=options.text("--verify-inputs"),
         verify_labels=options.text("--verify-labels"),
         verify_expected=options.text("--verify-expected"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.arguments import Argument, Verb
 from brainsmith.plugin.info import PLUGIN_TYPES
 
@@ -82,6 +83,12 @@ VERBS = (
                 required=True,
             ),
             Argument("--output", "DIR", "the folder for everything", completes="folders", required=True),
+            Argument(
+                "--produce",
+                "OUTPUT",
+                f"how far to go, in place of the blueprint's output: {', '.join(OUTPUTS)}",
+                choices=OUTPUTS,
+            ),
             Argument(
                 "--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's", completes="files"
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brainsmith.blueprint.loader import load_blueprint
+from brainsmith.blueprint.outputs import RTL_STEPS
 from brainsmith.blueprint.resolve import resolve_blueprint
 from brainsmith.errors import BlueprintError
 from brainsmith.plugin.files import SourceFile
@@ -120,7 +121,14 @@ def expand_norms(model, cfg): ...
 """
     + "".join(
         f"\n@step\ndef {name}(model, cfg): ...\n"
-        for name in ("qonnx_to_finn", "streamline", "hardware_inference", "specialize", "estimate")
+        for name in (
+            "qonnx_to_finn",
+            "streamline",
+            "hardware_inference",
+            "specialize",
+            "estimate",
+            *RTL_STEPS,
+        )
     )
     + """
 GROUPS = {
@@ -172,7 +180,13 @@ from brainsmith.plugin.core import transform
 class MovePastFork: ...
 """,
     "acme-norms": """
-from brainsmith.plugin.core import backend, kernel
+from brainsmith.plugin.core import backend, kernel, step
+
+@step
+def rtl_synthesise(model, cfg, tool="vivado"): ...
+
+@step
+def look(model, cfg): ...
 
 @kernel
 class FancyMatMul: ...

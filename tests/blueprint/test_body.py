@@ -11,7 +11,7 @@ TOLERANCE = "verify.tolerance must be a number from 0 up, or a mapping from step
 def test_an_empty_blueprint_is_the_default_build(files):
     blueprint = files.load("hw_compiler: {}")
     assert blueprint == Blueprint(blueprint.file)
-    assert blueprint.output == "estimates"
+    assert blueprint.output is None
 
 
 def test_phases_are_found_by_their_word(files):
@@ -75,7 +75,7 @@ def test_pitfall_16_what_is_wrong_at_the_root(files, text, expected):
 
 def test_pitfall_20_all_errors_come_at_once_in_the_order_of_the_file(files):
     text = """\
-output: rtl
+output: bitstream
 steps: [~pre_hw]
 kernels:
 - {kernl: a}
@@ -85,7 +85,7 @@ transforms: [{transform: A, args: {x: 1, x: 2}}]
 verfy: {}
 """
     assert files.body_errors(text) == [
-        "x.yaml:2:11: output: rtl is not available in this version; available: estimates",
+        "x.yaml:2:11: output must be one of estimates, rtl, simulated, synthesised, not 'bitstream'.",
         "x.yaml:3:11: 'pre_hw' places a list, so it cannot be optional: write it without ~",
         "x.yaml:5:6: unknown key 'kernl' in kernels[0]. Did you mean 'kernel'?",
         "x.yaml:6:5: kernels[1] must be a name "
@@ -107,17 +107,17 @@ def test_steps_must_place_every_list(files):
     ]
 
 
-@pytest.mark.parametrize("word", ["rtl", "simulated", "synthesised"])
-def test_later_outputs_are_known_but_not_available(files, word):
-    assert files.body_errors(f"output: {word}") == [
-        f"x.yaml:2:11: output: {word} is not available in this version; available: estimates"
-    ]
+@pytest.mark.parametrize("word", ["estimates", "rtl", "simulated", "synthesised"])
+def test_the_four_outputs(files, word):
+    assert files.body(f"output: {word}").output == word
 
 
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
         ("estimate", "'estimate'. Did you mean 'estimates'?"),
+        ("simulate", "'simulate'. Did you mean 'simulated'?"),
+        ("synthesized", "'synthesized'. Did you mean 'synthesised'?"),
         ("pdf", "'pdf'."),
         ("~", "null"),
         ("[rtl]", "a list"),

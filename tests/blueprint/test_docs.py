@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from brainsmith.blueprint import check_blueprint, load_blueprint
-from brainsmith.blueprint.schema import DEFAULT_STEPS, KEYS, LATER_OUTPUTS, OUTPUTS, PHASES
+from brainsmith.blueprint.outputs import OUTPUTS, RTL_STEPS
+from brainsmith.blueprint.schema import DEFAULT_STEPS, KEYS, PHASES
 from brainsmith.plugin import get_plugin_manager
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +49,7 @@ def test_every_key_is_documented(word):
 
 
 def test_every_word_is_documented():
-    for word in (*PHASES, *OUTPUTS, *LATER_OUTPUTS):
+    for word in (*PHASES, *OUTPUTS, *RTL_STEPS):
         assert f"`{word}`" in TEXT
     assert ", ".join(DEFAULT_STEPS) in TEXT
 

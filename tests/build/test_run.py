@@ -66,6 +66,7 @@ def test_a_build_from_python(tmp_path):
     )
     assert tree(tmp_path / "out") == [
         ".build.json",
+        "checkpoints/00_inputs.npy",
         "checkpoints/01_named.onnx",
         "checkpoints/02_InferShapes.onnx",
         "checkpoints/03_same.onnx",
@@ -118,6 +119,7 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
     ]
     assert tree(tmp_path / "out") == [
         ".build.json",
+        "failed/checkpoints/00_inputs.npy",
         "failed/checkpoints/01_named.onnx",
         f"failed/checkpoints/02_{name}.onnx",
         "failed/report.html",

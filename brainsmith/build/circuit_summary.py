@@ -1,0 +1,62 @@
+"""The lines that end a build on a terminal about its circuit: what was simulated, measured and synthesised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values of what is known of a circuit; `rtl` as in `report.json`."""
+    lines = []
+    if rtl["frames"] is not None:
+        lines.append(("circuit", _verdict(rtl)))
+    if rtl["interval_cycles"] is not None:
+        lines.append(("measured", _measured(rtl)))
+    if rtl["fifos"]:
+        bits = sum(fifo["total_bits"] or 0 for fifo in rtl["fifos"])
+        lines.append(("FIFOs", f"{len(rtl['fifos'])} with {count(bits)} bits"))
+    return lines
+
+
+def synthesis_line(synthesis: dict[str, Any]) -> str:
+    """Return what a synthesis needs of the part; `synthesis` as in `report.json`."""
+    names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "dsp": "DSP"}
+    figures = ", ".join(f"{count(synthesis[key])} {name}" for key, name in names.items())
+    made = " by ".join(part for part in (synthesis["family"], synthesis["tool"]) if part)
+    return f"{figures} ({made})" if made else figures
+
+
+def _verdict(rtl: dict[str, Any]) -> str:
+    text = _outcome(rtl["frames"], rtl["mismatches"])
+    if rtl["stalled_frames"]:
+        text += f"; with stalls {_outcome(rtl['stalled_frames'], rtl['stalled_mismatches'])}"
+        shares = [(end, rtl["stalled_shares"][end]) for end in ("input", "output")]
+        known = [f"{end} {share:.0%}" for end, share in shares if share is not None]
+        text += f" (held back: {', '.join(known)} of the cycles)" if known else ""
+    return text
+
+
+def _outcome(frames: float, mismatches: float | None) -> str:
+    if mismatches is None:
+        return f"{count(frames)} frames, not compared"
+    return f"{count(mismatches)} of {count(frames)} frames differ"
+
+
+def _measured(rtl: dict[str, Any]) -> str:
+    parts = [
+        f"{cycles(rtl[f'{name}_cycles'])} {words} (estimated {count(rtl[f'{name}_estimate'])})"
+        for name, words in (("interval", "per frame"), ("latency", "latency"))
+    ]
+    return ", ".join(parts)
+
+
+def cycles(value: float | None) -> str:
+    """Write measured cycles: an average may have a fraction."""
+    if value is None or value == round(value):
+        return count(value)
+    return f"{value:,.2f}"
+
+
+def count(value: float | None) -> str:
+    """Write a count with separators; `unknown` for None."""
+    return "unknown" if value is None else f"{value:,.0f}"
