@@ -47,6 +47,7 @@ def build_simulator(
     interface: Interface | None = None,
     cache: Path | None = None,
     tools: Toolchain | None = None,
+    quick: bool = False,
 ) -> Simulator:
     """Build a simulation, or take the one that was built of the same content.
 
@@ -55,6 +56,8 @@ def build_simulator(
         interface: How it is driven; found from FINN's names of the ports by default.
         cache: Where simulations are kept; the user's cache folder by default.
         tools: What it is built with; found by default.
+        quick: Whether to compile without optimising: many times faster for a large design, and it runs several times
+            slower. Right for a few thousand cycles.
 
     Raises:
         SimulationError: The tools reject the design, or the cache cannot be written.
@@ -63,8 +66,8 @@ def build_simulator(
     tools = tools or find_toolchain()
     store = Store(cache or Path(cache_dir()) / "rtl")
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
-    key = _key(plan, tools, store)
-    entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key)))
+    key = _key(plan, tools, store, quick)
+    entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key), quick))
     ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
     return Simulator(
         plan, ports, interface or find_interface(plan.top, ports), native.load(entry / "simulation.so")
@@ -75,11 +78,10 @@ def _runtime_key(tools: Toolchain) -> str:
     return _digest(tools.versions, tools.root, COMPILE, platform.machine(), REDIRECT.read_text())
 
 
-def _key(plan: SimulationPlan, tools: Toolchain, store: Store) -> str:
+def _key(plan: SimulationPlan, tools: Toolchain, store: Store, quick: bool) -> str:
     """Return what stands for a simulation: memories are loaded by their path, so the place is part of it."""
-    return _digest(
-        plan.digest(), VERILATE, _runtime_key(tools), DRIVER.read_text(), str(store.folder.resolve())
-    )
+    place = str(store.folder.resolve())
+    return _digest(plan.digest(), VERILATE, _runtime_key(tools), DRIVER.read_text(), place, quick)
 
 
 def _digest(*parts: Any) -> str:
@@ -91,7 +93,9 @@ def _build_runtime(tools: Toolchain, work: Path) -> None:
         _execute(command)
 
 
-def _build_model(plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, entry: Path) -> None:
+def _build_model(
+    plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, entry: Path, quick: bool
+) -> None:
     """Fill the folder of a simulation, which will lie at `entry`: its library, its ports, its memories."""
     memories = (entry / "memories").resolve()
     sources = [work / "sources" / source.name for source in plan.sources]
@@ -105,7 +109,7 @@ def _build_model(plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Pa
     _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
     unit = model / "all.cc"
     _write(unit, translation_unit([path.name for path in model.glob("Vtop*.cpp")], port_table(ports)))
-    _execute(compile_model(plan, tools, unit, runtime, work / "simulation.so"))
+    _execute(compile_model(plan, tools, unit, runtime, work / "simulation.so", quick))
     for path in sorted(model.iterdir()):
         path.unlink()
     model.rmdir()

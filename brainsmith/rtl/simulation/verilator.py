@@ -22,6 +22,9 @@ VERILATE = ("--cc", "--no-timing", "--assert", "-Wno-fatal", "-O3", "--x-assign"
 COMPILE = ("-O2", "-fPIC", "-std=c++17", "-fvisibility=hidden", "-fno-gnu-unique", "-w")
 """Simulations must not see each other's symbols: many are loaded into one process."""
 
+QUICK = ("-O0",)
+"""After `COMPILE`, for a simulation that is so short that compiling it is what costs."""
+
 RUNTIME = ("verilated", "verilated_threads", "verilated_vcd_c")
 """What every model needs of Verilator's own C++, compiled once per machine and version."""
 
@@ -68,10 +71,10 @@ def verilate(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path], fo
 
 
 def compile_model(
-    plan: SimulationPlan, tools: Toolchain, unit: Path, runtime: Path, library: Path
+    plan: SimulationPlan, tools: Toolchain, unit: Path, runtime: Path, library: Path, quick: bool = False
 ) -> Command:
     """Return what compiles a design's C++ and the driver, one translation unit, into a library."""
-    flags = [*COMPILE, *_includes(tools), "-I", str(unit.parent)]
+    flags = [*COMPILE, *(QUICK if quick else ()), *_includes(tools), "-I", str(unit.parent)]
     if plan.trace:
         flags += ["-DBRAINSMITH_TRACE", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1"]
     link = [str(unit), *(str(runtime / f"{name}.o") for name in RUNTIME), "-pthread", "-o", str(library)]
