@@ -1,9 +1,12 @@
 import re
 from pathlib import Path
 
+from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.report import SCHEMA, assemble, summary_text
 from brainsmith.build.result import StepResult
 from brainsmith.build.verify import Verified
+
+from .circuit_files import SIMULATION, write_circuit
 
 DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 STEPS = [
@@ -18,6 +21,7 @@ ESTIMATE = {
     "lut": 1271,
     "bram18": 3,
     "dsp": None,
+    "lut_not_modelled": ["a"],
 }
 ACCURACY = {"samples": 360, "before": 0.9639, "after": None}
 
@@ -31,6 +35,8 @@ def report(**changes):
         "steps": STEPS,
         "layers": [{"name": "a"}],
         "estimate": ESTIMATE,
+        "rtl": None,
+        "synthesis": None,
         "accuracy": ACCURACY,
         "warnings": ["look here"],
         "graphs": None,
@@ -82,7 +88,7 @@ def test_the_summary():
         "layers     1",
         "cycles     1,024 per frame, 2,528 latency",
         "rate       195,312 frames per second",
-        "resources  1,271 LUT, 3 BRAM18, unknown DSP",
+        "resources  at least 1,271 LUT, 3 BRAM18, unknown DSP",
         "accuracy   not measured after the build, 96.39% before (360 samples)",
         "output     /out",
         "warning: look here",
@@ -95,6 +101,59 @@ def test_the_summary_without_estimates():
         "steps      3 in 2.2 s, 1 reused",
         "output     /out",
     ]
+
+
+def circuit_summary(folder, **files):
+    """The lines between those of the steps and that of the output."""
+    write_circuit(folder, **files)
+    made = report(layers=[], estimate=None, accuracy=None, warnings=[])
+    made |= {"rtl": read_circuit(folder), "synthesis": read_synthesis(folder)}
+    return summary_text(made, folder).splitlines()[1:]
+
+
+def test_the_summary_of_a_circuit(tmp_path):
+    (tmp_path / "accelerator").mkdir()
+    assert circuit_summary(tmp_path) == [
+        "circuit    0 of 360 frames differ; with stalls 0 of 1,080 frames differ "
+        "(held back: input 31%, output 29% of the cycles)",
+        "measured   512 per frame (estimated 512), 640 latency (estimated 576)",
+        "FIFOs      1 with 224 bits",
+        "synthesis  4,312 LUT, 5,120 FF, 3 BRAM18, 8 DSP (xcup by Yosys 0.70)",
+        f"output     {tmp_path}",
+        f"package    {tmp_path}/accelerator",
+    ]
+
+
+def test_the_summary_of_a_circuit_that_was_not_simulated(tmp_path):
+    assert circuit_summary(tmp_path, rtl_simulation=None, rtl_synthesis=None) == [
+        "FIFOs      1 with 224 bits",
+        f"output     {tmp_path}",
+    ]
+
+
+def test_the_summary_of_a_circuit_of_which_little_is_known(tmp_path):
+    simulation = {"frames": 3, "interval_cycles": 512.25, "stalled_frames": 9, "stalled_mismatches": 2}
+    assert circuit_summary(tmp_path, design=None, rtl_simulation=simulation, rtl_synthesis={"lut": 1}) == [
+        "circuit    3 frames, not compared; with stalls 2 of 9 frames differ",
+        "measured   512.25 per frame (estimated unknown), unknown latency (estimated unknown)",
+        "FIFOs      1 with 224 bits",
+        "synthesis  1 LUT, unknown FF, unknown BRAM18, unknown DSP",
+        f"output     {tmp_path}",
+    ]
+
+
+def names(value):
+    """All names of fields in a part of the report."""
+    if isinstance(value, list):
+        return {name for item in value for name in names(item)}
+    return set(value) | names(list(value.values())) if isinstance(value, dict) else set()
+
+
+def test_every_field_of_a_circuit_is_documented(tmp_path):
+    write_circuit(tmp_path)
+    documented = set(re.findall(r"`(\w+)(?:\[\])?`", DOCS.read_text()))
+    assert names(read_circuit(tmp_path)) | names(read_synthesis(tmp_path)) <= documented
+    assert set(SIMULATION) <= names(read_circuit(tmp_path))
 
 
 def test_every_field_is_documented():

@@ -1,0 +1,105 @@
+"""What the RTL steps left, as a report has it: all of it, some of it, damaged."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brainsmith.build.circuits import read_circuit, read_synthesis
+
+from .circuit_files import FIFOS, FILES, SIMULATION, SYNTHESIS, write_circuit
+
+
+def test_the_circuit(tmp_path):
+    found = read_circuit(write_circuit(tmp_path))
+    design = found.pop("design")
+    assert found == {**SIMULATION, "fifos": FIFOS["fifos"]}
+    assert design["top"] == "finn_design"
+    assert [layer["name"] for layer in design["layers"]] == [
+        "Thresholding_rtl_0", "MVAU_rtl_0_memstream_wrapper", "MVAU_rtl_0",
+    ]  # fmt: skip
+    assert design["layers"][0] == {
+        "name": "Thresholding_rtl_0", "kernel": "Thresholding_rtl", "module": "T0", "cycles": 64,
+    }  # fmt: skip
+    assert design["links"][1] == {
+        "name": "Thresholding_rtl_0_out0_V",
+        "source": "Thresholding_rtl_0.out0_V",
+        "target": "MVAU_rtl_0.in0_V",
+        "bits": 32,
+        "depth": 7,
+        "tensor": "t",
+        "lanes": 8,
+        "lane_bits": 4,
+    }
+    assert design["links"][0]["source"] == "s_axis_0"
+    assert design["links"][2]["tensor"] is None
+    assert design["inputs"] == [{"name": "s_axis_0", "bits": 8, "tensor": "x", "shape": [1, 64]}]
+    assert design["outputs"] == [{"name": "m_axis_0", "bits": 16, "tensor": "y", "shape": [1, 10]}]
+
+
+def test_the_synthesis(tmp_path):
+    assert read_synthesis(write_circuit(tmp_path)) == SYNTHESIS
+
+
+def test_an_estimate_that_the_synthesis_does_not_have_is_that_of_the_layers(tmp_path):
+    layer = {key: value for key, value in SYNTHESIS["layers"][0].items() if key != "estimate"}
+    write_circuit(tmp_path, rtl_synthesis={**SYNTHESIS, "layers": [layer]})
+    found = read_synthesis(tmp_path, [{"name": "MVAU_rtl_0", "lut": None, "bram18": 2, "dsp": 1, "ff": 9}])
+    assert found["layers"][0]["estimate"] == {"lut": None, "bram18": 2, "dsp": 1}
+
+
+def test_a_build_that_ended_before(tmp_path):
+    assert read_circuit(tmp_path) is None
+    assert read_synthesis(tmp_path) is None
+
+
+def test_a_design_that_was_not_simulated(tmp_path):
+    found = read_circuit(write_circuit(tmp_path, rtl_fifos=None, rtl_simulation=None))
+    assert found["frames"] is None
+    assert found["stalled_cycles"] == {"input": None, "output": None}
+    assert (found["interval_estimate"], found["latency_estimate"]) == (512, 576)
+    assert [(fifo["name"], fifo["depth"], fifo["gauge"], fifo["total_bits"]) for fifo in found["fifos"]] == [
+        ("s_axis_0", 2, None, 16),
+        ("Thresholding_rtl_0_out0_V", 7, None, 224),
+    ]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]", "null", '"x"', "NaN", "[" * 100_000, '{"layers": 3}'])
+def test_damaged_files_leave_fields_unknown(tmp_path, damage):
+    write_circuit(tmp_path, design=damage, rtl_fifos=damage, rtl_simulation=damage, rtl_synthesis=damage)
+    found, synthesis = read_circuit(tmp_path), read_synthesis(tmp_path)
+    if damage == '{"layers": 3}':
+        assert found["design"]["layers"] == []
+        assert found["fifos"] == []
+        assert synthesis["layers"] == []
+    else:
+        assert found is None
+        assert synthesis is None
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_value_of_any_kind_anywhere_gives_a_report(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("odd")
+    write_circuit(
+        folder, **{name.rpartition("/")[2][:-5]: _altered(content, data) for name, content in FILES.items()}
+    )
+    json.dumps([read_circuit(folder), read_synthesis(folder)], allow_nan=False)
+
+
+def _altered(content, data):
+    """Put something else in one place of a structure."""
+    if not content or not isinstance(content, dict | list) or data.draw(st.integers(0, 4)) == 0:
+        return data.draw(VALUES)
+    key = data.draw(st.sampled_from(list(content) if isinstance(content, dict) else range(len(content))))
+    copy = dict(content) if isinstance(content, dict) else list(content)
+    copy[key] = _altered(content[key], data)
+    return copy
