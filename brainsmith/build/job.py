@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import read_circuit, read_synthesis
-from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import lower_bound_warning, read_estimates
 from brainsmith.build.golden import RANDOM_WARNING, inputs_file, load_golden
