@@ -1,8 +1,17 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 
-from brainsmith.build.config import RecordingView, StepConfig, current, describe, reads_of, writes_of
+from brainsmith.build.config import (
+    RecordingView,
+    StepConfig,
+    current,
+    describe,
+    finn_config,
+    reads_of,
+    writes_of,
+)
 from brainsmith.errors import BuildError
 
 
@@ -49,6 +58,24 @@ def test_describe_differs_when_a_files_content_does(tmp_path):
     first = describe(file)
     file.write_text("2")
     assert describe(file) != first
+
+
+def test_describe_of_a_file_does_not_depend_on_its_place(tmp_path):
+    (tmp_path / "other").mkdir()
+    files = [tmp_path / "x.npy", tmp_path / "other" / "y.npy"]
+    for file in files:
+        file.write_bytes(b"golden")
+    assert describe(files[0]) == describe(files[1])
+    assert describe(files[0]).startswith("a file of content ")
+    assert str(tmp_path) not in describe({"files": files})
+    assert describe(tmp_path / "none") == repr(tmp_path / "none") != describe(tmp_path)
+
+
+def test_golden_inputs_have_finns_own_name():
+    pytest.importorskip("finn")
+    for given in (None, Path("/golden/x.npy")):
+        made = finn_config(StepConfig(output_dir="/out", verify_input_npy=given))
+        assert made.verify_input_npy == given
 
 
 def test_describe_does_not_depend_on_the_order_of_a_dict():

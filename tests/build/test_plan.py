@@ -1,7 +1,7 @@
 import pytest
 from qonnx.transformation.infer_shapes import InferShapes
 
-from brainsmith.build.plan import steps_from
+from brainsmith.build.plan import arranged, steps_from
 from brainsmith.errors import BuildError, PluginNotFoundError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugins import steps as door
@@ -76,6 +76,30 @@ def test_a_dict_with_other_keys():
         BuildError, match=r"^steps\[0\] must be \{'step' or 'transform': name, 'args': \{\.\.\.\}\}, "
     ):
         plan({"stepp": "cleanup"})
+
+
+def arrange(*entries, output=None):
+    steps, reached = arranged(plan(*entries), output, get_plugin_manager().all_records()[0])
+    return [step.name for step in steps], reached
+
+
+def test_a_function_counts_by_its_name():
+    def rtl_codegen(model, cfg):
+        return model
+
+    def look(model, cfg):
+        return model
+
+    assert arrange("cleanup", rtl_codegen, look) == (["cleanup", "rtl_codegen", "look"], "rtl")
+    assert arrange("cleanup", rtl_codegen, look, output="estimates") == (["cleanup", "look"], "estimates")
+    with pytest.raises(BuildError) as caught:
+        arrange(rtl_codegen, InferShapes(), door.cleanup)
+    assert str(caught.value).splitlines() == [
+        "steps[1]: transform 'InferShapes' stands after 'rtl_codegen' and changes the model, which what was "
+        "generated would no longer fit. Put it before 'rtl_codegen'",
+        "steps[2]: step 'cleanup' stands after 'rtl_codegen' and changes the model, which what was "
+        "generated would no longer fit. Put it before 'rtl_codegen'",
+    ]
 
 
 def test_an_empty_pipeline_and_an_unknown_name():

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from brainsmith.build.selection import Request, select
-from brainsmith.errors import BlueprintError, PluginNotFoundError
+from brainsmith.errors import BlueprintError, BuildError, PluginNotFoundError
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +31,18 @@ def test_steps_take_the_place_of_the_blueprints():
     chosen = select(Request(ROOT / "blueprints" / "digits_mlp.yaml", steps=["cleanup"]))
     assert [step.name for step in chosen.steps] == ["cleanup"]
     assert chosen.target["target_fps"] == 200000
+
+
+def test_how_far_it_goes():
+    blueprint = ROOT / "blueprints" / "digits_mlp.yaml"
+    assert select(Request(blueprint)).output == "estimates"
+    assert select(Request(blueprint)).description["output"] == "estimates"
+    assert select(Request()).output == "estimates"
+    with pytest.raises(BuildError) as caught:
+        select(Request(blueprint, produce="RTL"))
+    assert str(caught.value) == (
+        "produce must be one of estimates, rtl, simulated, synthesised, not 'RTL'. Did you mean 'rtl'?"
+    )
 
 
 def test_without_a_blueprint_the_default_steps_run():

@@ -53,6 +53,20 @@ def test_a_build_shows_its_steps_and_a_summary(job, elsewhere):
     assert [step["name"] for step in report["steps"]] == ["cleanup", "qonnx_to_finn"]
 
 
+def test_how_far_to_go_is_an_option(job, elsewhere):
+    done = brainsmith(*job, "--no-verify", "--no-report", "--produce", "estimates")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((elsewhere / "out" / "report.json").read_text())
+    assert report["blueprint"]["output"] == "estimates"
+    for words in (["--produce", "simulate"], ["--produce=simulate"]):
+        done = brainsmith(*job, *words)
+        assert (done.returncode, done.stderr) == (
+            1,
+            "error: --produce must be estimates, rtl, simulated or synthesised, not 'simulate'. "
+            "Did you mean 'simulated'?\n  brainsmith build --help shows what it takes\n",
+        )
+
+
 def test_warnings_go_to_standard_error(job):
     done = brainsmith(*job)
     assert done.returncode == 0

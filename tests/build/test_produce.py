@@ -1,0 +1,192 @@
+"""How far a build goes, on a project whose own steps stand where the RTL steps do: each notes that it ran."""
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from brainsmith.blueprint.outputs import OUTPUTS, RTL_STEPS, TAKES
+from brainsmith.build import build
+from brainsmith.errors import BlueprintError, BuildError
+from tests.build import graphs
+
+STEPS = """
+    from pathlib import Path
+
+    import numpy as np
+
+    from brainsmith.plugin.core import step
+"""
+STEP = """
+    @step(name="{name}")
+    def {name}(model, cfg, times=1):
+        inputs = cfg.verify_input_npy
+        seen = "none" if inputs is None else str(float(np.load(inputs).sum()))
+        (Path(cfg.output_dir) / "{name}.txt").write_text(f"{{times}} {{seen}}")
+        return model
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with steps of its own by the names of all RTL steps, a model, and golden inputs."""
+    folder = tmp_path / "project"
+    (folder / ".brainsmith").mkdir(parents=True)
+    (folder / "plugins").mkdir()
+    source = STEPS + "".join(STEP.format(name=name) for name in RTL_STEPS)
+    (folder / "plugins" / "circuits.py").write_text(textwrap.dedent(source))
+    monkeypatch.chdir(folder)
+    graphs.quant_mlp().save("m.onnx")
+    np.save("x.npy", graphs.samples(graphs.quant_mlp()))
+    return folder
+
+
+def blueprint(folder, text):
+    file = folder / "b.yaml"
+    file.write_text("hw_compiler:\n" + "".join(f"  {line}\n" for line in text.splitlines()))
+    return file
+
+
+def ran(result):
+    return [step.name for step in result.steps]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_blueprint_says_how_far_and_an_argument_takes_its_place(project, output):
+    file = blueprint(project, f"steps: [cleanup]\noutput: {output}")
+    result = build("m.onnx", file, "out")
+    assert ran(result) == ["cleanup", *TAKES[output]]
+    assert {step.framework for step in result.steps[1:]} <= {"project"}
+    assert result.report["blueprint"]["output"] == output
+    other = OUTPUTS[OUTPUTS.index(output) - 1]
+    result = build("m.onnx", file, "out", produce=other)
+    assert ran(result) == ["cleanup", *TAKES[other]]
+    assert result.report["blueprint"]["output"] == other
+
+
+def test_a_named_step_keeps_its_arguments(project):
+    file = blueprint(project, "steps: [cleanup, rtl_codegen, {step: rtl_size_fifos, args: {times: 3}}]")
+    result = build("m.onnx", file, "out")
+    assert ran(result) == ["cleanup", *TAKES["rtl"]]
+    assert (project / "out" / "rtl_size_fifos.txt").read_text() == "3 none"
+    assert (project / "out" / "rtl_package.txt").read_text() == "1 none"
+
+
+def test_steps_of_python_end_where_the_list_does_or_go_on_to_what_is_asked_for(project):
+    def look(model, cfg):
+        return model
+
+    file = blueprint(project, "output: estimates")
+    listed = ["cleanup", "rtl_codegen", look, {"step": "rtl_size_fifos", "args": {"times": 2}}]
+    result = build("m.onnx", file, "out", steps=listed)
+    assert ran(result) == ["cleanup", "rtl_codegen", "look", "rtl_stitch", "rtl_size_fifos"]
+    assert result.report["blueprint"]["output"] == "rtl"
+    result = build("m.onnx", None, "out", steps=listed, produce="simulated")
+    assert ran(result) == [
+        "cleanup", "rtl_codegen", "look", "rtl_stitch", "rtl_size_fifos", "rtl_simulate", "rtl_package",
+    ]  # fmt: skip
+    assert ran(build("m.onnx", None, "out", steps=listed, produce="estimates")) == ["cleanup", "look"]
+
+
+def test_a_blueprint_that_was_read(project):
+    from brainsmith.blueprint import load_blueprint
+
+    read = load_blueprint(blueprint(project, "steps: [cleanup]\noutput: rtl"))
+    assert ran(build("m.onnx", read, "out")) == ["cleanup", *TAKES["rtl"]]
+    assert ran(build("m.onnx", read, "out", produce="simulated")) == ["cleanup", *TAKES["simulated"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ("simulate", "'simulate'. Did you mean 'simulated'?"),
+        ("bitstream", "'bitstream'."),
+        ("", "''."),
+        (3, "3."),
+    ],
+)
+def test_what_is_no_output(project, wrong, shown):
+    with pytest.raises(BuildError) as caught:
+        build("m.onnx", None, "out", produce=wrong)
+    assert str(caught.value) == f"produce must be one of estimates, rtl, simulated, synthesised, not {shown}"
+    assert not (project / "out").exists()
+
+
+def test_an_order_that_cannot_work_is_said_before_anything_runs(project):
+    with pytest.raises(BlueprintError, match=r"b\.yaml:2:23: step 'project:rtl_codegen' stands after "):
+        build("m.onnx", blueprint(project, "steps: [rtl_stitch, rtl_codegen]"), "out", produce="estimates")
+    with pytest.raises(BuildError) as caught:
+        build("m.onnx", None, "out", steps=["rtl_stitch", "cleanup", "rtl_stitch"])
+    assert str(caught.value).splitlines() == [
+        "steps[1]: step 'cleanup' stands after 'project:rtl_stitch' and changes the model, which what was generated "
+        "would no longer fit. Put it before 'project:rtl_stitch'",
+        "steps[2]: step 'project:rtl_stitch' is listed twice: first at steps[0]",
+    ]
+    assert not (project / "out").exists()
+
+
+def test_an_output_that_leaves_nothing(project):
+    with pytest.raises(BuildError, match=r"^the pipeline has no steps: "):
+        build("m.onnx", None, "out", steps=["rtl_codegen"], produce="estimates")
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_golden_inputs_reach_the_steps_whatever_form_they_have(project, verify):
+    data = np.load("x.npy")
+    expected = f"1 {float(data.sum())}"
+    for inputs in ("x.npy", project / "x.npy", data):
+        build(
+            "m.onnx", None, "out", steps=["rtl_codegen"], verify_inputs=inputs, verify=verify, use_cache=False
+        )
+        assert (project / "out" / "rtl_codegen.txt").read_text() == expected
+    np.testing.assert_array_equal(np.load("out/checkpoints/00_inputs.npy"), data)
+    file = blueprint(project, "steps: [rtl_codegen]\nverify: {inputs: x.npy}")
+    build("m.onnx", file, "out", verify=verify, use_cache=False)
+    assert (project / "out" / "rtl_codegen.txt").read_text() == expected
+
+
+def test_golden_inputs_that_are_none(project):
+    for wrong in (3, np.asarray(["a"])):
+        with pytest.raises(BuildError, match=r"^verify inputs must be real numbers, not "):
+            build("m.onnx", None, "out", steps=["rtl_codegen"], verify_inputs=wrong, verify=False)
+    assert not (project / "out").exists()
+
+
+def test_the_same_golden_file_elsewhere_is_the_same_and_other_content_is_not(project):
+    data = np.load("x.npy")
+    (project / "other").mkdir()
+    np.save("other/copy.npy", data)
+
+    def simulate(inputs):
+        return build("m.onnx", None, "out", steps=["rtl_simulate"], verify_inputs=inputs).steps[-1]
+
+    assert not simulate("x.npy").reused
+    assert simulate("x.npy").reused
+    assert simulate("other/copy.npy").reused
+    assert simulate(data).reused
+    np.save("x.npy", data + 1)
+    changed = simulate("x.npy")
+    assert not changed.reused
+    assert changed.cache.startswith("cfg.verify_input_npy was a file of content ")
+    assert (project / "out" / "rtl_simulate.txt").read_text() == f"1 {float(np.load('x.npy').sum())}"
+    assert simulate("other/copy.npy").reused
+    assert (project / "out" / "rtl_simulate.txt").read_text() == f"1 {float(data.sum())}"
+
+
+def test_steps_that_read_no_golden_inputs_do_not_depend_on_them(project):
+    def built(inputs):
+        return build("m.onnx", None, "out", steps=["cleanup"], verify_inputs=inputs).steps[0]
+
+    built(np.load("x.npy"))
+    assert built(np.load("x.npy") + 1).reused
+
+
+def test_finns_config_has_them_under_the_same_name(project):
+    steps = ["finn:step_tidy_up", "rtl_simulate"]
+    build("m.onnx", None, "out", steps=steps, verify_inputs="x.npy", verify=False)
+    data = np.load("x.npy")
+    assert (project / "out" / "rtl_simulate.txt").read_text() == f"1 {float(data.sum())}"
+    again = build("m.onnx", None, "out", steps=steps, verify_inputs=data, verify=False)
+    assert again.steps[-1].reused
+    build("m.onnx", None, "out", steps=steps, verify=False)
+    assert (project / "out" / "rtl_simulate.txt").read_text() == "1 none"
