@@ -1,19 +1,25 @@
-"""Many layers side by side in one simulation, each with streams of its own: one build for many cases."""
+"""Many layers side by side in one simulation, each with streams of its own: one build for many cases.
 
-from dataclasses import dataclass
+Each is fed several random frames, first as fast as it takes them, then with random stalls at both ends.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.simulation.beats import pack, unpack
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.plan import SimulationPlan
-from brainsmith.rtl.simulation.ports import Interface, axi_streams
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.codegen import read_layer
 from tests.rtl.finn_cases.values import decode, encode, signed
 
 TOP = "bench"
+SIZE = 16
+FRAMES = 3
+SHARE = 0.3
 PERIOD = 5.0
 STREAM = {"TDATA": "data", "TVALID": "valid", "TREADY": "ready"}
 
@@ -36,18 +42,26 @@ class Instance:
     def inputs(self):
         """Return index and width of each stream that is fed."""
         names = list(self.case.layer.graph.node[0].input)
-        return [(names.index(name), self.case.node.get_instream_width_padded(names.index(name))) for name in self.case.fed]
+        return [
+            (names.index(name), self.case.node.get_instream_width_padded(names.index(name)))
+            for name in self.case.fed
+        ]
 
     def verilog(self):
         """Return the bench's ports for this instance, and the instance."""
         ports, nets = [], {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk2x", "ap_rst_n": "ap_rst_n"}
         out = self.case.node.get_outstream_width_padded(0)
-        for stream, bits, fed in [*((f"in{at}_V", bits, True) for at, bits in self.inputs), ("out0_V", out, False)]:
+        for stream, bits, fed in [
+            *((f"in{at}_V", bits, True) for at, bits in self.inputs),
+            ("out0_V", out, False),
+        ]:
             forward, back = ("input", "output") if fed else ("output", "input")
             for kind, way, width in (("TDATA", forward, bits), ("TVALID", forward, 1), ("TREADY", back, 1)):
                 ports.append(f"{way} [{width - 1}:0] {self.name}_{stream}_{kind}")
                 nets[f"{stream}_{kind}"] = f"{self.name}_{stream}_{kind}"
-        return ports, self._memory(nets) + [instance(self.code.module, f"{self.name}_layer", self.code.ports, nets)]
+        return ports, self._memory(nets) + [
+            instance(self.code.module, f"{self.name}_layer", self.code.ports, nets)
+        ]
 
     def _memory(self, nets):
         """Connect the memory of the weights, if there is one, and return it."""
@@ -59,7 +73,9 @@ class Instance:
         for kind in STREAM:
             net = f"{self.name}_weights_{kind}"
             nets[f"in1_V_{kind}"] = inner[f"m_axis_0_{kind.lower()}"] = net
-        wires = [f"wire [{width if kind == 'TDATA' else 1}-1:0] {self.name}_weights_{kind};" for kind in STREAM]
+        wires = [
+            f"wire [{width if kind == 'TDATA' else 1}-1:0] {self.name}_weights_{kind};" for kind in STREAM
+        ]
         return [*wires, instance(self.code.memory, f"{self.name}_memory", self.code.memory_ports, inner)]
 
 
@@ -82,7 +98,11 @@ class Bench:
             case.node.set_nodeattr("code_gen_dir_ipgen", str(place))
             case.node.code_generation_ipgen(case.layer, case.part, PERIOD)
             self.instances.append(Instance(f"c{at}", case, read_layer(case.node, library)))
-        self.simulator = build_simulator(self._plan(), interface=self._interface, cache=cache)
+        plan = self._plan()
+        self.simulator = build_simulator(plan, cache=cache, quick=True)
+        if any(case.doubled for case in cases):
+            doubled = replace(self.simulator.interface, doubled=True)
+            self.simulator = build_simulator(plan, interface=doubled, cache=cache, quick=True)
 
     def _plan(self):
         ports, parts = ["input ap_clk", "input ap_clk2x", "input ap_rst_n"], []
@@ -98,10 +118,6 @@ class Bench:
         packages = sorted(sources.values(), key=lambda source: "endpackage" not in source.text)
         return SimulationPlan(TOP, (*packages, Source(f"{TOP}.v", text)), tuple(memories))
 
-    @property
-    def _interface(self):
-        return None
-
     def run(self, frames, seed, share=0.0):
         """Simulate random frames of all cases; stalls are random ones with this probability, never by default.
 
@@ -111,7 +127,8 @@ class Bench:
         rng = np.random.default_rng(seed)
         data = [[one.case.random_frame(rng) for _ in range(frames)] for one in self.instances]
         expected = [
-            np.stack([one.case.expected(frame) for frame in case]) for one, case in zip(self.instances, data, strict=True)
+            np.stack([one.case.expected(frame) for frame in case])
+            for one, case in zip(self.instances, data, strict=True)
         ]
         inputs, outputs, constant, stalls = {}, {}, [], {}
         for one, case, wanted in zip(self.instances, data, expected, strict=True):
@@ -126,11 +143,23 @@ class Bench:
             if np.unique(wanted.reshape(outputs[stream], -1), axis=0).shape[0] == 1:
                 constant.append(stream)
         result = self.simulator.run(
-            inputs, outputs, stalls=stalls if share else None, surplus=list(outputs), constant=constant, limit=2_000_000
+            inputs,
+            outputs,
+            stalls=stalls if share else None,
+            surplus=list(outputs),
+            constant=constant,
+            limit=2_000_000,
         )
-        found = [self._values(one, result.streams[f"{one.name}_out0_V"].words, frames) for one in self.instances]
-        cycles = [result.streams[f"{one.name}_out0_V"].frames(frames)[0][1] + 1 for one in self.instances]
-        return found, expected, cycles
+        found = [
+            self._values(one, result.streams[f"{one.name}_out0_V"].words, frames) for one in self.instances
+        ]
+        return found, expected, [self._cycles(one, result, frames) for one in self.instances]
+
+    @staticmethod
+    def _cycles(one, result, frames):
+        """Return the cycle in which the last beat of a case's first frame moved, in or out."""
+        streams = [f"{one.name}_out0_V", *(f"{one.name}_in{at}_V" for at, _ in one.inputs)]
+        return max(result.streams[stream].frames(frames)[0][1] for stream in streams) + 1
 
     @staticmethod
     def _values(one, words, frames):
@@ -145,3 +174,39 @@ def _words(node, at, bits, frames):
     kind = node.get_input_datatype(at)
     lanes = int(node.get_folded_input_shape(at)[-1])
     return pack(encode(frames, kind).reshape(-1, lanes), kind.bitwidth(), bits)
+
+
+def check(make_case, parameters, tmp_path, library, simulations):
+    """Simulate the cases of some parameters: each must give what its operator gives, in the cycles that FINN expects."""
+    bench = Bench([make_case(*one) for one in parameters], tmp_path / "code", library, simulations)
+    found, expected, cycles = bench.run(FRAMES, seed=1)
+    compare(parameters, found, expected)
+    for one, instance_, took in zip(parameters, bench.instances, cycles, strict=True):
+        case, estimate = instance_.case, instance_.case.node.get_exp_cycles()
+        if case.tolerance is not None:
+            assert estimate > 0
+            assert abs(took - estimate) <= case.tolerance + case.relative * took, (one, took, estimate)
+    compare(parameters, *bench.run(FRAMES, seed=2, share=SHARE)[:2])
+
+
+def compare(parameters, found, expected):
+    """Compare all cases and name those that differ."""
+    wrong = [
+        one
+        for one, given, wanted in zip(parameters, found, expected, strict=True)
+        if not np.array_equal(given.reshape(wanted.shape), wanted)
+    ]
+    assert not wrong
+
+
+def some(grid, count=8):
+    """Return a few cases from all over a grid."""
+    return grid[:: max(1, len(grid) // count)]
+
+
+def batches(grid, size=SIZE):
+    """Return a grid in parts that are simulated together, for `parametrize`."""
+    return [
+        pytest.param(grid[at : at + size], id=f"{at}-{min(at + size, len(grid)) - 1}")
+        for at in range(0, len(grid), size)
+    ]

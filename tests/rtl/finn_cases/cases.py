@@ -46,7 +46,9 @@ class Case:
     fed: list[str] = field(init=False)
 
     def __post_init__(self):
-        self.fed = [name for name in self.layer.graph.node[0].input if self.layer.get_initializer(name) is None]
+        self.fed = [
+            name for name in self.layer.graph.node[0].input if self.layer.get_initializer(name) is None
+        ]
 
     @property
     def node(self):
