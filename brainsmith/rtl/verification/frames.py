@@ -11,6 +11,7 @@ from brainsmith.rtl.simulation.beats import pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -46,6 +47,7 @@ def run_design(
     stalls: Mapping[str, Stalls] | None = None,
     limit: int | None = None,
     constant: Collection[str] = (),
+    trace: Path | None = None,
 ) -> DesignRun:
     """Run a design until all frames have come out.
 
@@ -57,6 +59,7 @@ def run_design(
         limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
             more as the stalls slow it down at most.
         constant: Outputs that may have one value in all beats.
+        trace: The VCD file to write; the simulator must have been built with it.
 
     Raises:
         SimulationError: As `Simulator.run`.
@@ -77,6 +80,7 @@ def run_design(
         estimate=frames * design.interval + design.latency,
         limit=limit,
         constant=constant,
+        trace=trace,
     )
     interval, latency = _cycles(design, result, frames)
     outputs = {
