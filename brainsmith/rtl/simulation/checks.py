@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.simulation.beats import Words
     from brainsmith.rtl.simulation.native import StreamState
+    from brainsmith.rtl.simulation.ports import Stream
     from brainsmith.rtl.simulation.result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
@@ -90,6 +91,24 @@ def check_held(simulator: Simulator, held: Mapping[str, int]) -> None:
         else f"there is no input {name!r} to hold at a value"
         for name, value in held.items()
         if name not in widths or name in driven or not 0 <= value < 1 << widths[name]
+    ]
+    if problems:
+        listed = "".join(f"\n  {problem}" for problem in problems)
+        raise SimulationError(f"the simulation of {simulator.plan.top!r} cannot be run as asked:{listed}")
+
+
+def check_watched(simulator: Simulator, watched: Mapping[Stream, int]) -> None:
+    """Make sure that what is watched are outputs of the design.
+
+    Raises:
+        SimulationError: All that are not.
+    """
+    outputs = {port.name for port in simulator.ports.ports if not port.is_input}
+    problems = [
+        f"stream {stream.name!r} cannot be watched: there is no output {name!r}"
+        for stream in watched
+        for name in (stream.data, stream.valid, stream.ready)
+        if name not in outputs
     ]
     if problems:
         listed = "".join(f"\n  {problem}" for problem in problems)

@@ -21,6 +21,7 @@ namespace {
 
 enum Outcome { RUNNING = 0, COMPLETE = 1, LIMIT = 2, FAULT = 3 };
 enum StallKind { NEVER = 0, RANDOM = 1, PATTERN = 2 };
+enum Phase { IDLE = 0, MOVED = 1, BLOCKED = 2, STARVED = 3 }; // neither, both, only valid, only ready
 
 struct Place {
     void* address;
@@ -46,9 +47,26 @@ struct StreamState {
     int32_t offered;
 };
 
+struct MonitorState { // a stream inside of the design, which is only looked at
+    uint8_t* words;      // of the first beats, as many as there is room for
+    uint64_t* moved_at;  // the cycle in which each of these moved
+    uint8_t* phases;     // of each cycle of the run's window
+    uint64_t word_bytes;
+    uint64_t room;       // beats
+    uint64_t done;       // how many have moved, which may be more than there is room for
+    uint64_t blocked;    // cycles with a beat that was not taken
+    uint64_t starved;    // cycles with nothing for a taker that was ready
+    int32_t data, valid, ready; // ports
+    int32_t phase;       // in the last cycle
+};
+
 struct RunState {
     StreamState* streams;
+    MonitorState* monitors;
     uint64_t stream_count;
+    uint64_t monitor_count;
+    uint64_t window_begin;  // the first cycle whose phases are kept
+    uint64_t window_cycles;
     uint64_t limit;  // cycles
     uint64_t drain;  // cycles after the last beat in which a surplus is looked for
     uint64_t reset_cycles;
@@ -126,7 +144,7 @@ public:
             for (uint64_t k = 0; k < run.stream_count; k++) pending |= run.streams[k].done < run.streams[k].beats;
             if (!pending && run.drained >= run.drain) return COMPLETE;
             if (pending && run.cycle >= run.limit) return LIMIT;
-            cycle(run);
+            cycle(run, pending);
             run.drained += !pending;
         }
         return fault ? FAULT : RUNNING;
@@ -236,10 +254,27 @@ private:
         }
     }
 
-    void cycle(RunState& run) {
+    void look(MonitorState& m, const RunState& run) {
+        const bool valid = is_set(m.valid), ready = is_set(m.ready);
+        m.phase = valid ? (ready ? MOVED : BLOCKED) : (ready ? STARVED : IDLE);
+        m.blocked += m.phase == BLOCKED;
+        m.starved += m.phase == STARVED;
+        if (m.phase == MOVED) {
+            if (m.done < m.room) {
+                std::memcpy(m.words + m.done * m.word_bytes, ports_[m.data].address, m.word_bytes);
+                m.moved_at[m.done] = run.cycle;
+            }
+            m.done++;
+        }
+        const uint64_t at = run.cycle - run.window_begin; // before the window it is larger than any window
+        if (at < run.window_cycles) m.phases[at] = static_cast<uint8_t>(m.phase);
+    }
+
+    void cycle(RunState& run, bool counted) { // what comes after the last beat is not counted
         for (uint64_t i = 0; i < run.stream_count; i++) offer(run.streams[i], run.cycle);
         fall(run);
         for (uint64_t i = 0; i < run.stream_count; i++) observe(run.streams[i], run.cycle);
+        if (counted) for (uint64_t i = 0; i < run.monitor_count; i++) look(run.monitors[i], run);
         rise(run);
         run.cycle++;
     }
@@ -309,4 +344,4 @@ BRAINSMITH_API void brainsmith_hold(Simulation* simulation, int32_t port, uint64
 BRAINSMITH_API uint64_t brainsmith_value(Simulation* simulation, int32_t port) { return simulation->value(port); }
 BRAINSMITH_API const char* brainsmith_messages(Simulation* simulation) { return simulation->text.c_str(); }
 BRAINSMITH_API void brainsmith_close(Simulation* simulation) { delete simulation; }
-BRAINSMITH_API uint64_t brainsmith_layout() { return sizeof(RunState) * 1000 + sizeof(StreamState); }
+BRAINSMITH_API uint64_t brainsmith_layout() { return (sizeof(RunState) * 1000 + sizeof(StreamState)) * 1000 + sizeof(MonitorState); }

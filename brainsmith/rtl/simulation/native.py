@@ -30,15 +30,24 @@ class StreamState(Structure):
     )
 
 
+class MonitorState(Structure):
+    """One stream inside of the design, which is only looked at; the arrays belong to the caller."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("words", "moved_at", "phases")),
+        *((name, c_uint64) for name in ("word_bytes", "room", "done", "blocked", "starved")),
+        *((name, c_int32) for name in ("data", "valid", "ready", "phase")),
+    )
+
+
 class RunState(Structure):
     """One run."""
 
     _fields_ = (
         ("streams", POINTER(StreamState)),
-        *(
-            (name, c_uint64)
-            for name in ("stream_count", "limit", "drain", "reset_cycles", "cycle", "drained")
-        ),
+        ("monitors", POINTER(MonitorState)),
+        *((name, c_uint64) for name in ("stream_count", "monitor_count", "window_begin", "window_cycles")),
+        *((name, c_uint64) for name in ("limit", "drain", "reset_cycles", "cycle", "drained")),
         *((name, c_int32) for name in ("clock", "double_clock", "reset", "reset_is_low", "doubled")),
     )
 
@@ -56,7 +65,8 @@ def load(path: Path) -> ctypes.CDLL:
     for name, result, arguments in _FUNCTIONS:
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    if library.brainsmith_layout() != ctypes.sizeof(RunState) * 1000 + ctypes.sizeof(StreamState):
+    sizes = [ctypes.sizeof(structure) for structure in (RunState, StreamState, MonitorState)]
+    if library.brainsmith_layout() != (sizes[0] * 1000 + sizes[1]) * 1000 + sizes[2]:
         raise SimulationError(f"{path}: the simulation was made for another driver; remove its folder")
     return library
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from brainsmith.errors import SimulationError
+
+
+PHASES = ("idle", "moved", "blocked", "starved")
+"""What a stream does in a cycle, as the driver numbers it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,29 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class Watched:
+    """What was seen at a stream inside of the design, from the end of the reset to the last beat of the run.
+
+    Attributes:
+        words: One row of bytes per beat that moved, the lowest first; no more than there was room for.
+        moved_at: The cycle in which each of these moved.
+        moved: How many beats moved.
+        blocked: Cycles with a beat that was not taken (valid, not ready).
+        starved: Cycles in which one would have been taken and was not there (ready, not valid).
+        phase: `idle`, `moved`, `blocked` or `starved`: the last cycle.
+        phases: That of each cycle of the run's window, as its place in `PHASES`.
+    """
+
+    words: NDArray[np.uint8]
+    moved_at: NDArray[np.uint64]
+    moved: int
+    blocked: int
+    starved: int
+    phase: str
+    phases: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
 class SimulationResult:
     """What a simulation gave.
 
@@ -53,6 +82,8 @@ class SimulationResult:
         streams: What happened at each stream.
         values: The design's other outputs of up to 64 bits, such as the fill of a FIFO, at the end.
         messages: What the design printed.
+        watched: What was seen at the streams that were watched.
+        problem: Why the result cannot be trusted, where the run was not asked to raise that.
     """
 
     cycles: int
@@ -60,6 +91,8 @@ class SimulationResult:
     streams: Mapping[str, Traffic]
     values: Mapping[str, int]
     messages: str
+    watched: Mapping[str, Watched] = field(default_factory=dict)
+    problem: SimulationError | None = None
 
     @property
     def cycles_per_second(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
@@ -12,11 +13,12 @@ from brainsmith.rtl.simulation.checks import (
     check_held,
     check_request,
     check_result,
+    check_watched,
     describe_fault,
     describe_stall,
 )
 from brainsmith.rtl.simulation.result import SimulationResult
-from brainsmith.rtl.simulation.states import Ports, run_state, stream_runs
+from brainsmith.rtl.simulation.states import MonitorRun, Ports, run_state, stream_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.simulation.beats import Words
     from brainsmith.rtl.simulation.plan import SimulationPlan
-    from brainsmith.rtl.simulation.ports import Interface, Port
+    from brainsmith.rtl.simulation.ports import Interface, Port, Stream
     from brainsmith.rtl.simulation.stalls import Stalls
 
 SLICE = 100_000
@@ -64,6 +66,9 @@ class Simulator:
         constant: Collection[str] = (),
         trace: Path | None = None,
         held: Mapping[str, int] | None = None,
+        watched: Mapping[Stream, int] | None = None,
+        window: range = range(0),
+        judge: bool = True,
     ) -> SimulationResult:
         """Run the design until every input beat was taken and every output beat was given.
 
@@ -81,6 +86,10 @@ class Simulator:
             constant: Outputs that may have the same value in all their beats.
             trace: The VCD file to write; the plan must have been made with `trace=True`.
             held: Values that inputs outside of streams keep for the whole run, such as a depth; 0 by default.
+            watched: Streams inside of the design whose three ports are its outputs, and of each how many beats are
+                kept.
+            window: The cycles for which the result says what each watched stream did.
+            judge: Whether a result that cannot be trusted is an error; else the result names that as its problem.
 
         Raises:
             SimulationStalledError: The limit was reached; which beats are missing where.
@@ -91,19 +100,30 @@ class Simulator:
         chosen = dict(stalls or {})
         check_request(self, inputs, outputs, chosen, idle, trace)
         check_held(self, held or {})
+        check_watched(self, watched or {})
         used = [stream for stream in self.interface.streams if stream.name not in idle]
         runs = stream_runs(used, self.ports, inputs, outputs, chosen)
         states = (native.StreamState * len(runs))(*(run.state for run in runs))
+        looks = [
+            MonitorRun(stream, self.ports, room, len(window)) for stream, room in (watched or {}).items()
+        ]
+        monitors = (native.MonitorState * len(looks))(*(look.state for look in looks))
         given = limit if limit is not None else default_limit(inputs, outputs, chosen, estimate)
-        state = run_state(self.interface, self.ports, states, given, drain)
+        state = run_state(self.interface, self.ports, states, monitors, given, drain, window)
         outcome, seconds, values, messages = self._execute(state, trace, held or {})
         traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
-        result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages)
-        if outcome == native.FAULT:
-            raise SimulationError(describe_fault(self, result))
-        if outcome == native.LIMIT:
-            raise describe_stall(self, result, states, given)
-        check_result(self, result, inputs, surplus, constant)
+        seen = {look.name: look.watched(after) for look, after in zip(looks, monitors, strict=True)}
+        result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages, seen)
+        try:
+            if outcome == native.FAULT:
+                raise SimulationError(describe_fault(self, result))
+            if outcome == native.LIMIT:
+                raise describe_stall(self, result, states, given)
+            check_result(self, result, inputs, surplus, constant)
+        except SimulationError as problem:
+            if judge:
+                raise
+            return replace(result, problem=problem)
         return result
 
     def _execute(

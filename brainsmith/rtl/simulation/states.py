@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.rtl.simulation import native
-from brainsmith.rtl.simulation.result import Traffic
+from brainsmith.rtl.simulation.result import PHASES, Traffic, Watched
 from brainsmith.rtl.simulation.stalls import Stalls
 
 if TYPE_CHECKING:
@@ -105,13 +105,62 @@ def stream_runs(
     return runs
 
 
+class MonitorRun:
+    """One stream inside of the design in one run: its state in the driver, and the arrays to which that points.
+
+    Args:
+        stream: Its ports, all outputs of the design.
+        ports: Of the design.
+        room: For how many beats.
+        window: How many cycles' phases are kept.
+    """
+
+    def __init__(self, stream: Stream, ports: Ports, room: int, window: int) -> None:
+        self.name = stream.name
+        self._words: Words = np.zeros((room, (ports.data(stream).bits + 7) // 8), np.uint8)
+        self._moved_at: NDArray[np.uint64] = np.zeros(room, np.uint64)
+        self._phases: NDArray[np.uint8] = np.zeros(window, np.uint8)
+        self.state = native.MonitorState(
+            words=native.buffer_address(self._words),
+            moved_at=native.buffer_address(self._moved_at),
+            phases=native.buffer_address(self._phases),
+            word_bytes=self._words.shape[1],
+            room=room,
+            data=ports.number(stream.data),
+            valid=ports.number(stream.valid),
+            ready=ports.number(stream.ready),
+        )
+
+    def watched(self, state: native.MonitorState) -> Watched:
+        """Return what was seen, given the state after the run."""
+        return Watched(
+            words=self._words[: state.done],
+            moved_at=self._moved_at[: state.done],
+            moved=state.done,
+            blocked=state.blocked,
+            starved=state.starved,
+            phase=PHASES[state.phase],
+            phases=self._phases,
+        )
+
+
 def run_state(
-    interface: Interface, ports: Ports, streams: ctypes.Array[native.StreamState], limit: int, drain: int
+    interface: Interface,
+    ports: Ports,
+    streams: ctypes.Array[native.StreamState],
+    monitors: ctypes.Array[native.MonitorState],
+    limit: int,
+    drain: int,
+    window: range,
 ) -> native.RunState:
     """Make the state of a run."""
     return native.RunState(
         streams=streams,
+        monitors=monitors,
         stream_count=len(streams),
+        monitor_count=len(monitors),
+        window_begin=window.start,
+        window_cycles=len(window),
         limit=limit,
         drain=drain,
         reset_cycles=RESET_CYCLES,

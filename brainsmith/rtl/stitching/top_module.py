@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.ports import Stream
 from brainsmith.rtl.stitching.design import DESIGN
 
 if TYPE_CHECKING:
@@ -21,13 +23,14 @@ _TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholdin
 _MONITOR = "_maxcount"
 
 
-def top_module(design: Design, gauges: bool = False) -> str:
+def top_module(design: Design, gauges: bool = False, probes: bool = False) -> str:
     """Return the top module.
 
     Args:
         design: What is in it.
         gauges: Whether each link that may have a FIFO gets FINN's gauge instead: a FIFO without bounds. Then the
             module has an output `<link>_maxcount` for each.
+        probes: Whether the streams of `probe_design` are outputs.
 
     Raises:
         BuildError: An input of a layer would be left open.
@@ -40,17 +43,51 @@ def top_module(design: Design, gauges: bool = False) -> str:
         ports += [f"{forward} [{stream.bits - 1}:0] {stream.name}_tdata", f"{forward} {stream.name}_tvalid"]
         ports.append(f"{back} {stream.name}_tready")
     ports += [f"output [31:0] {link.name}{_MONITOR}" for link in gauged]
+    watched = probe_design(design, gauges) if probes else ()
+    ports += [port for probe in watched for port in _probe_ports(probe)]
     parts = [f"module {design.top} (\n    " + ",\n    ".join(ports) + "\n);"]
     parts += [_link(link, link in gauged) for link in design.links]
+    parts += [_probe(probe) for probe in watched]
     parts += [_instance(layer, design.links) for layer in design.layers]
     return "\n\n".join([*parts, "endmodule\n"])
 
 
-def plan_design(design: Design, gauges: bool = False, trace: bool = False) -> SimulationPlan:
+def plan_design(
+    design: Design, gauges: bool = False, trace: bool = False, probes: bool = False
+) -> SimulationPlan:
     """Return the plan of a design's simulation."""
-    top = Source(f"{design.top}.v", top_module(design, gauges))
+    top = Source(f"{design.top}.v", top_module(design, gauges, probes))
     packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
     return SimulationPlan(design.top, (*packages, top), design.memories, trace=trace)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One end of a link, watched from outside: its data, valid and ready are outputs of the design.
+
+    Attributes:
+        link: It carries a tensor.
+        side: `source`, where its beats are given, or `target`, behind its FIFO.
+    """
+
+    link: Link
+    side: Literal["source", "target"]
+
+    @property
+    def stream(self) -> Stream:
+        """The ports."""
+        name = f"probe_{self.link.name}_{self.side}"
+        return Stream(name, *(f"{name}_{kind}" for kind in ("data", "valid", "ready")))
+
+
+def probe_design(design: Design, gauges: bool = False) -> tuple[Probe, ...]:
+    """Return where a design with probes is watched: at the source of each tensor, and behind each FIFO."""
+    carrying = [link for link in design.links if not link.weights]
+    return tuple(
+        Probe(link, side)
+        for link in carrying
+        for side in (("source", "target") if link.depth or gauges else ("source",))
+    )
 
 
 def maximum_fill(design: Design, values: dict[str, int]) -> dict[str, int]:
@@ -67,6 +104,20 @@ def _link(link: Link, gauge: bool) -> str:
     nets = [f"wire [{link.bits - 1}:0] {link.name}_{side}_data;" for side in ("from", "to")]
     nets += [f"wire {link.name}_{side}_{kind};" for side in ("from", "to") for kind in ("valid", "ready")]
     return "\n".join([*nets, *_design_ends(link), _between(link, gauge)])
+
+
+def _probe_ports(probe: Probe) -> list[str]:
+    stream = probe.stream
+    return [
+        f"output [{probe.link.bits - 1}:0] {stream.data}", f"output {stream.valid}", f"output {stream.ready}"
+    ]  # fmt: skip
+
+
+def _probe(probe: Probe) -> str:
+    nets = f"{probe.link.name}_{'from' if probe.side == 'source' else 'to'}"
+    stream = probe.stream
+    ends = {"data": stream.data, "valid": stream.valid, "ready": stream.ready}
+    return "\n".join(f"assign {port} = {nets}_{kind};" for kind, port in ends.items())
 
 
 def _design_ends(link: Link) -> list[str]:

@@ -65,19 +65,12 @@ def run_design(
         SimulationError: As `Simulator.run`.
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
-    counts = {len(inputs[stream.layout.tensor]) for stream in design.inputs}
-    if len(counts) != 1 or not min(counts):
-        raise ValueError(f"every input must have the same number of frames, 1 or more, not {sorted(counts)}")
-    frames = counts.pop()
-    words = {
-        stream.name: layout_words(stream.layout, stream.bits, inputs[stream.layout.tensor])
-        for stream in design.inputs
-    }
+    frames, words, counts = design_beats(design, inputs)
     result = simulator.run(
         words,
-        {stream.name: frames * stream.layout.beats for stream in design.outputs},
+        counts,
         stalls=stalls,
-        estimate=frames * design.interval + design.latency,
+        estimate=estimated_cycles(design, frames),
         limit=limit,
         constant=constant,
         trace=trace,
@@ -88,6 +81,30 @@ def run_design(
         for stream in design.outputs
     }
     return DesignRun(outputs, interval, latency, result)
+
+
+def design_beats(
+    design: Design, inputs: Mapping[str, NDArray[Any]]
+) -> tuple[int, dict[str, Words], dict[str, int]]:
+    """Return how many frames there are, the beats of each input, and how many each output must give.
+
+    Raises:
+        ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
+    """
+    counts = {len(inputs[stream.layout.tensor]) for stream in design.inputs}
+    if len(counts) != 1 or not min(counts):
+        raise ValueError(f"every input must have the same number of frames, 1 or more, not {sorted(counts)}")
+    frames = counts.pop()
+    words = {
+        stream.name: layout_words(stream.layout, stream.bits, inputs[stream.layout.tensor])
+        for stream in design.inputs
+    }
+    return frames, words, {stream.name: frames * stream.layout.beats for stream in design.outputs}
+
+
+def estimated_cycles(design: Design, frames: int) -> int:
+    """Return FINN's estimate of the cycles of so many frames."""
+    return frames * design.interval + design.latency
 
 
 def layout_words(layout: Layout, bits: int, values: NDArray[Any]) -> Words:

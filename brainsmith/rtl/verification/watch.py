@@ -1,0 +1,96 @@
+"""Run a design with probes: what moved at every link that carries a tensor, and what each stood waiting for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.stitching.top_module import plan_design, probe_design
+from brainsmith.rtl.verification.frames import design_beats, estimated_cycles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.simulation.result import SimulationResult, Watched
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.simulation.stalls import Stalls
+    from brainsmith.rtl.stitching.design import Design, Link
+
+
+@dataclass(frozen=True)
+class WatchedRun:
+    """A run in which all links were watched; it may have failed (`result.problem`).
+
+    Attributes:
+        design: What ran.
+        frames: How many were fed.
+        result: Of the simulation.
+        sources: What was seen where a link begins, by its name.
+        targets: What was seen where it ends; the same where no FIFO lies between.
+    """
+
+    design: Design
+    frames: int
+    result: SimulationResult
+    sources: Mapping[str, Watched]
+    targets: Mapping[str, Watched]
+
+    def beats(self, link: Link) -> int:
+        """Return how many beats of a tensor's link the frames have."""
+        return self.frames * link.layout.beats if link.layout else 0
+
+
+def build_watched(design: Design, cache: Path | None = None) -> Simulator:
+    """Build the simulation of a design with probes.
+
+    Raises:
+        SimulationError: It cannot be built.
+        ToolError: A tool is missing or too old.
+    """
+    return build_simulator(plan_design(design, probes=True), cache=cache)
+
+
+def watch_design(
+    simulator: Simulator,
+    design: Design,
+    inputs: Mapping[str, NDArray[Any]],
+    *,
+    stalls: Mapping[str, Stalls] | None = None,
+    limit: int | None = None,
+    window: range = range(0),
+) -> WatchedRun:
+    """Run a design and watch its links; a run that fails is a result too.
+
+    Args:
+        simulator: As `build_watched` makes it.
+        design: What it was built of.
+        inputs: By tensor: (frames, *shape of one), whole numbers.
+        stalls: When the ends hold back, by the design's streams.
+        limit: The cycles after which the run is given up; as `run_design` by default.
+        window: The cycles for which it is noted what each link did.
+
+    Raises:
+        ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
+    """
+    frames, words, counts = design_beats(design, inputs)
+    probes = probe_design(design)
+    room = {probe.stream: frames * probe.link.layout.beats for probe in probes if probe.link.layout}
+    result = simulator.run(
+        words,
+        counts,
+        stalls=stalls,
+        estimate=estimated_cycles(design, frames),
+        limit=limit,
+        watched=room,
+        window=window,
+        judge=False,
+    )
+    seen = {(probe.link.name, probe.side): result.watched[probe.stream.name] for probe in probes}
+    sources = {name: watched for (name, side), watched in seen.items() if side == "source"}
+    return WatchedRun(
+        design, frames, result, sources, {name: seen.get((name, "target"), sources[name]) for name in sources}
+    )
