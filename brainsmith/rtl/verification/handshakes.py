@@ -1,0 +1,97 @@
+"""One frame's handshakes on its way through a design, as plain data that can be drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import SimulationError
+from brainsmith.rtl.simulation.result import PHASES
+from brainsmith.rtl.simulation.stalls import Stalls
+from brainsmith.rtl.verification.watch import build_watched, watch_design
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.watch import WatchedRun
+
+FOLLOWERS = 2
+"""Frames that are fed behind the one that is shown, so that it is pressed as in a steady stream."""
+
+
+def handshakes(
+    design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 0, *, cache: Path | None = None
+) -> dict[str, Any]:
+    """Run a design at its estimated rate and say what each link did while one frame was in it.
+
+    Inputs come at that rate, their beats spread evenly, because the frame would else wait outside for those before it.
+
+    Args:
+        design: What runs.
+        inputs: By tensor: (frames, *shape of one), whole numbers.
+        frame: Which one is shown, from 0; those before it are run, and two behind it if there are as many.
+        cache: Where simulations are kept; the user's cache folder by default.
+
+    Returns:
+        `frame`, `first_cycle` (that of its first beat at an input), `cycles` (until its last beat at an output), and
+        `links`, in the order of the design: `name`, `source`, `target`, `bits`, `depth` of the FIFO, and three lists
+        of spans [begin, end) in cycles from `first_cycle` on, as seen where the link ends: `moved`, `blocked` (a beat
+        is there and not taken), `starved` (one would be taken and is not there).
+
+    Raises:
+        SimulationError: The run fails.
+        ValueError: There is no such frame, or values do not fit.
+    """
+    frames = min(len(tensor) for tensor in inputs.values())
+    if not 0 <= frame < frames:
+        raise ValueError(f"frame must be from 0 to {frames - 1}, not {frame!r}")
+    fed = {name: tensor[: frame + 1 + FOLLOWERS] for name, tensor in inputs.items()}
+    stalls = {stream.name: _even(stream.layout.beats, design.interval) for stream in design.inputs}
+    simulator = build_watched(design, cache)
+    span = _span(_trusted(watch_design(simulator, design, fed, stalls=stalls)), frame)
+    run = _trusted(watch_design(simulator, design, fed, stalls=stalls, window=span))
+    links = [
+        {
+            "name": link.name,
+            "source": str(link.source),
+            "target": str(link.target),
+            "bits": link.bits,
+            "depth": link.depth,
+            **{what: spans(run.targets[link.name].phases == PHASES.index(what)) for what in PHASES[1:]},
+        }
+        for link in design.links
+        if not link.weights
+    ]
+    return {"frame": frame, "first_cycle": span.start, "cycles": len(span), "links": links}
+
+
+def spans(flags: NDArray[np.bool_]) -> list[list[int]]:
+    """Return where flags are set: [begin, end) of each run of them."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [[int(begin), int(end)] for begin, end in edges.reshape(-1, 2)]
+
+
+def _even(beats: int, interval: int) -> Stalls:
+    """Return the stalls that let so many beats pass in an interval, evenly spread."""
+    if beats >= interval:
+        return Stalls.none()
+    go = {at * interval // beats for at in range(beats)}
+    return Stalls.pattern(at not in go for at in range(interval))
+
+
+def _span(run: WatchedRun, frame: int) -> range:
+    streams, design = run.result.streams, run.design
+    begin = min(streams[stream.name].frames(run.frames)[frame][0] for stream in design.inputs)
+    end = max(streams[stream.name].frames(run.frames)[frame][1] for stream in design.outputs)
+    return range(begin, end + 1)
+
+
+def _trusted(run: WatchedRun) -> WatchedRun:
+    if run.result.problem is not None:
+        raise SimulationError(str(run.result.problem)) from run.result.problem
+    return run
