@@ -9,18 +9,16 @@ import pytest
 from brainsmith.build import build
 from brainsmith.build.execute import Executor
 from brainsmith.plugin.manager import reset_plugin_system
-from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.sizing.gauges import measure_depths
+from brainsmith.rtl.sizing.fifos import Sizing, size_fifos
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import Design
 from brainsmith.rtl.stitching.stitch import stitch
-from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.frames import run_design
 
 ROOT = Path(__file__).parents[2]
 PART = "xczu7ev-ffvc1156-2-e"
-GAUGED = 6
+SIZED_WITH = 6
 
 
 @dataclass
@@ -28,7 +26,7 @@ class Digits:
     """One network."""
 
     design: Design
-    depths: dict[str, int]
+    sizing: Sizing
     pixels: np.ndarray
     expected: np.ndarray
 
@@ -44,16 +42,15 @@ class Digits:
 
 
 def make_digits(name, folder, simulations):
-    """Build a network as its blueprint says, stitch it, and measure its FIFOs."""
+    """Build a network as its blueprint says, stitch it, and size its FIFOs."""
     model = _hardware_model(name, folder)
     design = stitch(generate_layers(model, folder / "code", PART))
     stream = design.inputs[0].layout
     pixels = np.load(ROOT / "examples" / "digits" / f"digits_{name}_x.npy")
     pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
     golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[design.outputs[0].layout.tensor]
-    gauged = build_simulator(plan_design(design, gauges=True), cache=simulations)
-    depths = measure_depths(gauged, design, {stream.tensor: pixels[:GAUGED]})
-    return Digits(design.with_depths(depths), depths, pixels, golden.astype(np.int64))
+    sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]}, cache=simulations)
+    return Digits(sizing.design, sizing, pixels, golden.astype(np.int64))
 
 
 def _hardware_model(name, folder):

@@ -1,43 +1,71 @@
-"""How deep FIFOs must be, measured with FINN's gauges in their places."""
+"""How deep FIFOs must be at most, measured in one run with FIFOs that take all beats."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
 
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.stitching.top_module import maximum_fill
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.sizing.adjustable import UNBOUNDED
+from brainsmith.rtl.sizing.hardware import depth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from brainsmith.rtl.simulation.simulator import Simulator
-    from brainsmith.rtl.stitching.design import Design, DesignStream
-
-LEAST = 2
-"""FINN's FIFO has no less."""
+    from brainsmith.rtl.sizing.runs import Run, Runner
+    from brainsmith.rtl.stitching.design import DesignStream
 
 
-def measure_depths(
-    simulator: Simulator, design: Design, inputs: Mapping[str, NDArray[Any]]
-) -> dict[str, int]:
-    """Measure how full FIFOs without bounds become at the design's estimated rate: what depth is enough.
+@dataclass(frozen=True)
+class Gauge:
+    """What the gauges said.
 
-    Inputs are throttled to that rate, so that the first FIFO is not inflated (FINN, "rtlsim-based FIFO sizing").
+    Attributes:
+        depths: With which no FIFO ever holds a beat back at the steady rate, by the names of links.
+        full: The links whose FIFO reached its capacity, so that its depth is not known.
+        interval: Cycles from one frame to the next.
+        latency: Cycles of the first frame.
+    """
+
+    depths: dict[str, int]
+    full: tuple[str, ...]
+    interval: int
+    latency: int
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many frames are in the pipeline at once."""
+        return ceil(self.latency / self.interval)
+
+
+def gauge(runner: Runner) -> Gauge:
+    """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
+
+    Inputs are throttled to that rate, so that the first FIFO is not inflated (FINN, "rtlsim-based FIFO sizing"). It is
+    FINN's estimate, or what the run shows where the design is slower; then it is run once more.
+
+    Raises:
+        SimulationStalledError: The design does not give its frames, with FIFOs of any depth.
+        SimulationError: It reported an error.
+    """
+    design = runner.design
+    frames = enough_frames(ceil(design.latency / design.interval))
+    interval, run = design.interval, _throttled(runner, frames, design.interval)
+    if ceil(run.interval) > interval:
+        interval = ceil(run.interval)
+        run = _throttled(runner, frames, interval)
+    bits = {link.name: link.bits for link in design.links}
+    # One more than it held: a FIFO that waits for its output register is full with one place left.
+    depths = {name: depth_of(fill + 1, bits[name]) for name, fill in run.fills.items()}
+    return Gauge(depths, runner.full(run), interval, run.latency)
+
+
+def enough_frames(in_flight: int) -> int:
+    """Return how many frames a run needs of which the last half shall show the steady rate.
 
     Args:
-        simulator: Built of the design with gauges.
-        design: Says which links may have a FIFO.
-        inputs: By tensor; enough frames to fill the pipeline.
-
-    Returns:
-        Depths in beats, by the names of links.
+        in_flight: Frames that are in the pipeline at once: so many pass before all of it is busy.
     """
-    stalls = {stream.name: steady(stream, design.interval) for stream in design.inputs}
-    run = run_design(simulator, design, inputs, stalls=stalls)
-    return {name: max(fill, LEAST) for name, fill in maximum_fill(design, dict(run.result.values)).items()}
+    return 4 * (in_flight + 1)
 
 
 def steady(stream: DesignStream, interval: int) -> Stalls:
@@ -45,3 +73,8 @@ def steady(stream: DesignStream, interval: int) -> Stalls:
     beats = stream.layout.beats
     go = {at * interval // beats for at in range(beats)}
     return Stalls.pattern(at not in go for at in range(interval))
+
+
+def _throttled(runner: Runner, frames: int, interval: int) -> Run:
+    stalls = {stream.name: steady(stream, interval) for stream in runner.design.inputs}
+    return runner.run(frames, dict.fromkeys(runner.capacities, UNBOUNDED), stalls=stalls)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.codegen import LayerCode
 
 TOP = "finn_design"
-FIFO_SOURCES = ("fifo/hdl/fifo.sv", "fifo/hdl/fifo_gauge.sv")
+FIFO = "fifo/hdl/fifo.sv"
 _WEIGHTS = End("", "m_axis_0")
 
 
@@ -42,10 +42,10 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
     nodes = {node.name: getCustomOp(node) for node in model.graph.node}
     check_attributes(nodes)
     code = {name: read_layer(node, library) for name, node in nodes.items()}
-    fifos = tuple(library.read(file) for file in FIFO_SOURCES)
+    fifo = library.read(FIFO)
     sources: dict[str, Source] = {}
     memories: list[Memory] = []
-    for source in (*(one for layer in code.values() for one in layer.sources), *fifos):
+    for source in (*(one for layer in code.values() for one in layer.sources), fifo):
         if sources.setdefault(source.name, source) != source:
             raise BuildError(f"two different sources of the design are called {source.name}")
     for layer in code.values():

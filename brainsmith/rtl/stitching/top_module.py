@@ -12,6 +12,8 @@ from brainsmith.rtl.simulation.ports import Stream
 from brainsmith.rtl.stitching.design import DESIGN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brainsmith.rtl.stitching.design import Design, End, Layer, Link
 
 _CLOCKS = {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk", "ap_rst_n": "ap_rst_n"}
@@ -20,43 +22,43 @@ _CLOCKS = {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk", "ap_rst_n": "ap_rst_n"}
 _TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholding_rtl"))
 """Inputs that a design leaves alone, and in which kernel: AXI-Lite in any, and what selects one of a memory's sets."""
 
-_MONITOR = "_maxcount"
+DEPTH, FILL = "_depth", "_maxcount"
+"""What follows a link's name at the ports of an adjustable FIFO: its depth goes in, the most beats in it come out."""
 
 
-def top_module(design: Design, gauges: bool = False, probes: bool = False) -> str:
+def top_module(design: Design, capacities: Mapping[str, int] | None = None, probes: bool = False) -> str:
     """Return the top module.
 
     Args:
         design: What is in it.
-        gauges: Whether each link that may have a FIFO gets FINN's gauge instead: a FIFO without bounds. Then the
-            module has an output `<link>_maxcount` for each.
+        capacities: Of links, in beats, that get an adjustable FIFO instead of one with their depth. Then the module
+            has an input `<link>_depth` and an output `<link>_maxcount` for each.
         probes: Whether the streams of `probe_design` are outputs.
 
     Raises:
         BuildError: An input of a layer would be left open.
     """
-    gauged = [link for link in design.links if gauges and not link.weights]
+    chosen = capacities or {}
     ports = ["input ap_clk", "input ap_rst_n"]
     for stream in (*design.inputs, *design.outputs):
         fed = stream in design.inputs
         forward, back = ("input", "output") if fed else ("output", "input")
         ports += [f"{forward} [{stream.bits - 1}:0] {stream.name}_tdata", f"{forward} {stream.name}_tvalid"]
         ports.append(f"{back} {stream.name}_tready")
-    ports += [f"output [31:0] {link.name}{_MONITOR}" for link in gauged]
-    watched = probe_design(design, gauges) if probes else ()
+    for name in chosen:
+        ports += [f"input [31:0] {name}{DEPTH}", f"output [31:0] {name}{FILL}"]
+    watched = probe_design(design) if probes else ()
     ports += [port for probe in watched for port in _probe_ports(probe)]
     parts = [f"module {design.top} (\n    " + ",\n    ".join(ports) + "\n);"]
-    parts += [_link(link, link in gauged) for link in design.links]
+    parts += [_link(link, chosen.get(link.name, 0)) for link in design.links]
     parts += [_probe(probe) for probe in watched]
     parts += [_instance(layer, design.links) for layer in design.layers]
     return "\n\n".join([*parts, "endmodule\n"])
 
 
-def plan_design(
-    design: Design, gauges: bool = False, trace: bool = False, probes: bool = False
-) -> SimulationPlan:
+def plan_design(design: Design, trace: bool = False, probes: bool = False) -> SimulationPlan:
     """Return the plan of a design's simulation."""
-    top = Source(f"{design.top}.v", top_module(design, gauges, probes))
+    top = Source(f"{design.top}.v", top_module(design, probes=probes))
     packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
     return SimulationPlan(design.top, (*packages, top), design.memories, trace=trace)
 
@@ -80,30 +82,21 @@ class Probe:
         return Stream(name, *(f"{name}_{kind}" for kind in ("data", "valid", "ready")))
 
 
-def probe_design(design: Design, gauges: bool = False) -> tuple[Probe, ...]:
+def probe_design(design: Design) -> tuple[Probe, ...]:
     """Return where a design with probes is watched: at the source of each tensor, and behind each FIFO."""
     carrying = [link for link in design.links if not link.weights]
     return tuple(
         Probe(link, side)
         for link in carrying
-        for side in (("source", "target") if link.depth or gauges else ("source",))
+        for side in (("source", "target") if link.depth else ("source",))
     )
 
 
-def maximum_fill(design: Design, values: dict[str, int]) -> dict[str, int]:
-    """Return what the gauges say at the end of a simulation, by the names of the links."""
-    return {
-        link.name: values[f"{link.name}{_MONITOR}"]
-        for link in design.links
-        if f"{link.name}{_MONITOR}" in values
-    }
-
-
-def _link(link: Link, gauge: bool) -> str:
+def _link(link: Link, capacity: int) -> str:
     """Return the nets at both ends of a link, and what lies between them."""
     nets = [f"wire [{link.bits - 1}:0] {link.name}_{side}_data;" for side in ("from", "to")]
     nets += [f"wire {link.name}_{side}_{kind};" for side in ("from", "to") for kind in ("valid", "ready")]
-    return "\n".join([*nets, *_design_ends(link), _between(link, gauge)])
+    return "\n".join([*nets, *_design_ends(link), _between(link, capacity)])
 
 
 def _probe_ports(probe: Probe) -> list[str]:
@@ -140,21 +133,24 @@ def _design_ends(link: Link) -> list[str]:
     return lines
 
 
-def _between(link: Link, gauge: bool) -> str:
+def _between(link: Link, capacity: int) -> str:
     name = link.name
-    if not gauge and not link.depth:
+    if not capacity and not link.depth:
         return (
             f"assign {name}_to_data = {name}_from_data;\nassign {name}_to_valid = {name}_from_valid;\n"
             f"assign {name}_from_ready = {name}_to_ready;"
         )
-    monitor = f"{name}{_MONITOR}" if gauge else ""
-    parameters = f".WIDTH({link.bits})" if gauge else f".DEPTH({link.depth}), .DATA_WIDTH({link.bits})"
+    module, parameters = "fifo", f".DEPTH({link.depth}), .DATA_WIDTH({link.bits})"
+    more = ".count(), .maxcount()"
+    if capacity:
+        module, parameters = "adjustable_fifo", f".WIDTH({link.bits}), .CAPACITY({capacity})"
+        more = f".depth({name}{DEPTH}), .maxcount({name}{FILL})"
     return (
-        f"{'fifo_gauge' if gauge else 'fifo'} #({parameters}) {name}_fifo (\n"
+        f"{module} #({parameters}) {name}_fifo (\n"
         "    .clk(ap_clk), .rst(!ap_rst_n),\n"
         f"    .idat({name}_from_data), .ivld({name}_from_valid), .irdy({name}_from_ready),\n"
         f"    .odat({name}_to_data), .ovld({name}_to_valid), .ordy({name}_to_ready),\n"
-        f"    .count(), .maxcount({monitor})\n);"
+        f"    {more}\n);"
     )
 
 

@@ -20,21 +20,26 @@ def test_the_mlp_computes_the_whole_test_set(mlp, build):
     check_test_set(mlp, build(plan_design(mlp.design)), held=(0.9, 0.9))
 
 
-def test_fifos_are_as_deep_as_the_gauges_say(mlp):
-    assert {name for name, depth in mlp.depths.items() if depth > 2} == {
-        "StreamingDataWidthConverter_rtl_0_out0_V",
-        "StreamingDataWidthConverter_rtl_1_out0_V",
-        "Thresholding_rtl_2_out0_V",
+def test_the_fifos_of_the_mlp_are_small(mlp):
+    report = mlp.sizing.report()
+    assert {
+        fifo["name"]: (fifo["gauge"], fifo["depth"]) for fifo in report["fifos"] if fifo["gauge"] > 5
+    } == {
+        "StreamingDataWidthConverter_rtl_0_out0_V": (8, 6),
+        "StreamingDataWidthConverter_rtl_1_out0_V": (16, 10),
+        "Thresholding_rtl_2_out0_V": (17, 5),
     }
-    assert max(mlp.depths.values()) <= 16
-    assert {link.name: link.depth for link in mlp.design.links if not link.weights} == mlp.depths
+    assert (report["gauge_bits"], report["total_bits"]) == (1008, 752)
+    assert mlp.sizing.minimal
+    assert not mlp.sizing.notes
+    assert mlp.sizing.interval == mlp.design.interval
 
 
 def test_one_wrong_bit_of_one_weight_is_seen(mlp, build):
     name = "MVAU_rtl_2_memblock.dat"
     memories = tuple(_flipped(one) if one.name == name else one for one in mlp.design.memories)
     assert memories != mlp.design.memories
-    wrong = replace(mlp.design.with_depths(dict.fromkeys(mlp.depths, 0)), memories=memories)
+    wrong = replace(mlp.design, memories=memories)
     run = run_design(build(plan_design(wrong)), wrong, mlp.feed)
     assert mlp.mismatches(run) > 0
     differs = run.outputs[mlp.design.outputs[0].layout.tensor] != mlp.expected
@@ -50,4 +55,7 @@ def _flipped(memory):
 @pytest.mark.slow
 def test_the_cnn_computes_the_whole_test_set(tmp_path, simulations, build):
     cnn = make_digits("cnn", tmp_path, simulations)
+    assert cnn.sizing.minimal
+    assert not cnn.sizing.notes
+    assert cnn.sizing.report()["total_bits"] < 0.7 * cnn.sizing.report()["gauge_bits"]
     check_test_set(cnn, build(plan_design(cnn.design)), held=(0.99, 0.996))

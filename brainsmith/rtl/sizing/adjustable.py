@@ -1,0 +1,45 @@
+"""A design whose FIFOs have their depths as inputs: one simulation for all depths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.stitching.top_module import top_module
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brainsmith.rtl.stitching.design import Design
+
+SOURCE = Path(__file__).with_name("adjustable_fifo.sv")
+
+UNBOUNDED = 0
+"""The depth of a FIFO that is a gauge: it takes all beats, up to its capacity."""
+
+_FRAMES = 2
+_SPARE = 64
+
+
+def plan_adjustable(design: Design, capacities: Mapping[str, int]) -> SimulationPlan:
+    """Return the plan of a design with adjustable FIFOs; the depths that it has do not matter.
+
+    Args:
+        design: What is in it.
+        capacities: In beats, powers of two, by the names of all links that may have a FIFO.
+    """
+    fifo = Source(SOURCE.name, SOURCE.read_text(encoding="utf-8"))
+    top = Source(f"{design.top}.v", top_module(design, capacities))
+    packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
+    return SimulationPlan(design.top, (*packages, fifo, top), design.memories)
+
+
+def usual_capacities(design: Design) -> dict[str, int]:
+    """Return what FIFOs need at the steady rate, by the names of links: two frames, and what is rounded up."""
+    return {
+        link.name: 1 << (_FRAMES * link.layout.beats + _SPARE - 1).bit_length()
+        for link in design.links
+        if link.layout is not None
+    }

@@ -1,0 +1,176 @@
+"""Size a design's FIFOs: measured with gauges, made smaller by search, checked in the design that is shipped."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import SimulationError
+from brainsmith.rtl.sizing.adjustable import usual_capacities
+from brainsmith.rtl.sizing.gauges import enough_frames, gauge
+from brainsmith.rtl.sizing.hardware import held
+from brainsmith.rtl.sizing.runs import Runner
+from brainsmith.rtl.sizing.shrink import Budget, Rate, keeps_rate, shrink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.sizing.gauges import Gauge
+    from brainsmith.rtl.stitching.design import Design
+
+TOLERANCE = 1.01
+"""How much longer than the estimate an interval may be."""
+
+_LONGER = 8
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """What came of sizing.
+
+    Attributes:
+        design: With its FIFOs.
+        gauges: The depths with which no FIFO holds a beat back at the steady rate, by the names of links.
+        interval: Cycles from one frame to the next, measured in `design`.
+        minimal: Whether it is shown that no FIFO can be smaller while the others stay.
+        simulations: How many were run.
+        cycles: How many those took.
+        seconds: The time that all of it took, with building the simulations.
+        notes: What did not go as it should, as sentences.
+    """
+
+    design: Design
+    gauges: dict[str, int]
+    interval: float
+    minimal: bool
+    simulations: int
+    cycles: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    def report(self) -> dict[str, Any]:
+        """Return all of it as data for JSON; `total_bits` are those that the hardware holds, at least 5 beats."""
+        fifos: list[dict[str, Any]] = [
+            {
+                "name": link.name,
+                "from": str(link.source),
+                "to": str(link.target),
+                "bits": link.bits,
+                "depth": link.depth,
+                "gauge": self.gauges[link.name],
+                "total_bits": link.bits * held(link.depth, link.bits),
+            }
+            for link in self.design.links
+            if not link.weights
+        ]
+        return {
+            "fifos": fifos,
+            "total_bits": sum(fifo["total_bits"] for fifo in fifos),
+            "gauge_bits": sum(fifo["bits"] * held(fifo["gauge"], fifo["bits"]) for fifo in fifos),
+            "interval": self.interval,
+            "interval_estimate": self.design.interval,
+            "minimal": self.minimal,
+            "simulations": self.simulations,
+            "cycles": self.cycles,
+            "seconds": round(self.seconds, 1),
+            "notes": list(self.notes),
+        }
+
+
+def size_fifos(
+    design: Design,
+    inputs: Mapping[str, NDArray[Any]],
+    *,
+    search: bool = True,
+    budget: Budget | None = None,
+    cache: Path | None = None,
+) -> Sizing:
+    """Give a design the smallest FIFOs with which it runs at its estimated rate.
+
+    One simulation with gauges tells how full FIFOs become at that rate; with such depths they hold no beat back. A
+    search then makes them smaller, one after the other, as long as the frames come at the same interval. Every link
+    gets a FIFO, also where a wire would do: FINN's FIFO has registers at both ends, which keep the longest paths within
+    the layers.
+
+    Args:
+        design: The depths of its FIFOs do not matter.
+        inputs: By tensor: (frames, *shape of one), whole numbers. They are repeated as often as needed.
+        search: Whether to search; the depths are those of the gauges otherwise.
+        budget: How much the search may simulate; `Budget()` by default.
+        cache: Where simulations are kept; the user's cache folder by default.
+
+    Raises:
+        SimulationStalledError: The design does not give its frames, with FIFOs of any depth.
+        SimulationError: It reported an error, or the tools reject it.
+        ToolError: A tool is missing or too old.
+    """
+    begin = time.perf_counter()
+    runner, gauged = _gauged(design, inputs, cache)
+    depths, minimal = gauged.depths, False
+    notes: list[str] = []
+    if search:
+        depths, minimal, notes = _searched(runner, gauged, budget or Budget())
+    sized = design.with_depths(depths)
+    interval = _real_interval(sized, inputs, gauged, cache)
+    if interval > TOLERANCE * gauged.interval and search:
+        notes.append(
+            f"with the depths of the search a frame takes {interval:,.1f} cycles instead of {gauged.interval:,} in "
+            "FINN's FIFOs, so all FIFOs are as deep as the gauges say"
+        )
+        sized, minimal = design.with_depths(gauged.depths), False
+        interval = _real_interval(sized, inputs, gauged, cache)
+    if interval > TOLERANCE * design.interval:
+        notes.append(
+            f"a frame takes {interval:,.1f} cycles, and FINN's estimate is {design.interval:,}: deeper FIFOs do not help"
+        )
+    seconds = time.perf_counter() - begin
+    runs, cycles = runner.simulations, runner.cycles
+    return Sizing(sized, gauged.depths, interval, minimal, runs, cycles, seconds, tuple(notes))
+
+
+def _gauged(design: Design, inputs: Mapping[str, NDArray[Any]], cache: Path | None) -> tuple[Runner, Gauge]:
+    """Build the design with adjustable FIFOs, as large as they must be, and measure it."""
+    capacities = usual_capacities(design)
+    for _ in range(_ATTEMPTS):
+        runner = Runner(design, inputs, capacities, cache)
+        gauged = gauge(runner)
+        if not gauged.full:
+            return runner, gauged
+        capacities |= {name: 8 * capacities[name] for name in gauged.full}
+    names = ", ".join(gauged.full)
+    raise SimulationError(
+        f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in {names}, so what is behind takes them "
+        "more slowly than FINN estimates\n  look at the estimated cycles of the layers behind"
+    )
+
+
+def _searched(runner: Runner, gauged: Gauge, budget: Budget) -> tuple[dict[str, int], bool, list[str]]:
+    """Search, and make sure that the rate holds for many more frames; where it drifts, search with longer runs."""
+    bits = {link.name: link.bits for link in runner.design.links}
+    frames = enough_frames(gauged.in_flight)
+    for _ in range(_ATTEMPTS):
+        rate = Rate(runner, gauged.depths, frames, budget)
+        shrunk = shrink(gauged.depths, bits, rate)
+        frames *= _LONGER
+        reference = runner.run(frames, gauged.depths)
+        if keeps_rate(runner.run(frames, shrunk.depths), reference, runner.design.interval):
+            notes = [] if shrunk.minimal else [f"the search ended after {runner.simulations:,} simulations"]
+            return shrunk.depths, shrunk.minimal, notes
+    return (
+        gauged.depths,
+        False,
+        ["the search found no depths that keep the rate, so all are those of the gauges"],
+    )
+
+
+def _real_interval(
+    design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge, cache: Path | None
+) -> float:
+    """Measure a design with FINN's own FIFOs."""
+    runner = Runner(design, inputs, cache=cache)
+    return runner.run(enough_frames(gauged.in_flight)).interval

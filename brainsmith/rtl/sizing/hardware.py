@@ -1,0 +1,77 @@
+"""How many beats FINN's FIFO holds for a depth, and which depths are the same hardware."""
+
+from __future__ import annotations
+
+LEAST = 5
+"""What FINN's FIFO holds at the least, whatever its depth: four stages of a shift register and one behind them."""
+
+DEEPEST = 1 << 18
+"""The deepest FIFO whose timing is modelled, in beats."""
+
+_REGISTERED = 257
+"""Up to this depth the memory is one of LUTs, with one register behind it."""
+
+_BLOCK = 2028
+"""Up to this depth it is block RAM, beyond it UltraRAM."""
+
+_NARROW = 5
+"""Beats of fewer bits are always held in LUTs."""
+
+_QUEUE = 16
+
+
+def held(depth: int, bits: int) -> int:
+    """Return how many beats a FIFO holds: FINN's `fifo.sv` with RAM_STYLE "auto".
+
+    Args:
+        depth: As it is asked for, in beats: 2 or more.
+        bits: Of a beat.
+    """
+    if depth <= _REGISTERED or bits < _NARROW:
+        return max(depth, LEAST)
+    ultra = depth > _BLOCK
+    behind = _QUEUE + 1 if ultra else 1
+    low = _log2(depth - behind)
+    places = 1 << low
+    if low > (12 if ultra else 9):
+        # A second, smaller memory instead of one twice as large, wherever that is enough.
+        rest = _log2(depth - behind - places // 2)
+        if rest < low - 1:
+            places = places // 2 + (1 << max(rest, 1))
+    return places + (behind if ultra else 2)
+
+
+def depth_of(beats: int, bits: int) -> int:
+    """Return the depth of the smallest FIFO that holds some beats: the greatest one that is this same hardware."""
+    low, high = 2, max(beats, 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if held(middle, bits) >= beats else (middle + 1, high)
+    return _greatest(low, bits)
+
+
+def next_smaller(depth: int, bits: int) -> int:
+    """Return the depth of the next smaller FIFO, as `depth_of` gives it; 0 if there is none."""
+    beats = held(depth, bits)
+    if beats == LEAST:
+        return 0
+    low, high = 2, depth
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if held(middle, bits) >= beats else (middle + 1, high)
+    return _greatest(low - 1, bits)
+
+
+def _greatest(depth: int, bits: int) -> int:
+    """Return the greatest depth that gives the same hardware as another."""
+    beats = held(depth, bits)
+    low, high = depth, max(beats, depth)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if held(middle, bits) == beats else (low, middle - 1)
+    return low
+
+
+def _log2(value: int) -> int:
+    """Return the number of bits that count up to below a value."""
+    return (value - 1).bit_length()
