@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationStalledError
 from brainsmith.rtl.verification.compare import Comparison, compare_words
-from brainsmith.rtl.verification.diagnosis import Diagnosis, kernel_of, link_state
+from brainsmith.rtl.verification.diagnosis import EARLY, Diagnosis, kernel_of, link_state
+from brainsmith.rtl.verification.frames import is_short
 from brainsmith.rtl.verification.waits import find_standstill
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.watch import WatchedRun
-
-EARLY = ("FMPadding", "Pad1D")
-"""Kernels that may begin a frame before their first input beat, and so give beats of one that is not fed."""
 
 
 def diagnose(
@@ -49,7 +47,9 @@ def diagnose(
         SimulationError: The design with probes cannot be built.
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
-    run = watch_design(build_watched(design, cache), design, inputs, stalls=stalls, limit=limit)
+    frames = min(len(tensor) for tensor in inputs.values())
+    simulator = build_watched(design, cache, quick=is_short(design, frames))
+    run = watch_design(simulator, design, inputs, stalls=stalls, limit=limit)
     return judge_links(run, golden)
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Layout
 
 
+SHORT = 100_000
+"""Cycles that a simulation that was compiled without optimising runs in less time than that would cost."""
+
+
 @dataclass(frozen=True)
 class DesignRun:
     """What came of a run.
@@ -105,6 +109,11 @@ def design_beats(
 def estimated_cycles(design: Design, frames: int) -> int:
     """Return FINN's estimate of the cycles of so many frames."""
     return frames * design.interval + design.latency
+
+
+def is_short(design: Design, frames: int) -> bool:
+    """Tell whether running so many frames takes less time than optimising the simulation for them."""
+    return estimated_cycles(design, frames) < SHORT
 
 
 def layout_words(layout: Layout, bits: int, values: NDArray[Any]) -> Words:

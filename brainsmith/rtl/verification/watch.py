@@ -44,14 +44,19 @@ class WatchedRun:
         return self.frames * link.layout.beats if link.layout else 0
 
 
-def build_watched(design: Design, cache: Path | None = None) -> Simulator:
+def build_watched(design: Design, cache: Path | None = None, quick: bool = False) -> Simulator:
     """Build the simulation of a design with probes.
+
+    Args:
+        design: What is simulated.
+        cache: Where simulations are kept; the user's cache folder by default.
+        quick: Whether to compile without optimising, which is right for a few thousand cycles.
 
     Raises:
         SimulationError: It cannot be built.
         ToolError: A tool is missing or too old.
     """
-    return build_simulator(plan_design(design, probes=True), cache=cache)
+    return build_simulator(plan_design(design, probes=True), cache=cache, quick=quick)
 
 
 def watch_design(

@@ -1,0 +1,99 @@
+"""Run a design, and say of a run that fails which layer is at fault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import SimulationError, SimulationStalledError
+from brainsmith.rtl.verification.diagnose import judge_links
+from brainsmith.rtl.verification.frames import estimated_cycles, is_short, run_design
+from brainsmith.rtl.verification.watch import build_watched, watch_design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.simulation.stalls import Stalls
+    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.diagnosis import Diagnosis
+    from brainsmith.rtl.verification.frames import DesignRun
+
+    Tensors = Mapping[str, NDArray[Any]]
+    GoldenTensors = Callable[[int], Tensors]
+    """The golden model's tensors of the first so many frames, by name."""
+
+
+FEW = 4
+"""Frames, beside those that fill a pipeline, with which a diagnosis begins."""
+
+
+def run_explained(
+    simulator: Simulator,
+    design: Design,
+    inputs: Tensors,
+    *,
+    stalls: Mapping[str, Stalls] | None = None,
+    limit: int | None = None,
+    golden: GoldenTensors | None = None,
+    cache: Path | None = None,
+) -> DesignRun:
+    """Run a design as `run_design` does; the error of a run that fails says why.
+
+    Args:
+        simulator: Built of the design.
+        design: Says how tensors lie in streams.
+        inputs: By tensor: (frames, *shape of one), whole numbers.
+        stalls: When the ends hold back.
+        limit: The cycles after which the run is given up.
+        golden: Gives what links should carry; without it nothing is compared, and a standstill is explained
+            all the same.
+        cache: Where simulations are kept; the user's cache folder by default.
+
+    Raises:
+        SimulationStalledError: The run did not end: which layer waits for what, which FIFO is full, and how many
+            beats moved at each link.
+        SimulationError: The design reported an error, or its outputs cannot be trusted.
+        ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
+    """
+    try:
+        return run_design(simulator, design, inputs, stalls=stalls, limit=limit)
+    except SimulationError as problem:
+        found = explain(design, inputs, golden, stalls=stalls, limit=limit, cache=cache)
+        kind = SimulationStalledError if isinstance(problem, SimulationStalledError) else SimulationError
+        raise kind(f"{problem}\n{found}") from problem
+
+
+def explain(
+    design: Design,
+    inputs: Tensors,
+    golden: GoldenTensors | None,
+    *,
+    stalls: Mapping[str, Stalls] | None = None,
+    limit: int | None = None,
+    cache: Path | None = None,
+) -> Diagnosis:
+    """Diagnose a run that failed, with as few of its frames as show what is wrong.
+
+    Args:
+        design: What ran.
+        inputs: By tensor: (frames, *shape of one).
+        golden: As for `run_explained`.
+        stalls: As they were.
+        limit: As it was; it counts where no fewer frames show the fault.
+        cache: Where simulations are kept.
+    """
+    total = min(len(tensor) for tensor in inputs.values())
+    simulator = build_watched(design, cache, quick=is_short(design, total))
+    frames = design.latency // max(design.interval, 1) + FEW
+    while True:
+        frames = min(frames, total)
+        fed = {name: tensor[:frames] for name, tensor in inputs.items()}
+        allowed = limit if frames == total else 1000 + 20 * estimated_cycles(design, frames)
+        run = watch_design(simulator, design, fed, stalls=stalls, limit=allowed)
+        found = judge_links(run, golden(frames) if golden else {})
+        if found.kind != "right" or frames == total:
+            return found
+        frames *= 4

@@ -1,0 +1,172 @@
+"""Every layer of a design alone: fed with the golden model's tensors, compared with the golden model's tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.stalls import Stalls
+from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
+from brainsmith.rtl.stitching.top_module import plan_design
+from brainsmith.rtl.verification.chances import stall_chance
+from brainsmith.rtl.verification.compare import compare_words
+from brainsmith.rtl.verification.diagnosis import EARLY
+from brainsmith.rtl.verification.frames import design_beats, estimated_cycles, is_short
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.stitching.design import Design, Layer
+    from brainsmith.rtl.verification.compare import Comparison, Difference
+
+
+@dataclass(frozen=True)
+class LayerCheck:
+    """One layer alone against the golden model.
+
+    Attributes:
+        layer: Its name.
+        kernel: Its operator.
+        frames: How many were run, without stalls and again with random ones at all of its streams.
+        values: How many were compared.
+        wrong: How many of them differ.
+        missing: Beats that did not come.
+        surplus: Cycles in which it offered beats of a frame that was not fed.
+        first: The first value that differs.
+    """
+
+    layer: str
+    kernel: str
+    frames: int
+    values: int
+    wrong: int
+    missing: int
+    surplus: int
+    first: Difference | None
+
+    @property
+    def right(self) -> bool:
+        """Tell whether all of its outputs are the golden model's."""
+        return not (self.wrong or self.missing or self.surplus)
+
+    def __str__(self) -> str:
+        text = f"layer {self.layer!r} ({self.kernel}) alone"
+        if self.right:
+            return f"{text} computes what the golden model computes: {self.values} values of {self.frames} frames"
+        found = [f"{self.wrong} of {self.values} values are wrong"] if self.wrong else []
+        if self.first is not None:
+            index = ", ".join(map(str, self.first.index))
+            found[0] += (
+                f", first in frame {self.first.frame} at [{index}]: {self.first.found} instead of "
+                f"{self.first.expected}"
+            )
+        found += [f"{self.missing} beats are missing"] if self.missing else []
+        found += (
+            [f"it offers more beats than the frames have, in {self.surplus} cycles"] if self.surplus else []
+        )
+        return f"{text} is wrong: {'; '.join(found)}"
+
+
+def verify_layers(
+    design: Design, golden: Mapping[str, NDArray[Any]], *, seed: int = 1, cache: Path | None = None
+) -> list[LayerCheck]:
+    """Simulate each layer with its golden inputs, and compare its outputs with the golden ones.
+
+    All layers are in one simulation, so that one build serves them, but none is connected to another: each is fed and
+    emptied by itself. They run without stalls, and again with random ones at all of their streams.
+
+    Args:
+        design: What the layers are of; its FIFOs are left out.
+        golden: (frames, *shape of one), by the tensors of all links.
+        seed: Of the stalls.
+        cache: Where simulations are kept; the user's cache folder by default.
+
+    Returns:
+        One check for each layer, in the order of the design; the memory of a layer's weights belongs to it.
+
+    Raises:
+        SimulationError: The layers cannot be built, or report an error.
+        ValueError: Golden values are not whole or do not fit.
+    """
+    apart = take_apart(design)
+    simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, _frames(golden)))
+    runs = [_run(simulator, apart, golden, stalls) for stalls in ({}, _stalls(apart, seed))]
+    return [_check(layer, apart, runs, golden) for layer in design.layers if layer.kernel != "memstream"]
+
+
+def take_apart(design: Design) -> Design:
+    """Return the same layers, with an output of the design behind each of their outputs, and an input before each input.
+
+    Such streams have the name of the link that was there, with `_fed` or `_given` behind it.
+    """
+    links, inputs, outputs = [], [], []
+    for link in design.links:
+        if link.layout is None:
+            links.append(link)
+            continue
+        fed, given = f"{link.name}_fed", f"{link.name}_given"
+        if link.target.layer != DESIGN:
+            links.append(Link(fed, End(DESIGN, fed), link.target, link.bits, link.layout))
+            inputs.append(DesignStream(fed, link.bits, link.layout))
+        if link.source.layer != DESIGN:
+            links.append(Link(given, link.source, End(DESIGN, given), link.bits, link.layout))
+            outputs.append(DesignStream(given, link.bits, link.layout))
+    return replace(design, links=tuple(links), inputs=tuple(inputs), outputs=tuple(outputs))
+
+
+def _frames(golden: Mapping[str, NDArray[Any]]) -> int:
+    return min(len(tensor) for tensor in golden.values())
+
+
+def _stalls(apart: Design, seed: int) -> dict[str, Stalls]:
+    """Return stalls that fit the pace of each stream's own layer."""
+    cycles = {layer.name: layer.cycles for layer in apart.layers}
+    ends = {link.source.stream: link.target.layer for link in apart.links if link.source.layer == DESIGN}
+    ends |= {link.target.stream: link.source.layer for link in apart.links if link.target.layer == DESIGN}
+    chances = {
+        stream.name: stall_chance(stream.layout.beats, max(cycles[ends[stream.name]], stream.layout.beats))
+        for stream in (*apart.inputs, *apart.outputs)
+    }
+    return {
+        name: Stalls.random(1000 * seed + at, chance) for at, (name, chance) in enumerate(chances.items())
+    }
+
+
+def _run(
+    simulator: Simulator, apart: Design, golden: Mapping[str, NDArray[Any]], stalls: Mapping[str, Stalls]
+) -> SimulationResult:
+    frames, words, counts = design_beats(apart, golden)
+    limit = 1000 + 20 * estimated_cycles(apart, frames)
+    return simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
+
+
+def _check(
+    layer: Layer, apart: Design, runs: list[SimulationResult], golden: Mapping[str, NDArray[Any]]
+) -> LayerCheck:
+    found: list[Comparison] = []
+    surplus = 0
+    for link in apart.links:
+        if link.source.layer != layer.name or link.layout is None:
+            continue
+        for run in runs:
+            traffic = run.streams[link.target.stream]
+            found.append(
+                compare_words(link.layout, traffic.words, len(traffic.words), golden[link.layout.tensor])
+            )
+            surplus += 0 if layer.kernel.startswith(EARLY) else traffic.surplus
+    return LayerCheck(
+        layer=layer.name,
+        kernel=layer.kernel,
+        frames=_frames(golden),
+        values=sum(one.values for one in found),
+        wrong=sum(one.wrong for one in found),
+        missing=sum(one.beats - one.moved for one in found),
+        surplus=surplus,
+        first=next((one.first for one in found if one.first), None),
+    )

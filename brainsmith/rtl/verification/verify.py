@@ -1,0 +1,252 @@
+"""Verify a design: every frame, without stalls and with random ones, bit for bit what the golden model computes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import VerificationError
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.stitching.top_module import plan_design
+from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
+from brainsmith.rtl.verification.explain import explain, run_explained
+from brainsmith.rtl.verification.frames import estimated_cycles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.simulation.stalls import Stalls
+    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.explain import GoldenTensors, Tensors
+    from brainsmith.rtl.verification.frames import DesignRun
+
+MORE = (1.0, 2.0, 4.0)
+"""How long the ends hold back in the runs one after the other, beside what holds them back in a fifth of all cycles: the
+first run shows beats that come alone, the later ones a design that fills up."""
+
+ATTEMPTS = 6
+"""To hold the ends back often enough, each time twice as long."""
+
+
+@dataclass(frozen=True)
+class StalledRun:
+    """One run with random stalls at all inputs and outputs.
+
+    Attributes:
+        seed: Of the stalls.
+        cycles: How many it took.
+        stalled: Cycles in which the ends of one kind held back a beat, by `input` and `output`, of all streams.
+        shares: Of all cycles, that in which the stream of that kind that did so least held back.
+        mismatches: Frames whose result is not the golden model's.
+    """
+
+    seed: int
+    cycles: int
+    stalled: dict[str, int]
+    shares: dict[str, float]
+    mismatches: int
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was verified; the frames of all runs have the golden model's results.
+
+    Attributes:
+        frames: How many were run without stalls.
+        mismatches: Frames among them whose result differs.
+        stalled_frames: How many were run with stalls, of all seeds.
+        stalled_mismatches: Frames among them whose result differs.
+        stalled_cycles: In which the ends held back a beat, by `input` and `output`, of all seeds.
+        stalled_shares: Of all cycles of the run in which that was least, by `input` and `output`.
+        interval_cycles: Measured: cycles from one frame to the next, on average; 0 for one frame.
+        interval_estimate: FINN's.
+        latency_cycles: Measured: cycles from the first beat of the first frame to the last of its result.
+        latency_estimate: FINN's.
+        cycles: Of all runs.
+        cycles_per_second: How fast they were simulated.
+        runs: Those with stalls.
+    """
+
+    frames: int
+    mismatches: int
+    stalled_frames: int
+    stalled_mismatches: int
+    stalled_cycles: dict[str, int]
+    stalled_shares: dict[str, float]
+    interval_cycles: float
+    interval_estimate: int
+    latency_cycles: int
+    latency_estimate: int
+    cycles: int
+    cycles_per_second: int
+    runs: tuple[StalledRun, ...]
+
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def verify_design(
+    design: Design,
+    inputs: Tensors,
+    golden: Tensors,
+    seeds: Sequence[int] = (1, 2, 3),
+    *,
+    limit: int | None = None,
+    tensors: GoldenTensors | None = None,
+    cache: Path | None = None,
+) -> Verification:
+    """Run all frames without stalls, and for each seed with random ones at both ends.
+
+    Args:
+        design: What is verified.
+        inputs: By tensor: (frames, *shape of one), whole numbers.
+        golden: The golden model's outputs of these frames, in the same form.
+        seeds: Of the stalls.
+        limit: The cycles after which a run is given up; it follows the estimate by default.
+        tensors: Gives the golden model's tensors of the first so many frames, so that a failure can be traced to a
+            layer; `golden` by default.
+        cache: Where simulations are kept; the user's cache folder by default.
+
+    Raises:
+        VerificationError: A frame's result is not the golden model's, and the layer at fault; or the frames could not
+            show a fault.
+        SimulationStalledError: A run did not end; who waits for what.
+        SimulationError: The design cannot be built, reported an error, or gave outputs that never change.
+        ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
+    """
+    _check_telling(inputs, golden)
+    simulator = build_simulator(plan_design(design), cache=cache)
+    bench = _Bench(
+        simulator, design, inputs, golden, limit, tensors or (lambda count: _first(golden, count)), cache
+    )
+    smooth = bench.run({}, limit)
+    runs = [bench.stalled(seed, MORE[at % len(MORE)]) for at, seed in enumerate(seeds)]
+    stalled = [run for run, _ in runs]
+    results = [smooth.result, *(run.result for _, run in runs)]
+    ends = ("input", "output")
+    frames = min(len(tensor) for tensor in inputs.values())
+    cycles = sum(result.cycles for result in results)
+    return Verification(
+        frames=frames,
+        mismatches=0,
+        stalled_frames=frames * len(runs),
+        stalled_mismatches=sum(run.mismatches for run in stalled),
+        stalled_cycles={end: sum(run.stalled[end] for run in stalled) for end in ends},
+        stalled_shares={end: min((run.shares[end] for run in stalled), default=0.0) for end in ends},
+        interval_cycles=smooth.interval,
+        interval_estimate=design.interval,
+        latency_cycles=smooth.latency,
+        latency_estimate=design.latency,
+        cycles=cycles,
+        cycles_per_second=round(cycles / sum(result.seconds for result in results)),
+        runs=tuple(stalled),
+    )
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A design, and what it is verified with."""
+
+    simulator: Simulator
+    design: Design
+    inputs: Tensors
+    golden: Tensors
+    limit: int | None
+    tensors: GoldenTensors
+    cache: Path | None
+
+    def run(self, stalls: Mapping[str, Stalls], limit: int | None) -> DesignRun:
+        """Run all frames and compare them.
+
+        Raises:
+            VerificationError: One differs; the layer at fault is named.
+        """
+        run = run_explained(
+            self.simulator,
+            self.design,
+            self.inputs,
+            stalls=stalls,
+            limit=limit,
+            golden=self.tensors,
+            cache=self.cache,
+        )
+        problem = self._difference(run)
+        if problem:
+            found = explain(
+                self.design, self.inputs, self.tensors, stalls=stalls, limit=limit, cache=self.cache
+            )
+            how = " with random stalls" if stalls else ""
+            raise VerificationError(
+                f"the RTL does not compute what the golden model computes{how}: {problem}\n{found}"
+            )
+        return run
+
+    def stalled(self, seed: int, more: float) -> tuple[StalledRun, DesignRun]:
+        """Run all frames with stalls of one seed, which become longer until both ends hold back often enough."""
+        limit = self.limit
+        for _ in range(ATTEMPTS):
+            stalls = random_stalls(self.design, seed, more)
+            if self.limit is None:
+                limit = int(1000 + 20 * more * estimated_cycles(self.design, self._frames))
+            run = self.run(stalls, limit)
+            shares = {kind: min(map(run.result.stalled_share, names)) for kind, names in self._ends().items()}
+            if min(shares.values()) >= LEAST_SHARE:
+                streams = run.result.streams
+                stalled = {
+                    kind: sum(streams[name].stalled for name in names) for kind, names in self._ends().items()
+                }
+                return StalledRun(seed, run.result.cycles, stalled, shares, 0), run
+            more *= 2
+        listed = ", ".join(f"{kind} {share:.1%}" for kind, share in shares.items())
+        raise VerificationError(
+            f"random stalls hold the design's ends back in too few cycles ({listed}; {LEAST_SHARE:.0%} are needed), so "
+            f"they show nothing\n  verify with more than {self._frames} frames"
+        )
+
+    @property
+    def _frames(self) -> int:
+        return min(len(tensor) for tensor in self.inputs.values())
+
+    def _ends(self) -> dict[str, list[str]]:
+        return {
+            "input": [stream.name for stream in self.design.inputs],
+            "output": [stream.name for stream in self.design.outputs],
+        }
+
+    def _difference(self, run: DesignRun) -> str:
+        """Say how many frames differ, and where the first difference is; empty if none does."""
+        for stream in self.design.outputs:
+            tensor = stream.layout.tensor
+            differs = run.outputs[tensor] != self.golden[tensor]
+            if differs.any():
+                count = int(differs.reshape(len(differs), -1).any(axis=1).sum())
+                at = tuple(int(place) for place in np.argwhere(differs)[0])
+                return (
+                    f"{count} of {len(differs)} frames differ, first frame {at[0]} at output {tensor!r} "
+                    f"[{', '.join(map(str, at[1:]))}]: {run.outputs[tensor][at]} instead of {self.golden[tensor][at]}"
+                )
+        return ""
+
+
+def _check_telling(inputs: Tensors, golden: Tensors) -> None:
+    """Make sure that the frames would show a design that ignores its inputs.
+
+    Raises:
+        VerificationError: All inputs, or all golden outputs, are the same.
+    """
+    for what, tensors in (("inputs", inputs), ("golden outputs", golden)):
+        stacks = [np.asarray(tensor) for tensor in tensors.values()]
+        if all((stack == stack[:1]).all() for stack in stacks) and all(len(stack) > 1 for stack in stacks):
+            raise VerificationError(
+                f"the {what} of all {len(stacks[0])} frames are the same, so a simulation whose inputs were not "
+                "applied would not be noticed\n  verify with inputs that differ and lead to different results"
+            )
+
+
+def _first(golden: Tensors, count: int) -> Tensors:
+    return {name: tensor[:count] for name, tensor in golden.items()}
