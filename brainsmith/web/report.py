@@ -12,7 +12,10 @@ from typing import Any
 
 from brainsmith.errors import OutputError
 from brainsmith.markup import Markup, embed_json, tag
+from brainsmith.rtl.drawing.block_diagram import STYLE
+from brainsmith.rtl.drawing.theme import arrow
 from brainsmith.web import header, sections
+from brainsmith.web.circuit import circuit_section
 from brainsmith.web.content import (
     Fields,
     Layer,
@@ -30,6 +33,7 @@ from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.layers import layers_section
 from brainsmith.web.steps import steps_section
 from brainsmith.web.summary import summary
+from brainsmith.web.synthesis import synthesis_section
 from brainsmith.web.verdict import judge
 
 # An empty icon: without one a browser asks the server for /favicon.ico.
@@ -76,6 +80,8 @@ def page(report: Mapping[str, Any]) -> str:
         sections.graphs_section(before, after),
         steps_section(steps),
         layers_section(layers, interval, after.places if after else {}),
+        circuit_section(report.get("rtl"), layers, subject.clock_ns),
+        synthesis_section(report.get("synthesis")),
         sections.plugins_section(read_plugins(report)),
     )
     seconds = sum(step.seconds or 0 for step in steps)
@@ -92,7 +98,7 @@ def _drawing(graphs: Fields, key: str, layers: tuple[Layer, ...], title: str) ->
 
 
 def _document(name: str, body: Markup, details: dict[str, dict[str, object]]) -> str:
-    style, script = _resource("report.css"), _resource("report.js")
+    style, script = _resource("report.css") + STYLE, _resource("report.js")
     # Even if a text ever escaped its element, the browser would run and load nothing but these two.
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
@@ -116,14 +122,8 @@ def _patterns() -> Markup:
     stripe = tag("path", d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class_="stripe")
     ground = tag("rect", width=6, height=6, class_="stripe-ground")
     pattern = tag("pattern", ground, stripe, id="hatch", width=6, height=6, patternUnits="userSpaceOnUse")
-    shapes = tag("defs", pattern, _arrow("arrow", "arrow"), _arrow("arrow-lit", "arrow lit"))
+    shapes = tag("defs", pattern, arrow("arrow"), arrow("arrow-lit", "arrow lit"))
     return tag("svg", shapes, width=0, height=0, aria_hidden="true", class_="patterns")
-
-
-def _arrow(element_id: str, style: str) -> Markup:
-    head = tag("path", d="M0 0L8 4L0 8z", class_=style)
-    place = {"refX": 7.5, "refY": 4, "markerWidth": 8, "markerHeight": 8}
-    return tag("marker", head, id=element_id, markerUnits="userSpaceOnUse", orient="auto", **place)
 
 
 def _resource(name: str) -> str:

@@ -23,9 +23,10 @@ _RESOURCES = {
 def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Sequence[Step]) -> Markup:
     """Show the key figures and the accuracy before and after."""
     accuracy = _accuracy(fields(report.get("accuracy")))
-    estimate = fields(report.get("estimate"))
-    estimates = [*_speed(subject, estimate, layers), *_resources(estimate)]
-    tiles = [tile for tile in (accuracy, *estimates) if tile]
+    estimate, circuit = fields(report.get("estimate")), fields(report.get("rtl"))
+    speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
+    estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")))]
+    tiles = [tile for tile in (accuracy, _circuit(circuit), *estimates) if tile]
     notes = [] if accuracy else [sentence(_NO_ACCURACY)]
     if not any(estimates):
         notes.append(sentence("There are no estimates: " + (_NO_ESTIMATE if steps else "no step ran.")))
@@ -66,6 +67,44 @@ def _speed(subject: Subject, estimate: Fields, layers: Sequence[Layer]) -> list[
     ]
 
 
+def _circuit(circuit: Fields) -> Markup | None:
+    """Say how many frames of the circuit's simulation are not the golden model's."""
+    frames, stalled = number(circuit.get("frames")), number(circuit.get("stalled_frames"))
+    wrong = [number(circuit.get(key)) for key in ("mismatches", "stalled_mismatches")]
+    if frames is None:
+        return None
+    held = f", and of {figures.count(stalled)} with stalls" if stalled else ""
+    known = [value for value in wrong if value is not None]
+    total = sum(known) if known else None
+    return _tile(
+        "Mismatches",
+        figures.count(total),
+        f"of the circuit's {figures.plural(frames, 'frame')}{held}",
+        bool(total),
+    )
+
+
+def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
+    """Show what the circuit's simulation measured; nothing where it did not."""
+    interval, latency = number(circuit.get("interval_cycles")), number(circuit.get("latency_cycles"))
+    if not interval:
+        return []
+    estimates = [figures.count(number(circuit.get(f"{name}_estimate"))) for name in ("interval", "latency")]
+    fps = 1e9 / (interval * subject.clock_ns) if subject.clock_ns else None
+    clock = subject.clock_ns
+    time = figures.seconds(latency * clock * 1e-9) if latency is not None and clock else ""
+    cycles = f"{figures.count(latency)} cycles"
+    return [
+        _rate(fps, subject.fps),
+        _tile("Interval", figures.count(interval), f"cycles, simulated; estimated {estimates[0]}"),
+        _tile(
+            "Latency", time or cycles, f"{cycles + ', ' if time else ''}simulated; estimated {estimates[1]}"
+        )
+        if latency is not None
+        else None,
+    ]
+
+
 def _rate(fps: float | None, wanted: float | None) -> Markup | None:
     if fps is None:
         return None
@@ -88,12 +127,18 @@ def _latency(cycles: float | None, clock_ns: float | None) -> Markup | None:
     )
 
 
-def _resources(estimate: Fields) -> list[Markup | None]:
+def _resources(estimate: Fields, synthesis: Fields) -> list[Markup | None]:
+    """Show what a synthesis counted, or else what is estimated."""
     unknown = len(items(estimate.get("lut_not_modelled")))
     bound = f"look-up tables, at least: {figures.plural(unknown, 'layer')} without a model"
-    notes = {key: bound if key == "lut" and unknown else note for key, (_, note) in _RESOURCES.items()}
-    values = {key: number(estimate.get(key)) for key in _RESOURCES}
-    return [
-        None if value is None else _tile(_RESOURCES[key][0], figures.count(value), notes[key])
-        for key, value in values.items()
-    ]
+    tiles: list[Markup | None] = []
+    for key, (name, note) in _RESOURCES.items():
+        real, guess = number(synthesis.get(key)), number(estimate.get(key))
+        if real is not None:
+            said = "" if guess is None else f"; estimated {figures.count(guess)}"
+            if key == "lut" and unknown and said:
+                said += " or more"
+            tiles.append(_tile(name, figures.count(real), f"{note}, synthesised{said}"))
+        elif guess is not None:
+            tiles.append(_tile(name, figures.count(guess), bound if key == "lut" and unknown else note))
+    return tiles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brainsmith.web.content import Fields, Step, fields, first_text, text
-from brainsmith.web.figures import count, plural, small
+from brainsmith.web.figures import count, number, plural, small
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,18 @@ def judge(report: Fields, steps: tuple[Step, ...]) -> Verdict:
     wrong = [step for step in steps if step.verified and step.verified.mismatches]
     if wrong:
         return Verdict("bad", "Mismatches", _mismatch(wrong))
+    circuit = fields(report.get("rtl"))
+    if _differing(circuit):
+        return Verdict("bad", "Mismatches", _circuit_mismatch(circuit))
     checked = [step for step in steps if step.verified]
     if not checked:
         return Verdict("open", "Not verified", _unverified(steps))
     if len(checked) < len(steps):
-        return Verdict("partial", "Partly verified", _partly(steps, checked))
+        return Verdict("partial", "Partly verified", _partly(steps, checked) + _circuit(circuit))
     return Verdict(
         "good",
         "Verified",
-        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.",
+        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{_circuit(circuit)}",
     )
 
 
@@ -71,6 +74,25 @@ def _mismatch(wrong: list[Step]) -> str:
         else ""
     )
     return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
+
+
+def _differing(circuit: Fields) -> float:
+    return sum(number(circuit.get(key)) or 0 for key in ("mismatches", "stalled_mismatches"))
+
+
+def _circuit_mismatch(circuit: Fields) -> str:
+    ran = sum(number(circuit.get(key)) or 0 for key in ("frames", "stalled_frames"))
+    wrong = count(_differing(circuit))
+    return f"The circuit does not compute what the model does: {wrong} of {plural(ran, 'frame')} differ."
+
+
+def _circuit(circuit: Fields) -> str:
+    """Say that the circuit agrees, where it was compared."""
+    frames, stalled = number(circuit.get("frames")), number(circuit.get("stalled_frames"))
+    if not frames or number(circuit.get("mismatches")) is None:
+        return ""
+    held = f", and on {count(stalled)} with stalls" if stalled else ""
+    return f" The circuit gave them too, bit for bit, on {plural(frames, 'frame')}{held}."
 
 
 def _unverified(steps: tuple[Step, ...]) -> str:

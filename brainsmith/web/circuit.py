@@ -1,0 +1,168 @@
+"""The section of the circuit: its block diagram, what its simulation measured, its FIFOs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.block_diagram import block_diagram
+from brainsmith.rtl.drawing.plan import Plan, read_plan
+from brainsmith.web import figures
+from brainsmith.web.content import Fields, Layer, fields, first_text, items
+from brainsmith.web.elements import cell, scrolling, section, sentence, table
+from brainsmith.web.figures import number
+
+_NONE = "The build made no circuit: its output was estimates only, or it ended before."
+# The drawing for wide, middle and narrow pages: the style sheet shows the one that fits.
+_ROOMS = {"large": 1212.0, "medium": 720.0, "small": 480.0}
+
+
+def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None) -> Markup:
+    """Show the stitched design, and how it ran beside what was estimated.
+
+    Args:
+        rtl: The report's `rtl`.
+        layers: Those that the diagram's blocks lead to.
+        clock_ns: Clock period, for times.
+    """
+    circuit = fields(rtl)
+    if not circuit:
+        return section("circuit", "Circuit", sentence(_NONE))
+    plan = read_plan(circuit.get("design"))
+    places = {layer.name: f"layer-{layer.index}" for layer in layers}
+    parts = [
+        _diagram(plan, places),
+        tag("div", _runs(circuit), _cycles(circuit, clock_ns), class_="halves"),
+        _fifos(items(circuit.get("fifos"))),
+    ]
+    return section("circuit", "Circuit", parts, note=_note(plan))
+
+
+def _note(plan: Plan) -> str:
+    layers = sum(not block.is_port for block in plan.blocks)
+    memories = sum(block.memory is not None for block in plan.blocks)
+    top = f"{plan.top}: " if plan.top else ""
+    return f"{top}{figures.plural(layers, 'layer')}, {figures.plural(memories, 'weight memory', 'weight memories')}."
+
+
+def _diagram(plan: Plan, places: Mapping[str, str]) -> Markup:
+    if not plan.blocks:
+        return sentence("The report does not hold the design, so it cannot be drawn.")
+    lost = f"; {figures.plural(plan.lost, 'link')} of absent layers left out" if plan.lost else ""
+    words = (
+        f"the design as it is stitched: streams with their widths, FIFOs with their depths in beats, estimated "
+        f"cycles per frame{lost}"
+    )
+    caption = tag("figcaption", tag("h3", "Block diagram"), tag("p", words))
+    drawings = [
+        tag("div", block_diagram(plan, "Block diagram", places, room), class_=f"sized {name}")
+        for name, room in _ROOMS.items()
+    ]
+    frame = scrolling("Block diagram", drawings, "canvas diagram")
+    return tag("figure", tag("div", caption, class_="head"), frame, class_="graph-frame")
+
+
+def _runs(circuit: Fields) -> Markup:
+    title = tag("h3", "Frames against the golden model")
+    if number(circuit.get("frames")) is None:
+        return tag("div", title, sentence("The circuit was not simulated."))
+    rows = [_run("without stalls", circuit, "frames", "mismatches", stalled=False)]
+    if number(circuit.get("stalled_frames")):
+        rows.append(_run("with random stalls", circuit, "stalled_frames", "stalled_mismatches", stalled=True))
+    columns = ("Run", "Frames", "Mismatches", "Held at input", "Held at output")
+    return tag("div", title, table("Simulated frames", columns, rows, range(1, 5)), _speed(circuit))
+
+
+def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: bool) -> Markup:
+    ran, wrong = number(circuit.get(frames)), number(circuit.get(mismatches))
+    kind = "open" if wrong is None else "bad" if wrong else "good"
+    held = [_held(circuit, end) if stalled else cell("never", 0) for end in ("input", "output")]
+    return tag(
+        "tr",
+        tag("th", name, scope="row"),
+        cell(figures.count(ran), ran),
+        tag("td", tag("span", figures.count(wrong), class_=f"state {kind}"), class_="number"),
+        held,
+    )
+
+
+def _held(circuit: Fields, end: str) -> Markup:
+    held = number(fields(circuit.get("stalled_cycles")).get(end))
+    share = number(fields(circuit.get("stalled_shares")).get(end))
+    part = "" if share is None else f" ({share:.0%})"
+    return cell(f"{figures.count(held)}{part}" if held is not None else figures.ABSENT, held)
+
+
+def _speed(circuit: Fields) -> Markup | None:
+    speed, right = number(circuit.get("cycles_per_second")), number(circuit.get("accuracy"))
+    words = []
+    if number(circuit.get("stalled_frames")):
+        words.append("Held: cycles in which the test bench held a beat back, and their share.")
+    if right is not None:
+        words.append(f"The circuit's accuracy is {figures.percent(right)}.")
+    if speed is not None:
+        words.append(f"The simulation ran {figures.count(speed)} cycles per second.")
+    return sentence(" ".join(words)) if words else None
+
+
+def _cycles(circuit: Fields, clock_ns: float | None) -> Markup | None:
+    rows = [
+        _measure("Interval", "from one frame to the next", "interval", circuit, clock_ns),
+        _measure("Latency", "of one frame alone", "latency", circuit, clock_ns),
+    ]
+    columns = ("Cycles", "Measured", "Estimated", "Ratio", "Time")
+    title = tag("h3", "Cycles, measured beside FINN's estimate")
+    return tag("div", title, table("Measured cycles", columns, rows, range(1, 5)))
+
+
+def _measure(name: str, what: str, key: str, circuit: Fields, clock_ns: float | None) -> Markup:
+    measured, estimate = number(circuit.get(f"{key}_cycles")), number(circuit.get(f"{key}_estimate"))
+    ratio = measured / estimate if measured is not None and estimate else None
+    time = None if measured is None or not clock_ns else measured * clock_ns * 1e-9
+    return tag(
+        "tr",
+        tag("th", name, tag("span", f" {what}", class_="kind"), scope="row"),
+        cell(_exact(measured), measured),
+        cell(figures.count(estimate), estimate),
+        cell(figures.ABSENT if ratio is None else f"{ratio:.3f}", ratio),
+        cell(figures.seconds(time), time),
+    )
+
+
+def _exact(value: float | None) -> str:
+    return figures.count(value) if value is None or value == round(value) else f"{value:,.2f}"
+
+
+def _fifos(found: Sequence[object]) -> Markup:
+    title = tag("h3", "FIFOs")
+    if not found:
+        return tag("div", title, sentence("The design has no FIFOs."), class_="below")
+    rows = [_fifo(index, fields(fifo)) for index, fifo in enumerate(found)]
+    total = sum(number(fields(fifo).get("total_bits")) or 0 for fifo in found)
+    foot = tag(
+        "tfoot",
+        tag(
+            "tr",
+            tag("td"),
+            tag("th", "All FIFOs", scope="row"),
+            tag("td", colspan=4),
+            cell(figures.count(total)),
+        ),
+    )
+    columns = ("#", "From", "To", "Width", "Depth", "Gauge", "Bits")
+    note = sentence(
+        "Width in bits, depth in beats. The gauge is the largest fill of a FIFO without bounds; depths shrink from "
+        "there as far as the interval stays."
+    )
+    return tag("div", title, note, table("FIFOs", columns, rows, {0, 3, 4, 5, 6}, foot), class_="below")
+
+
+def _fifo(index: int, fifo: Fields) -> Markup:
+    values = [number(fifo.get(key)) for key in ("bits", "depth", "gauge", "total_bits")]
+    return tag(
+        "tr",
+        cell(index + 1),
+        tag("th", first_text(fifo, "from", "name") or figures.ABSENT, scope="row"),
+        tag("td", first_text(fifo, "to") or figures.ABSENT),
+        [cell(figures.count(value), value) for value in values],
+    )

@@ -1,0 +1,100 @@
+"""The section of the synthesis: each layer's figures beside FINN's analytic estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.plan import MEMORY
+from brainsmith.web import figures
+from brainsmith.web.content import Fields, fields, first_text, items, text
+from brainsmith.web.elements import cell, section, sentence, table
+from brainsmith.web.figures import number
+
+RESOURCES = {"lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "dsp": "DSP"}
+_ESTIMATED = ("lut", "bram18", "dsp")
+_MEMORIES = "FINN's estimate of a layer includes the memory of its weights, which has a row of its own here."
+_NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended before."
+
+
+def synthesis_section(synthesis: object) -> Markup:
+    """Show the figures of a synthesis, with what they overstate or leave out.
+
+    Args:
+        synthesis: The report's `synthesis`.
+    """
+    found = fields(synthesis)
+    if not found:
+        return section("synthesis", "Synthesis", sentence(_NONE))
+    layers = [fields(layer) for layer in items(found.get("layers"))]
+    stated = [text(note) for note in items(found.get("notes"))]
+    if any(first_text(layer, "kernel") == MEMORY for layer in layers):
+        stated.append(_MEMORIES)
+    notes = [tag("li", note) for note in stated]
+    parts = [
+        _table(found, layers),
+        tag("ul", notes, class_="remarks") if notes else None,
+    ]
+    return section("synthesis", "Synthesis", parts, note=_note(found, layers))
+
+
+def _note(found: Fields, layers: Sequence[Fields]) -> str:
+    tool, family = first_text(found, "tool"), first_text(found, "family")
+    made = (f" by {tool}" if tool else "") + (f" for the family {family}" if family else "")
+    seconds = sum(number(layer.get("seconds")) or 0 for layer in layers)
+    time = f" in {figures.seconds(seconds)}" if seconds else ""
+    return (
+        f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, without place and route; FINN's analytic "
+        "estimates beside."
+    )
+
+
+def _table(found: Fields, layers: Sequence[Fields]) -> Markup:
+    columns = ["#", "Layer"]
+    for key, name in RESOURCES.items():
+        columns += [name, "estimate"] if key in _ESTIMATED else [name]
+    rows = [_row(index, layer) for index, layer in enumerate(layers)]
+    sums = [_figures({key: _total(layers, key) for key in RESOURCES}, _estimates(layers))]
+    whole = {key: number(found.get(key)) for key in RESOURCES}
+    foot = [tag("tr", tag("td"), tag("th", "All layers", scope="row"), sums, tag("td"))]
+    if any(value is not None for value in whole.values()):
+        line = tag("th", "Whole design", scope="row")
+        foot.append(tag("tr", tag("td"), line, _figures(whole, None), tag("td")))
+    numeric = {0, *range(2, len(columns) + 1)}
+    return table("Synthesis of the layers", [*columns, "Time"], rows, numeric, tag("tfoot", foot))
+
+
+def _row(index: int, layer: Fields) -> Markup:
+    values = {key: number(layer.get(key)) for key in RESOURCES}
+    estimate = {key: number(fields(layer.get("estimate")).get(key)) for key in _ESTIMATED}
+    name, kernel, seconds = (
+        first_text(layer, "name"),
+        first_text(layer, "kernel"),
+        number(layer.get("seconds")),
+    )
+    return tag(
+        "tr",
+        cell(index + 1),
+        tag("th", name or figures.ABSENT, scope="row", title=kernel or None),
+        _figures(values, estimate),
+        cell(figures.seconds(seconds), seconds),
+    )
+
+
+def _figures(values: dict[str, float | None], estimate: dict[str, float | None] | None) -> list[Markup]:
+    cells = []
+    for key, value in values.items():
+        cells.append(cell(figures.count(value), value))
+        if key in _ESTIMATED:
+            other = (estimate or {}).get(key)
+            cells.append(tag("td", figures.count(other), class_="number beside", data_order=other))
+    return cells
+
+
+def _total(layers: Sequence[Fields], key: str) -> float | None:
+    known = [value for value in (number(layer.get(key)) for layer in layers) if value is not None]
+    return sum(known) if known else None
+
+
+def _estimates(layers: Sequence[Fields]) -> dict[str, float | None]:
+    return {key: _total([fields(layer.get("estimate")) for layer in layers], key) for key in _ESTIMATED}

@@ -1,0 +1,146 @@
+"""The sections of the circuit and its synthesis: whole, partial, absent, hostile."""
+
+import copy
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from brainsmith.web.report import page
+
+from .circuits import RTL, SYNTHESIS
+from .pages import Page
+from .test_report import drawings, poison, whole
+
+
+@pytest.fixture
+def synthesised(report):
+    """The report of a build that went all the way."""
+    return {**report, "rtl": copy.deepcopy(RTL), "synthesis": copy.deepcopy(SYNTHESIS)}
+
+
+def diagrams(document):
+    return [drawing for drawing in drawings(document) if 'class="blocks"' in drawing]
+
+
+def test_the_circuit_is_on_the_page(synthesised):
+    text = whole(synthesised).text
+    for words in [
+        "finn_design: 2 layers, 1 weight memory.",
+        "without stalls 360 0 never never",
+        "with random stalls 1,080 0 90,123 (31%) 81,234 (29%)",
+        "The circuit's accuracy is 97.22 %. The simulation ran 1,234,568 cycles per second.",
+        "Interval from one frame to the next 784.25 784 1.000 3.92 µs",
+        "Latency of one frame alone 1,250 1,184 1.056 6.25 µs",
+        "1 Thresholding_rtl_0.out0_V MVAU_rtl_0.in0_V 32 7 9 224",
+        "2 s_axis_0 Thresholding_rtl_0.in0_V 8 2 – 16",
+        "All FIFOs 240",
+    ]:
+        assert words in text
+
+
+def test_the_synthesis_is_on_the_page(synthesised):
+    text = whole(synthesised).text
+    for words in [
+        "2 layers synthesised by Yosys 0.70 for the family xcup in 9.00 s, without place and route",
+        "# Layer LUT estimate LUTRAM FF BRAM18 estimate DSP estimate Time",
+        "1 MVAU_rtl_0 810 – 0 1,239 0 11 8 16 7.20 s",
+        "All layers 1,310 – 64 1,338 3 11 8 16",
+        "Whole design 4,312 – 64 5,120 3 – 8 –",
+        "a shallow FIFO counts as flip-flops",
+        "FINN's estimate of a layer includes the memory of its weights, which has a row of its own here.",
+    ]:
+        assert words in text
+
+
+def test_the_block_diagram_is_drawn_for_three_widths_and_its_layers_lead_to_the_table(synthesised):
+    document = page(synthesised)
+    found = [ET.fromstring(drawing) for drawing in diagrams(document)]
+    assert len(found) == 3
+    for drawing in found:
+        links = [g.get("data-link") for g in drawing.iter("g") if g.get("class") == "link"]
+        assert links == ["s_axis_0", "Thresholding_rtl_0_out0_V", "MVAU_rtl_0_out0_V"]
+        assert [a.get("href") for a in drawing.iter("a")] == ["#layer-0", "#layer-1"]
+    assert float(found[2].get("width")) < float(found[0].get("width"))
+    assert [a["class"] for a in Page(document).all("div") if a.get("class", "").startswith("sized")] == [
+        "sized large", "sized medium", "sized small",
+    ]  # fmt: skip
+
+
+def test_measured_and_synthesised_figures_take_the_place_of_estimates_in_the_summary(synthesised):
+    text = whole(synthesised).text
+    for words in [
+        "Mismatches 0 of the circuit's 360 frames, and of 1,080 with stalls",
+        "FPS 255,021 target 100,000: met",
+        "Interval 784 cycles, simulated; estimated 784",
+        "Latency 6.25 µs 1,250 cycles, simulated; estimated 1,184",
+        "LUT 4,312 look-up tables, synthesised; estimated 7,380",
+        "BRAM 3 block RAMs of 18 Kb, synthesised; estimated 14",
+        "DSP 8 multipliers, synthesised; estimated 18",
+        "The circuit gave them too, bit for bit, on 360 frames, and on 1,080 with stalls.",
+    ]:
+        assert words in text
+
+
+def test_a_circuit_that_differs_is_a_bad_verdict(synthesised):
+    synthesised["rtl"] |= {"mismatches": 1, "stalled_mismatches": 2}
+    parsed = whole(synthesised)
+    assert parsed.all("div", **{"class": "verdict bad"})
+    said = "Mismatches The circuit does not compute what the model does: 3 of 1,440 frames differ."
+    assert said in parsed.text
+    assert len(parsed.all("span", **{"class": "state bad"})) == 2
+
+
+def test_what_is_absent_is_said(report, synthesised):
+    text = whole(report).text
+    assert "The build made no circuit: its output was estimates only, or it ended before." in text
+    assert "The circuit was not synthesised" in text
+    synthesised["rtl"] |= {
+        "frames": None,
+        "interval_cycles": None,
+        "latency_cycles": None,
+        "fifos": [],
+        "design": None,
+    }
+    text = whole(synthesised).text
+    for words in [
+        "The circuit was not simulated.",
+        "The design has no FIFOs.",
+        "The report does not hold the design, so it cannot be drawn.",
+        "Interval 784 cycles, set by MVAU_rtl_0",
+    ]:
+        assert words in text
+
+
+def test_links_that_cannot_be_drawn_are_said(synthesised):
+    synthesised["rtl"]["design"]["links"][0]["target"] = "nowhere.in0_V"
+    assert "estimated cycles per frame; 1 link of absent layers left out" in whole(synthesised).text
+
+
+def test_hostile_texts_are_shown_and_do_nothing(synthesised):
+    clean, hostile = whole(synthesised), whole(poison(synthesised))
+    assert [tag for tag, _ in hostile.elements if tag in {"script", "img"}] == ["script", "script"]
+    assert "onerror" not in {name for _, attributes in hostile.elements for name in attributes}
+    assert len(hostile.all("table")) == len(clean.all("table"))
+    for drawing in drawings(page(poison(synthesised))):
+        ET.fromstring(drawing)
+
+
+@pytest.mark.parametrize("value", [1, "text", [1, None, "x", [], {}], {"a": 1}, True, float("nan"), 10**400])
+def test_values_of_wrong_kinds_give_a_page(synthesised, value):
+    for part in ("rtl", "synthesis"):
+        whole({**synthesised, part: value})
+        for key in synthesised[part]:
+            whole({**synthesised, part: {**synthesised[part], key: value}})
+    for key in RTL["design"]:
+        whole({**synthesised, "rtl": {**RTL, "design": {**RTL["design"], key: value}}})
+        whole({**synthesised, "rtl": {**RTL, "design": {**RTL["design"], key: [dict.fromkeys(LINK, value)]}}})
+
+
+LINK = ("name", "source", "target", "bits", "depth", "tensor", "kernel", "module", "cycles")
+
+
+def test_sections_stand_in_the_contents(synthesised):
+    links = [a["href"] for a in whole(synthesised).all("a")]
+    assert links.index("#circuit") < links.index("#synthesis") < links.index("#plugins")
+    assert re.search(r'<section id="circuit"', page(synthesised))
