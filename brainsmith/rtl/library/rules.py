@@ -94,5 +94,62 @@ RULES = (
         pattern=r'(FEED_STAGES exceeds SRL capacity\.")\)',
         replacement=r"\1, FEED_STAGES)",
     ),
+    Rule(
+        name="pad1d-hoist",
+        files=("pad1d/hdl/pad1d.sv",),
+        why=(
+            "a constant function may not be declared under generate (IEEE 1800-2023 13.4.3), and Verilator cannot evaluate "
+            "one that returns an array of packed arrays"
+        ),
+        pattern=(
+            r"(\tif\(PAD_LEFT_TOKENS \+ PAD_RIGHT_TOKENS == 0\) begin : genTrivial\n.*?)"
+            r"(\t\ttypedef logic [^\n]*  fold_t;\n)(.*?)"
+            r"(\t\tlocalparam int unsigned  NUM_PHASES =[^\n]*\n)(.*?)"
+            r"(\t\tlocalparam int unsigned  FOLDS_PER_TOKEN = .*?endfunction : INIT_CNT_WRAP\n)(.*?)"
+            r"(\t\ttypedef )fold_t(  pad_folds_t\b.*?endfunction\n)"
+        ),
+        replacement=r"\2\4\6\8logic [SIMD*ELEM_WIDTH-1:0]\9\1\3\5\7",
+    ),
+    Rule(
+        name="inner-shuffle-packed",
+        files=("inner_shuffle/inner_shuffle.sv",),
+        why="Verilator cannot cast an unpacked array of bits to a packed one, or back",
+        pattern=r"typedef logic (\[\$clog2\(SIMD\)-1:0\])  rotidx_vec_t(\[SIMD-1:0\]);",
+        replacement=r"typedef logic \2\1  rotidx_vec_t;",
+    ),
 )
 """The rules for the modules that are simulated; Verilator 5.48 reads the others of these as they are."""
+
+SYNTHESIS_RULES = (
+    Rule(
+        name="default-nettype-inside",
+        files=(
+            "dwc/hdl/vpc.sv",
+            "fifo/hdl/fifo.sv",
+            "requant/hdl/requant.sv",
+            "requant/hdl/requant_axi.sv",
+            "requant/hdl/requant_axi_decoupled.sv",
+            "requant/hdl/requant_decoupled.sv",
+            "where/hdl/where.sv",
+        ),
+        why="the directive `default_nettype may not stand inside a module (IEEE 1800-2023 22.8)",
+        pattern=r"(?m)^`default_nettype (?:none|wire)$",
+        replacement="",
+        count=2,
+    ),
+    Rule(
+        name="startup-watch",
+        files=("mvu/mvu.sv", "mvu/mvu_vvu_8sx9_dsp58.sv", "mvu_tiled/cu_mvau_tiled.sv"),
+        why="an initial block waits 100 ns and assigns then; only an assertion reads what it assigns",
+        pattern=r"\t\tinitial begin\s+#100ns;\s+Dirty <= 0;\s+end\n",
+        replacement="",
+    ),
+    Rule(
+        name="thresholding-first-stage",
+        files=("thresholding/hdl/thresholding.sv",),
+        why="in the first stage the range [M-1:SN+1] is [M-1:M], which selects nothing and may not be written",
+        pattern=r"p\.ptr\[M-1:SN\+1\] < ",
+        replacement=r"(p.ptr[M-1:0] >> (SN+1)) < ",
+    ),
+)
+"""What synthesis needs besides: slang refuses it, and Verilator reads it. What is simulated is without these."""
