@@ -1,0 +1,94 @@
+"""From the name of an AMD part to its family: what Yosys synthesises for, and which DSP slices it has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from brainsmith.errors import BuildError
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of parts.
+
+    Attributes:
+        name: How reports call it.
+        title: AMD's name.
+        parts: What the names of its parts match.
+        yosys: The family of Yosys' `synth_xilinx`.
+        dsp: The DSP slice that FINN instantiates for it.
+        slices: All cells that count as DSP slices here: FINN's, and what Yosys infers.
+        uram: Whether it has UltraRAM.
+        notes: What reading the figures needs.
+    """
+
+    name: str
+    title: str
+    parts: str
+    yosys: str
+    dsp: str
+    slices: tuple[str, ...]
+    uram: bool = False
+    notes: tuple[str, ...] = ()
+
+
+FAMILIES = (
+    Family(
+        name="versal",
+        title="Versal",
+        parts=r"x[cqa]r?(?:v[cemhpn]\d|v80|2v[em]\d)",
+        yosys="xcup",
+        dsp="DSP58",
+        slices=("DSP58", "DSPFP32", "DSP48E2"),
+        uram=True,
+        notes=(
+            "Yosys knows no Versal part: logic is mapped as for UltraScale+. DSP58 slices are those that FINN "
+            "instantiates. Versal has LOOKAHEAD8 instead of CARRY8 and its LUTs can cascade, so the real number of "
+            "LUTs is somewhat lower; block RAM and UltraRAM hold the same number of bits",
+        ),
+    ),
+    Family(
+        name="xc7",
+        title="7 series and Zynq-7000",
+        parts=r"x[caq]7[skavzk]\d|xq7|xa7",
+        yosys="xc7",
+        dsp="DSP48E1",
+        slices=("DSP48E1",),
+    ),
+    Family(
+        name="xcup",
+        title="UltraScale+",
+        parts=r"x[caq]r?zu\d|xck2[46]|x[cq]r?[kv]u\d+p|x[ca]au\d+p|xcsu\d+p|xcux35|xcu\d+[a-z]*(?:-|$)",
+        yosys="xcup",
+        dsp="DSP48E2",
+        slices=("DSP48E2",),
+        uram=True,
+    ),
+    Family(
+        name="xcu",
+        title="UltraScale",
+        parts=r"x[cq]r?[kv]u\d+(?!\d*p)",
+        yosys="xcu",
+        dsp="DSP48E2",
+        slices=("DSP48E2",),
+    ),
+)
+"""The first whose pattern a part's name begins with; Kintex UltraScale+ (`xcku5p`) comes before UltraScale (`xcku040`)."""
+
+
+def family_of(part: str) -> Family:
+    """Return the family of a part such as `xczu7ev-ffvc1156-2-e`.
+
+    Raises:
+        BuildError: No family has such parts.
+    """
+    name = part.strip().lower()
+    for family in FAMILIES:
+        if re.match(family.parts, name):
+            return family
+    known = ", ".join(family.title for family in FAMILIES)
+    raise BuildError(
+        f"part {part!r} cannot be synthesised for: it is of no family that is known here ({known})\n"
+        "  target: part: in the blueprint is AMD's full name, such as xczu7ev-ffvc1156-2-e or xc7z020clg400-1"
+    )

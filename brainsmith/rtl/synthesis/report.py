@@ -1,0 +1,106 @@
+"""What a synthesis found, as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from brainsmith.rtl.synthesis.cells import Resources
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """FINN's analytic estimate of a layer; None where it has no model."""
+
+    lut: int | None
+    bram18: int | None
+    dsp: int | None
+
+
+@dataclass(frozen=True)
+class LayerFigures:
+    """One layer alone, with the memory of its weights.
+
+    Attributes:
+        name: Of the layer.
+        kernel: Of the layer.
+        used: What it needs.
+        estimate: FINN's, if it is known.
+        seconds: That its synthesis took, when it was done.
+    """
+
+    name: str
+    kernel: str
+    used: Resources
+    estimate: Estimate | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FifoFigures:
+    """One FIFO alone.
+
+    Attributes:
+        name: Of its link.
+        bits: Of a beat.
+        depth: In beats.
+        used: What it needs.
+    """
+
+    name: str
+    bits: int
+    depth: int
+    used: Resources
+
+
+@dataclass(frozen=True)
+class SynthesisReport:
+    """What a design needs of a part.
+
+    Attributes:
+        part: As it was asked for.
+        family: The part's.
+        tool: What synthesised, with its version.
+        used: What the whole design needs, layers and FIFOs optimised together.
+        layers: Each alone.
+        fifos: Each alone.
+        notes: Sentences on what the figures overstate or leave out.
+        seconds: That all the pieces took together, when they were done; two run at a time.
+        peak_mb: The most memory that one process had.
+    """
+
+    part: str
+    family: str
+    tool: str
+    used: Resources
+    layers: tuple[LayerFigures, ...]
+    fifos: tuple[FifoFigures, ...]
+    notes: tuple[str, ...]
+    seconds: float
+    peak_mb: int
+
+    @property
+    def parts_sum(self) -> Resources:
+        """Return what layers and FIFOs need, each by itself."""
+        used = [layer.used for layer in self.layers] + [fifo.used for fifo in self.fifos]
+        return sum(used, Resources())
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it: the figures of `used` lie beside the names."""
+        return {
+            "part": self.part,
+            "family": self.family,
+            "tool": self.tool,
+            **asdict(self.used),
+            "parts_sum": asdict(self.parts_sum),
+            "notes": list(self.notes),
+            "layers": [_flat(layer) for layer in self.layers],
+            "fifos": [_flat(fifo) for fifo in self.fifos],
+            "seconds": self.seconds,
+            "peak_mb": self.peak_mb,
+        }
+
+
+def _flat(figures: LayerFigures | FifoFigures) -> dict[str, Any]:
+    fields = asdict(figures)
+    return {**fields.pop("used"), **fields}

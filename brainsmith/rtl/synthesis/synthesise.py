@@ -1,0 +1,116 @@
+"""Synthesise a design: each layer, each FIFO and all of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from brainsmith.rtl.library.sources import find_library
+from brainsmith.rtl.synthesis.cells import cost
+from brainsmith.rtl.synthesis.checks import check_slices
+from brainsmith.rtl.synthesis.families import family_of
+from brainsmith.rtl.synthesis.for_synthesis import altered_design
+from brainsmith.rtl.synthesis.notes import notes_on
+from brainsmith.rtl.synthesis.pieces import fifo_piece, layer_pieces, whole
+from brainsmith.rtl.synthesis.report import FifoFigures, LayerFigures, SynthesisReport
+from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece, plan_job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from brainsmith.rtl.library.sources import Library
+    from brainsmith.rtl.stitching.design import Design, Link
+    from brainsmith.rtl.store import Store
+    from brainsmith.rtl.synthesis.cells import Resources
+    from brainsmith.rtl.synthesis.pieces import Piece
+    from brainsmith.rtl.synthesis.report import Estimate
+    from brainsmith.rtl.synthesis.yosys import Job, Mapped
+
+PROCESSES = 2
+"""How many run at a time; each takes 100 to 400 MB."""
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A piece and what became of it."""
+
+    piece: Piece
+    mapped: Mapped
+
+    @property
+    def used(self) -> Resources:
+        return cost(self.mapped.cells, self.piece.name)
+
+
+def synthesise(
+    design: Design,
+    part: str,
+    *,
+    estimates: Mapping[str, Estimate] | None = None,
+    store: Store | None = None,
+    library: Library | None = None,
+) -> SynthesisReport:
+    """Say what a design needs of a part: each layer alone, each FIFO alone, and all of it flattened.
+
+    What was synthesised before, of the same content, is not done again.
+
+    Args:
+        design: Its FIFOs have their depths.
+        part: AMD's name of it.
+        estimates: FINN's, by the names of layers.
+        store: Where results are kept; the user's cache folder by default.
+        library: FINN's RTL library; that of the installed FINN by default.
+
+    Raises:
+        BuildError: The part is of no known family, Yosys refuses a layer, or a layer that computes in DSP slices has
+            none.
+        RtlSourceError: FINN's library is not what the rules for synthesis expect.
+        ToolError: pyosys is missing.
+    """
+    family = family_of(part)
+    tool = find_yosys()
+    design = altered_design(design, library or find_library())
+    links = [link for link in design.links if link.depth]
+    layers, fifos, all_of_it = (
+        layer_pieces(design),
+        [fifo_piece(design, link) for link in links],
+        whole(design),
+    )
+    pieces = [*layers, *fifos, all_of_it]
+    mapped = _run([plan_job(piece, family, tool) for piece in pieces], store or default_store())
+    done = [_Done(piece, one) for piece, one in zip(pieces, mapped, strict=True)]
+    warnings = [note for one in done for note in check_slices(one.piece, one.mapped.cells, family)]
+    report = SynthesisReport(
+        part=part,
+        family=family.name,
+        tool=tool,
+        used=done[-1].used,
+        layers=tuple(_layer(one, estimates or {}) for one in done[: len(layers)]),
+        fifos=tuple(_fifo(link, one) for link, one in zip(links, done[len(layers) : -1], strict=True)),
+        notes=(),
+        seconds=round(sum({id(one.mapped): one.mapped.seconds for one in done}.values()), 1),
+        peak_mb=max(one.mapped.peak_mb for one in done),
+    )
+    return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
+
+
+def _run(jobs: Sequence[Job], store: Store) -> list[Mapped]:
+    """Do all jobs, the last first, because it takes longest; the error of the first that failed is raised."""
+    distinct = {job.key(): job for job in jobs}
+    pool = ThreadPoolExecutor(PROCESSES)
+    try:
+        tasks = {key: pool.submit(map_piece, job, store) for key, job in reversed(distinct.items())}
+        found = {key: tasks[key].result() for key in distinct}
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [found[job.key()] for job in jobs]
+
+
+def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:
+    piece = done.piece
+    return LayerFigures(piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.seconds)
+
+
+def _fifo(link: Link, done: _Done) -> FifoFigures:
+    return FifoFigures(link.name, link.bits, link.depth, done.used)

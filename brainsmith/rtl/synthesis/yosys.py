@@ -1,0 +1,156 @@
+"""Run Yosys on a piece of a design, in a child process, once per distinct content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import BuildError, ToolError
+from brainsmith.plugin.processes import run_python
+from brainsmith.plugin.tools import find_package
+from brainsmith.rtl.simulation.plan import DATA_FOLDER
+from brainsmith.rtl.store import Store
+from brainsmith.rtl.synthesis.primitives import black_boxes
+from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, synthesis_script
+from brainsmith.rtl.synthesis.worker import JOB, RESULT
+from brainsmith.settings import cache_dir
+
+if TYPE_CHECKING:
+    from brainsmith.rtl.synthesis.families import Family
+    from brainsmith.rtl.synthesis.pieces import Piece
+
+SECONDS = 3600.0
+"""How long one piece may take; the digits networks as a whole take ten."""
+
+MEMORIES = "memory"
+"""The folder of memory contents beside the sources."""
+
+_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A piece as Yosys mapped it.
+
+    Attributes:
+        cells: How many of each type.
+        seconds: That it took, when it was done.
+        peak_mb: The most memory that the process had.
+    """
+
+    cells: dict[str, int]
+    seconds: float
+    peak_mb: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that decides what a synthesis gives: files by name, commands, and the tool.
+
+    Attributes:
+        what: For messages; not part of the key.
+        files: Their contents by their paths in the folder that Yosys runs in.
+        before: Commands up to the memories.
+        memory: Commands for circuits with memories.
+        after: The commands that follow.
+        tool: With its version.
+        library: Whether Yosys' library of AMD's block RAMs and DSP slices is needed.
+    """
+
+    what: str
+    files: dict[str, str]
+    before: tuple[str, ...]
+    memory: tuple[str, ...]
+    after: tuple[str, ...]
+    tool: str
+    library: bool = True
+
+    def key(self) -> str:
+        """Return what its result is kept under."""
+        fields = asdict(self)
+        del fields["what"]
+        return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=20).hexdigest()
+
+
+def find_yosys() -> str:
+    """Return the name and version of the Yosys that is used.
+
+    Raises:
+        ToolError: pyosys is not installed.
+    """
+    tool = find_package("pyosys", "synthesises; pip install pyosys")
+    if not tool.usable:
+        raise ToolError("no design can be synthesised: pyosys is missing\n  pip install pyosys==0.70")
+    return f"Yosys {tool.version}"
+
+
+def default_store() -> Store:
+    """Return where results are kept: in the user's cache folder."""
+    return Store(Path(cache_dir()) / "synthesis")
+
+
+def plan_job(piece: Piece, family: Family, tool: str) -> Job:
+    """Return the synthesis of a piece for a family of parts."""
+    files = {f"hdl/{source.name}": source.text.replace(DATA_FOLDER, MEMORIES) for source in piece.sources}
+    script = synthesis_script(piece.top, [*files], family, family.uram and _asks_for_uram(piece))
+    files |= {f"{MEMORIES}/{memory.name}": memory.text for memory in piece.memories}
+    files |= {BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT}
+    return Job(piece.name, files, script.before, script.memory, script.after, tool)
+
+
+def _asks_for_uram(piece: Piece) -> bool:
+    """Tell whether generated code, or a FIFO that is deep enough, asks for UltraRAM."""
+    texts = [source.text for source in piece.sources if source.name.endswith(".v")]
+    depths = [int(depth) for text in texts for depth in re.findall(r"fifo #\(\.DEPTH\((\d+)\)", text)]
+    return any('"ultra"' in text for text in texts) or max(depths, default=0) > _URAM_FROM
+
+
+_URAM_FROM = 2028
+"""FINN's FIFO takes UltraRAM by itself above this depth (finn-rtllib/fifo/hdl/fifo.sv)."""
+
+
+def map_piece(job: Job, store: Store) -> Mapped:
+    """Run a synthesis, or return what it gave before.
+
+    Raises:
+        BuildError: Yosys refuses the sources, or ends without a result.
+    """
+    entry = store.obtain(job.key(), lambda work: _execute(job, work))
+    return Mapped(**json.loads((entry / RESULT).read_text("utf-8")))
+
+
+def _execute(job: Job, work: Path) -> None:
+    """Fill the folder of a result: nothing but that stays in it."""
+    scratch = work / "scratch"
+    fields = {**asdict(job), "files": None}
+    for name, text in {**job.files, JOB: json.dumps(fields)}.items():
+        path = scratch / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    program = f"from brainsmith.rtl.synthesis.worker import main\nmain({str(scratch)!r})\n"
+    try:
+        run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})")
+    except ToolError as error:
+        raise BuildError(_refusal(job, error)) from error
+    result = scratch / RESULT
+    if not result.is_file():
+        raise BuildError(f"{job.what} cannot be synthesised: {job.tool} ended without a result")
+    result.rename(work / RESULT)
+    shutil.rmtree(scratch)
+
+
+def _refusal(job: Job, error: ToolError) -> str:
+    """Say which piece, and quote what Yosys said with the places in the sources."""
+    lines = [line for line in error.output.splitlines() if re.search(r"\berror\b", line, re.IGNORECASE)]
+    said = [line.strip() for line in lines if "see full log" not in line and "Build failed" not in line]
+    quoted = "".join(f"\n  {line}" for line in dict.fromkeys(said[:_SHOWN])) or f"\n  {error}"
+    return (
+        f"{job.what} cannot be synthesised; {job.tool} says:{quoted}\n"
+        "  if the place is in FINN's library, brainsmith/rtl/library/rules.py needs a rule for it; leave the step "
+        "rtl_synthesise out (output: simulated) to build without"
+    )

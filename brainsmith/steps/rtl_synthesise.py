@@ -1,0 +1,66 @@
+"""rtl_synthesise: say what the circuit needs of the part, from a real synthesis."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import OutputError
+from brainsmith.plugin.core import step
+from brainsmith.steps.design_files import take_design
+from brainsmith.steps.estimate import RESOURCES
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.synthesis.report import Estimate
+
+FILE = "report/rtl_synthesis.json"
+"""What the step writes, in the output folder."""
+
+
+@step(
+    name="rtl_synthesise",
+    description="Synthesise every layer and the whole design with Yosys, for LUTs, flip-flops, block RAMs and DSPs",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus", "pyosys"),
+)
+def rtl_synthesise(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.
+
+    Each layer alone (with the memory of its weights) beside FINN's analytic estimate, each FIFO alone, and all of it.
+    What was synthesised before, of the same content, costs nothing.
+
+    Raises:
+        BuildError: There is no design, the part is of no known family, or Yosys refuses a layer.
+        OutputError: The file cannot be written.
+        ToolError: pyosys is missing.
+    """
+    from brainsmith.rtl.synthesis.synthesise import synthesise
+
+    part = cfg._resolve_fpga_part()
+    report = synthesise(take_design(model, cfg), part, estimates=_estimates(model, part))
+    path = Path(cfg.output_dir) / FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report.to_plain(), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{path}: the figures cannot be written: {error.strerror}") from error
+    return model
+
+
+def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:
+    """Return FINN's analytic estimates by layer; those of `report/estimates.json`, and of the width converters too."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    from brainsmith.rtl.synthesis.report import Estimate
+
+    found = {}
+    for node in model.graph.node:
+        used = getCustomOp(node).node_res_estimation(part)
+        lut, bram18, dsp = (round(float(used.get(RESOURCES[name], 0))) for name in ("lut", "bram18", "dsp"))
+        # Every layer needs LUTs: none at all is how FINN says that it has no model.
+        found[node.name] = Estimate(lut or None, bram18, dsp)
+    return found
