@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.align import Alignment, Signature, align
 from brainsmith.build.compare import Comparison, compare, first_changed_tensor, largest, predictions
-from brainsmith.build.execute import Executor
 from brainsmith.errors import BuildError, VerificationError
+from brainsmith.execution.align import Alignment, Signature, align
+from brainsmith.execution.execute import Executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 
 from brainsmith.build.config import StepConfig
-from brainsmith.build.execute import Executor
+from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 
 FOLDER = Path(__file__).parents[2] / "examples" / "digits"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brainsmith.build import build
-from brainsmith.build.execute import Executor
+from brainsmith.execution.execute import Executor
 from brainsmith.plugin.manager import reset_plugin_system
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.fifos import Sizing, size_fifos

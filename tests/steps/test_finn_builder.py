@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brainsmith.build.execute import Executor
+from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from tests.steps.conftest import DIGITS, PART, digits_model, op_types
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.build.execute import Executor
 from brainsmith.errors import BuildError
+from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.steps.design_files import FOLDER, PROPERTY, hand_over, take_design
 from brainsmith.steps.host_ends import PARENT, without_host_ends

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.explain import GoldenTensors, Tensors
     from brainsmith.rtl.verification.frames import DesignRun
 
-MORE = (1.0, 2.0, 4.0)
+MORE = (1.0, 2.0, 6.0)
 """How long the ends hold back in the runs one after the other, beside what holds them back in a fifth of all cycles: the
 first run shows beats that come alone, the later ones a design that fills up."""
 

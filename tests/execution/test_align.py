@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainsmith.build.align import Signature, align
+from brainsmith.execution.align import Signature, align
 
 
 def one(inputs, outputs):

@@ -9,8 +9,8 @@ from qonnx.transformation.infer_datatypes import InferDataTypes
 from qonnx.transformation.infer_shapes import InferShapes
 from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
 
-from brainsmith.build.execute import Executor
 from brainsmith.errors import BuildError
+from brainsmith.execution.execute import Executor
 from tests.build import graphs
 
 
@@ -40,7 +40,7 @@ def test_more_samples_than_are_run_together(monkeypatch):
     model = graphs.quant_cnn()
     stack = graphs.samples(model)[:, None]
     whole = Executor(model).run({"x": stack})["y"]
-    monkeypatch.setattr("brainsmith.build.execute.CHUNK", 7)
+    monkeypatch.setattr("brainsmith.execution.execute.CHUNK", 7)
     np.testing.assert_array_equal(Executor(model).run({"x": stack})["y"], whole)
 
 

@@ -5,7 +5,7 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
-from brainsmith.build.node_runners import CustomRunner, StandardRunner, WindowRunner, make_runner
+from brainsmith.execution.node_runners import CustomRunner, StandardRunner, WindowRunner, make_runner
 
 
 def one_node(op_type, in_shape, out_shape, domain="", **attributes):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from brainsmith.build.execute import Executor
+    from brainsmith.execution.execute import Executor
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.node_runners import make_runner
 from brainsmith.errors import BuildError
+from brainsmith.execution.node_runners import make_runner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
