@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.watch import WatchedRun
 
 FOLLOWERS = 2
@@ -39,10 +39,12 @@ def handshakes(
         cache: Where simulations are kept; the user's cache folder by default.
 
     Returns:
-        `frame`, `first_cycle` (that of its first beat at an input), `cycles` (until its last beat at an output), and
-        `links`, in the order of the design: `name`, `source`, `target`, `bits`, `depth` of the FIFO, and three lists
-        of spans [begin, end) in cycles from `first_cycle` on, as seen where the link ends: `moved`, `blocked` (a beat
-        is there and not taken), `starved` (one would be taken and is not there).
+        `frame`, `first_cycle` (that of its first beat at an input), `cycles` (until its last beat at an output),
+        `interval` (from then to the last output beat of the next frame; None without one), and `links`, in the order
+        of the design: `name`, `source`, `target`, `bits`, `depth` of the FIFO, `beats` (the cycles of the frame's first
+        and last beat; a layer that pads may give its first before it has one), and three lists of spans [begin, end):
+        `moved`, `blocked` (a beat is there and not taken), `starved` (one would be taken and is not there). All cycles
+        count from `first_cycle` on, as seen where the link ends.
 
     Raises:
         SimulationError: The run fails.
@@ -63,18 +65,33 @@ def handshakes(
             "target": str(link.target),
             "bits": link.bits,
             "depth": link.depth,
+            "beats": _beats(run, link, frame, span.start),
             **{what: spans(run.targets[link.name].phases == PHASES.index(what)) for what in PHASES[1:]},
         }
         for link in design.links
         if not link.weights
     ]
-    return {"frame": frame, "first_cycle": span.start, "cycles": len(span), "links": links}
+    following = _span(run, frame + 1).stop if frame + 1 < run.frames else None
+    return {
+        "frame": frame,
+        "first_cycle": span.start,
+        "cycles": len(span),
+        "interval": None if following is None else following - span.stop,
+        "links": links,
+    }
 
 
 def spans(flags: NDArray[np.bool_]) -> list[list[int]]:
     """Return where flags are set: [begin, end) of each run of them."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [[int(begin), int(end)] for begin, end in edges.reshape(-1, 2)]
+
+
+def _beats(run: WatchedRun, link: Link, frame: int, begin: int) -> list[int]:
+    """Return in which cycles the first and the last beat of a frame passed the end of a link."""
+    count = run.beats(link) // run.frames
+    moved_at = run.targets[link.name].moved_at[frame * count : (frame + 1) * count]
+    return [int(moved_at[0]) - begin, int(moved_at[-1]) - begin]
 
 
 def _even(beats: int, interval: int) -> Stalls:
