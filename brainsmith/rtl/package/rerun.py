@@ -1,0 +1,151 @@
+"""Simulate a package from its own files: whole tensors in, whole tensors out, and whether they are golden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
+from brainsmith.rtl.package.frame_order import as_frames, stored_type
+from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.stalls import Stalls
+from brainsmith.rtl.verification.frames import run_design
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.simulation.result import SimulationResult
+
+STALLED = 0.5
+"""The chance that an end holds back in a cycle, where stalls are asked for."""
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What came of simulating a package.
+
+    Attributes:
+        frames: How many were simulated.
+        outputs: By the names of outputs: (frames, *shape of one).
+        interval: Cycles from one frame to the next; 0 for one frame.
+        latency: Cycles from the first beat of the first frame to the last of its result.
+        compared: Frames whose inputs are golden, so that their outputs were compared.
+        wrong: Which of them do not have the golden outputs.
+        result: Of the simulation.
+    """
+
+    frames: int
+    outputs: dict[str, NDArray[Any]]
+    interval: float
+    latency: int
+    compared: int
+    wrong: tuple[int, ...]
+    result: SimulationResult
+
+
+def simulate_package(
+    package: Package,
+    given: Mapping[str, NDArray[Any]] | None = None,
+    *,
+    frames: int | None = None,
+    seed: int | None = None,
+    trace: Path | None = None,
+    limit: int | None = None,
+    cache: Path | None = None,
+) -> Rerun:
+    """Build a package's simulator, or take the one of the same files that was built before, and run it.
+
+    Args:
+        package: What to simulate.
+        given: By the names of inputs: (frames, *shape), whole numbers, in the design's shape or that of the network
+            that was built; the golden inputs by default.
+        frames: How many of them, from the first on; all by default.
+        seed: Of random stalls at all ends; none by default.
+        trace: The VCD file to write.
+        limit: The cycles after which the run is given up.
+        cache: Where simulators are kept; the user's cache folder by default.
+
+    Raises:
+        BuildError: A file of the package cannot be read.
+        OutputError: The VCD file cannot be written.
+        SimulationError: The inputs do not fit, the tools reject a source, or the result cannot be trusted.
+        SimulationStalledError: Not all came out within the limit.
+        ToolError: g++ or Verilator is missing.
+    """
+    design = package.design
+    inputs = _inputs(package, given, frames)
+    if trace is not None and not trace.parent.is_dir():
+        raise OutputError(f"{trace}: there is no such folder; make it first")
+    simulator = build_simulator(package.plan(trace=trace is not None), cache=cache)
+    streams = [stream.name for stream in (*design.inputs, *design.outputs)]
+    stalls = {} if seed is None else {n: Stalls.random(seed + at, STALLED) for at, n in enumerate(streams)}
+    same = all((values == values[:1]).all() for values in inputs.values())
+    try:
+        run = run_design(
+            simulator,
+            design,
+            {stream.layout.tensor: inputs[stream.name] for stream in design.inputs},
+            stalls=stalls,
+            limit=limit,
+            trace=trace,
+            constant=[stream.name for stream in design.outputs] if same else (),
+        )
+    except SimulationStalledError as error:
+        text = str(error).replace("run(..., limit=CYCLES)", "--limit CYCLES, or limit=CYCLES in Python")
+        raise SimulationStalledError(text) from error
+    outputs = {
+        stream.name: run.outputs[stream.layout.tensor].astype(stored_type(stream.layout))
+        for stream in design.outputs
+    }
+    compared, wrong = _compare(package, inputs, outputs)
+    count = len(next(iter(outputs.values())))
+    return Rerun(count, outputs, run.interval, run.latency, compared, wrong, run.result)
+
+
+def _inputs(
+    package: Package, given: Mapping[str, NDArray[Any]] | None, frames: int | None
+) -> dict[str, NDArray[np.int64]]:
+    """Return the frames to feed, by stream, as the design takes them."""
+    found = {}
+    for stream in package.design.inputs:
+        golden = given is None
+        values = package.golden(stream.name) if given is None else given[stream.name]
+        order = None if golden else package.orders.get(stream.name)
+        try:
+            found[stream.name] = as_frames(np.asarray(values), stream.layout, order)
+        except ValueError as error:
+            what = "the golden input" if golden else "the input"
+            raise SimulationError(f"{what} for stream {stream.name} does not fit: {error}") from error
+    counts = {name: len(values) for name, values in found.items()}
+    if len(set(counts.values())) != 1:
+        raise SimulationError(f"all inputs must have as many frames as the others, not {counts}")
+    there = next(iter(counts.values()))
+    if frames is not None and not 1 <= frames <= there:
+        raise SimulationError(f"{frames} frames are asked for, and there are {there}: ask for 1 to {there}")
+    return {name: values[:frames] for name, values in found.items()}
+
+
+def _compare(
+    package: Package, inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+) -> tuple[int, tuple[int, ...]]:
+    """Return how many frames have golden inputs, and which of those do not have the golden outputs."""
+    known = [_equal(package.golden(name), values) for name, values in inputs.items()]
+    right = [_equal(package.golden(name), values) for name, values in outputs.items()]
+    compared = np.all(known, axis=0)
+    wrong = compared & ~np.all(right, axis=0)
+    return int(compared.sum()), tuple(int(frame) for frame in np.flatnonzero(wrong))
+
+
+def _equal(golden: NDArray[Any], values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell of each frame whether it is the golden one of its number."""
+    equal = np.zeros(len(values), bool)
+    count = min(len(golden), len(values))
+    if golden.shape[1:] == values.shape[1:]:
+        equal[:count] = (golden[:count] == values[:count]).reshape(count, -1).all(axis=1)
+    return equal
