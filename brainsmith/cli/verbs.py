@@ -101,6 +101,25 @@ VERBS = (
         ),
     ),
     Verb(
+        "simulate",
+        "brainsmith.cli.simulate",
+        "simulate a packed accelerator",
+        "DIR is a build's folder, or the package in it, accelerator/, wherever it lies now. Needs Verilator and g++, not"
+        " FINN. Exit code 1 if frames with golden inputs do not have the golden outputs.",
+        "brainsmith simulate build/mlp --input x.npy --output y.npy",
+        (
+            Argument("DIR", about="a build's folder, or an accelerator's own", completes="folders"),
+            Argument(
+                "--input", "X.npy", "inputs, (frames, ...); the golden ones by default", completes="files"
+            ),
+            Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
+            Argument("--frames", "N", "simulate the first N frames only"),
+            Argument("--stalls", "SEED", "hold back at random at all ends"),
+            Argument("--trace", "FILE.vcd", "write waveforms", completes="files"),
+            Argument("--limit", "CYCLES", "give up after so many cycles"),
+        ),
+    ),
+    Verb(
         "health",
         "brainsmith.cli.health",
         "say what works here, what does not, and what to do",

@@ -38,6 +38,7 @@ class Facts:
         simulated: What `report/rtl_simulation.json` says; None if it was not simulated.
         synthesised: What `report/rtl_synthesis.json` says; None if it was not synthesised.
         licences: Texts of the licences of what is inside, by file name.
+        host: Nodes of the network that are not in the accelerator, because the host computes them.
         version: Of BrainSmith.
     """
 
@@ -48,6 +49,7 @@ class Facts:
     simulated: Mapping[str, Any] | None = None
     synthesised: Mapping[str, Any] | None = None
     licences: Mapping[str, str] = field(default_factory=dict)
+    host: tuple[str, ...] = ()
     version: str = __version__
 
     @property

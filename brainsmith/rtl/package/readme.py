@@ -40,11 +40,17 @@ def readme(design: Design, frames: int, facts: Facts) -> str:
 
 
 def _head(design: Design, facts: Facts) -> str:
+    host = (
+        f"\n\nNot in it, and left to the host: {', '.join(facts.host)}. `intermediate_models/dataflow_parent.onnx` of "
+        "the build has\nthese nodes, with the accelerator as one node between them."
+        if facts.host
+        else ""
+    )
     return (
         f"# {design.top}\n\n"
         "A quantised neural network as a dataflow accelerator: tensors go in and out as AXI4-Streams, weights are\n"
         f"inside. BrainSmith {facts.version} made it for the part `{facts.part}` and a clock of "
-        f"{1000 / facts.period:g} MHz ({facts.period:g} ns).\nIt has {_layers(design)}."
+        f"{1000 / facts.period:g} MHz ({facts.period:g} ns).\nIt has {_layers(design)}.{host}"
     )
 
 

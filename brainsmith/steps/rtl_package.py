@@ -1,0 +1,155 @@
+"""rtl_package: put the accelerator into one folder, with all that is needed to simulate and to use it."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+from brainsmith.plugin.core import step
+from brainsmith.steps.design_files import take_design
+from brainsmith.steps.host_ends import PARENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.package.frame_order import FrameOrder
+    from brainsmith.rtl.stitching.design import Design
+
+    Vectors = dict[str, NDArray[Any]]
+
+GOLDEN = "rtl/golden"
+"""Where rtl_simulate leaves the golden vectors, in the output folder."""
+
+SIMULATED = "report/rtl_simulation.json"
+SYNTHESISED = "report/rtl_synthesis.json"
+
+RANDOM_FRAMES = 8
+SEED = 1
+
+
+@step(
+    name="rtl_package",
+    description="Put the accelerator into a folder: sources, golden vectors, IP-XACT, Vivado script, test bench",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+)
+def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+    """Write the package to `accelerator` in `cfg.output_dir`; no path in it is absolute.
+
+    The golden vectors are those that rtl_simulate checked. Where it did not run they are a few random frames, with
+    what the hardware model computes for them. What was simulated and synthesised before is told in the README.
+
+    Raises:
+        BuildError: The model has no design, or the golden vectors are not those of its streams.
+        OutputError: The output folder cannot be written.
+    """
+    from brainsmith.rtl.package.contents import FOLDER, Facts
+    from brainsmith.rtl.package.pack import write_package
+
+    folder = Path(cfg.output_dir)
+    design = take_design(model, cfg)
+    golden, origin = _golden(model, design, folder / GOLDEN)
+    facts = Facts(
+        part=cfg._resolve_fpga_part(),
+        period=float(cfg.synth_clk_period_ns),
+        golden_from=origin,
+        orders=_orders(design, golden, cfg.verify_input_npy),
+        simulated=_report(folder / SIMULATED),
+        synthesised=_report(folder / SYNTHESISED),
+        licences=_licences(),
+        host=_host(folder / PARENT),
+    )
+    write_package(design, folder / FOLDER, golden, facts)
+    return model
+
+
+def _golden(model: ModelWrapper, design: Design, folder: Path) -> tuple[Vectors, str]:
+    """Return the golden vectors of all streams, and what the README says of where they come from."""
+    import numpy as np
+
+    streams = [stream.name for stream in (*design.inputs, *design.outputs)]
+    there = [name for name in streams if (folder / f"{name}.npy").is_file()]
+    if not there:
+        origin = f"random inputs (seed {SEED}), and what the hardware model of the network computes for them"
+        return _random(model, design), origin
+    if there != streams:
+        missing = ", ".join(name for name in streams if name not in there)
+        raise BuildError(f"{folder} has no golden vectors of {missing}: run the step rtl_simulate again")
+    vectors = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in streams}
+    return vectors, "those with which the circuit was verified"
+
+
+def _random(model: ModelWrapper, design: Design) -> Vectors:
+    """Return random inputs, and the outputs that the model gives for them."""
+    import numpy as np
+
+    from brainsmith.execution.execute import Executor
+    from brainsmith.rtl.package.frame_order import value_range
+
+    generator = np.random.default_rng(SEED)
+    feed, vectors = {}, {}
+    for stream in design.inputs:
+        low, high = value_range(stream.layout)
+        values = generator.integers(low, high + 1, (RANDOM_FRAMES, *stream.layout.shape))
+        vectors[stream.name] = values
+        feed[stream.layout.tensor] = values.astype(np.float32)
+    results = Executor(model).run(feed)
+    return vectors | {stream.name: results[stream.layout.tensor] for stream in design.outputs}
+
+
+def _orders(design: Design, golden: Mapping[str, NDArray[Any]], inputs: Any) -> dict[str, FrameOrder]:
+    """Return how the network's own frames lie, as far as the golden inputs show it."""
+    given = _network_frames(inputs)
+    if given is None or len(design.inputs) != 1:
+        return {}
+    from brainsmith.rtl.package.frame_order import find_order
+
+    (stream,) = design.inputs
+    order = find_order(given, golden[stream.name])
+    return {} if order is None else {stream.name: order}
+
+
+def _network_frames(inputs: Any) -> NDArray[np.generic] | None:
+    """Return the golden inputs as the user gave them; None if there are none, or they are not one array."""
+    if inputs is None or not Path(inputs).is_file():
+        return None
+    import numpy as np
+
+    values = np.load(inputs, allow_pickle=False)
+    return values if isinstance(values, np.ndarray) else None
+
+
+def _report(path: Path) -> dict[str, Any] | None:
+    """Return what an earlier step reported; None if it did not run."""
+    if not path.is_file():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _licences() -> dict[str, str]:
+    """Return FINN's licence, under which its RTL is, as its distribution has it."""
+    for file in metadata.files("finn-plus") or ():
+        if file.name.startswith("LICENSE") and ".dist-info" in str(file):
+            return {"FINN.txt": file.read_text()}
+    return {}
+
+
+def _host(parent: Path) -> tuple[str, ...]:
+    """Return the nodes that stay on the host, if some were cut off."""
+    if not parent.is_file():
+        return ()
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    nodes = ModelWrapper(str(parent)).graph.node
+    return tuple(
+        f"{node.name} ({node.op_type})" for node in nodes if node.op_type != "StreamingDataflowPartition"
+    )
