@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.inputs import random_inputs
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -67,7 +68,7 @@ def load_golden(
         if labels is not None or expected is not None:
             which = "labels" if labels is not None else "expected outputs"
             raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
-        return GoldenData(_random(model, name, shape), random=True)
+        return GoldenData(random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
     data = _read(inputs, "inputs")
     stack = _finite(_fit(data, shape, name, inputs), inputs)
     known_labels = None
@@ -180,19 +181,6 @@ def _check_classes(labels: Array, model: ModelWrapper, source: object) -> None:
             f"{_name(source)} holds labels from {low} to {high}, and output '{output}' has {classes} values: "
             f"labels must be from 0 to {classes - 1}"
         )
-
-
-def _random(model: ModelWrapper, name: str, shape: tuple[int, ...]) -> Array:
-    """Draw inputs that the input's datatype annotation allows: whole numbers of its range, else a normal."""
-    generator = np.random.default_rng(RANDOM_SEED)
-    size = (RANDOM_SAMPLES, *shape)
-    datatype = model.get_tensor_datatype(name)
-    if datatype.name == "BIPOLAR":
-        return generator.choice(np.asarray([-1, 1], np.float32), size)
-    if datatype.is_integer():
-        low, high = max(datatype.min(), -(2**15)), min(datatype.max(), 2**15)
-        return generator.integers(int(low), int(high), size, endpoint=True).astype(np.float32)
-    return generator.normal(size=size).astype(np.float32)
 
 
 def _name(source: object) -> str:

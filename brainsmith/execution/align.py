@@ -68,13 +68,13 @@ def align(original: Signature, changed: Signature) -> Alignment:
     read: dict[str, tuple[str, Change]] = {}
     notes: list[str] = []
     for (name, shape), (new, now) in zip(original.inputs.items(), changed.inputs.items(), strict=True):
-        change, note = _change(shape, now)
+        change, note = change_of(shape, now)
         if change is None:
             return _failed(f"its input '{new}' has shape {now}, and the original '{name}' {shape}")
         feed[new] = (name, change)
         notes.extend(f"input '{new}' {note}" for note in note)
     for (name, shape), (new, now) in zip(original.outputs.items(), changed.outputs.items(), strict=True):
-        change, note = _change(now, shape)
+        change, note = change_of(now, shape)
         if change is None:
             if len(changed.outputs) == 1 and int(np.prod(now)) == 1 < int(np.prod(shape)):
                 notes.append(f"output '{new}' is a class number, compared with the largest of '{name}'")
@@ -93,7 +93,7 @@ def _same(stack: Array) -> Array:
     return stack
 
 
-def _change(have: Shape, want: Shape) -> tuple[Change | None, list[str]]:
+def change_of(have: Shape, want: Shape) -> tuple[Change | None, list[str]]:
     """Find how stacks of one tensor shape become another's: as they are, without ones, or another layout."""
     if have == want:
         return _same, []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,6 +83,7 @@ class SimulationResult:
         values: The design's other outputs of up to 64 bits, such as the fill of a FIFO, at the end.
         messages: What the design printed.
         watched: What was seen at the streams that were watched.
+        outcome: `complete`; `limit` if the run was given up, `fault` if the design reported an error.
         problem: Why the result cannot be trusted, where the run was not asked to raise that.
     """
 
@@ -92,6 +93,7 @@ class SimulationResult:
     values: Mapping[str, int]
     messages: str
     watched: Mapping[str, Watched] = field(default_factory=dict)
+    outcome: Literal["complete", "limit", "fault"] = "complete"
     problem: SimulationError | None = None
 
     @property

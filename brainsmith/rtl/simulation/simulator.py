@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from brainsmith.errors import SimulationError
 from brainsmith.rtl.simulation import native
@@ -33,6 +33,8 @@ SLICE = 100_000
 """Cycles between two looks at whether the user wants to stop."""
 
 DRAIN_CYCLES = 64
+
+_ENDS: dict[int, Literal["limit", "fault"]] = {native.LIMIT: "limit", native.FAULT: "fault"}
 
 
 class Simulator:
@@ -123,7 +125,7 @@ class Simulator:
         except SimulationError as problem:
             if judge:
                 raise
-            return replace(result, problem=problem)
+            return replace(result, problem=problem, outcome=_ENDS.get(outcome, "complete"))
         return result
 
     def _execute(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
@@ -55,6 +56,10 @@ class LayerCheck:
         """Tell whether all of its outputs are the golden model's."""
         return not (self.wrong or self.missing or self.surplus)
 
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
     def __str__(self) -> str:
         text = f"layer {self.layer!r} ({self.kernel}) alone"
         if self.right:
@@ -100,6 +105,23 @@ def verify_layers(
     return [_check(layer, apart, runs, golden) for layer in design.layers if layer.kernel != "memstream"]
 
 
+def check_layers(
+    design: Design, golden: Mapping[str, NDArray[Any]], *, cache: Path | None = None
+) -> list[LayerCheck]:
+    """Verify each layer alone, as `verify_layers` does.
+
+    Raises:
+        VerificationError: All that do not compute what the golden model computes.
+        SimulationError: The layers cannot be built, or report an error.
+    """
+    checks = verify_layers(design, golden, cache=cache)
+    wrong = [str(check) for check in checks if not check.right]
+    if wrong:
+        listed = "".join(f"\n  {line}" for line in wrong)
+        raise VerificationError(f"layers of the RTL do not compute what the golden model computes:{listed}")
+    return checks
+
+
 def take_apart(design: Design) -> Design:
     """Return the same layers, with an output of the design behind each of their outputs, and an input before each input.
 
@@ -143,7 +165,10 @@ def _run(
 ) -> SimulationResult:
     frames, words, counts = design_beats(apart, golden)
     limit = 1000 + 20 * estimated_cycles(apart, frames)
-    return simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
+    result = simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
+    if result.outcome == "fault":
+        raise SimulationError(f"each layer alone: {result.problem}") from result.problem
+    return result
 
 
 def _check(

@@ -194,7 +194,10 @@ class _Bench:
             if self.limit is None:
                 limit = int(1000 + 20 * more * estimated_cycles(self.design, self._frames))
             run = self.run(stalls, limit)
-            shares = {kind: min(map(run.result.stalled_share, names)) for kind, names in self._ends().items()}
+            shares = {
+                kind: round(min(map(run.result.stalled_share, names)), 4)
+                for kind, names in self._ends().items()
+            }
             if min(shares.values()) >= LEAST_SHARE:
                 streams = run.result.streams
                 stalled = {

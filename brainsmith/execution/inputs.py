@@ -1,0 +1,84 @@
+"""The inputs that a model is run with: read from a file and brought into its shape, or made up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+from brainsmith.execution.align import change_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.align import Shape
+
+Stack = np.ndarray[Any, Any]
+
+
+def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
+    """Read golden inputs for a model that steps have changed since.
+
+    Args:
+        file: (samples, ...) in a .npy file, as they fitted the model before the build.
+        shape: Of the model's input now: without ones, flat, or transposed from NCHW to NHWC.
+        name: Of the input.
+
+    Returns:
+        (samples, *shape), float32.
+
+    Raises:
+        BuildError: The file cannot be read, or does not fit.
+    """
+    try:
+        data = np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise BuildError(f"golden inputs: {file} does not exist") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise BuildError(f"golden inputs: {file} is not a .npy file of plain numbers") from error
+    if not isinstance(data, np.ndarray) or data.dtype.kind not in "biuf" or data.ndim < 1 or not len(data):
+        raise BuildError(f"golden inputs: {file} must hold one array (samples, ...) of real numbers")
+    return fit_inputs(
+        data, shape, f"golden inputs: {file} has shape {data.shape}, which does not fit input {name!r}"
+    )
+
+
+def fit_inputs(data: Stack, shape: Shape, problem: str) -> Stack:
+    """Bring samples into an input's shape.
+
+    Raises:
+        BuildError: There is not exactly one way; it begins with `problem`.
+    """
+    have = tuple(int(size) for size in data.shape[1:])
+    padded = (1,) * (len(shape) - len(have)) + have  # the input's own batch dimension, which samples may lack
+    flat = [size for size in shape if size != 1]
+    if len(flat) < 2 and np.prod(have) == np.prod(shape):
+        return _ready(data.reshape(len(data), *shape))
+    change, _ = change_of(padded, shape)
+    if change is None:
+        raise BuildError(f"{problem} of shape {shape}")
+    return _ready(change(data.reshape(len(data), *padded)))
+
+
+def random_inputs(model: ModelWrapper, name: str, samples: int, seed: int = 0) -> Stack:
+    """Draw inputs that a tensor's datatype annotation allows: whole numbers of its range, else a normal.
+
+    Returns:
+        (samples, *shape of the tensor), float32.
+    """
+    generator = np.random.default_rng(seed)
+    size = (samples, *model.get_tensor_shape(name))
+    datatype = model.get_tensor_datatype(name)
+    if datatype.name == "BIPOLAR":
+        return generator.choice(np.asarray([-1, 1], np.float32), size)
+    if datatype.is_integer():
+        low, high = max(datatype.min(), -(2**15)), min(datatype.max(), 2**15)
+        return generator.integers(int(low), int(high), size, endpoint=True).astype(np.float32)
+    return generator.normal(size=size).astype(np.float32)
+
+
+def _ready(stack: Stack) -> Stack:
+    return np.ascontiguousarray(stack.astype(np.float32))

