@@ -260,7 +260,7 @@ def heading(kernel: str, room: int) -> list[str]:
     return [line if len(line) <= room else f"{line[: room - 1]}…" for line in lines]
 
 
-def shortened(name: str, room: int) -> str:
+def shortened(name: str, room: int, tail: int = 8) -> str:
     """Write a name with an ellipsis in its middle where there is no room for it; its end tells it from others."""
-    tail = min(8, room // 2)
+    tail = min(tail, room // 2)
     return name if len(name) <= room else f"{name[: room - tail - 1]}…{name[-tail:]}"

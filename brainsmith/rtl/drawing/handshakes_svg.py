@@ -1,0 +1,207 @@
+"""Draw one frame's handshakes: a row for each link, time along x, what moved, what was blocked, what was starved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.handshake_rows import STYLE as ROW_STYLE
+from brainsmith.rtl.drawing.handshake_rows import draw_row, row_patterns
+from brainsmith.rtl.drawing.theme import SANS, SVG, colours
+from brainsmith.rtl.drawing.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MARGIN, LABELS, PLOT = 24, 296, 1080
+TOP, ROW, FOOT = 148, 46, 40
+_STYLE = """
+text{fill:var(--ink);font:12px var(--sans)}
+.title{font-size:19px;font-weight:650}
+.soft,.tick text{fill:var(--soft)}
+.grid{stroke:var(--line)}
+.axis{stroke:var(--line-strong)}
+.span{stroke:var(--ink);fill:none}
+.arrow{fill:var(--ink)}
+"""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above the drawing.
+
+    Attributes:
+        design: Its name.
+        clock_ns: Clock period; None if it is not known.
+    """
+
+    design: str
+    clock_ns: float | None = None
+
+
+def draw_handshakes(
+    found: Mapping[str, Any],
+    heading: Heading,
+    links: Sequence[str] | None = None,
+    window: tuple[int, int] | None = None,
+) -> str:
+    """Draw the handshakes of a frame.
+
+    Args:
+        found: As `verification.handshakes.handshakes` gives them.
+        heading: What the drawing says of the design.
+        links: The names of those to draw; all by default. Inputs of the design come first, its outputs last.
+        window: The cycles to draw, [begin, end) from the frame's first beat on; all by default.
+
+    Returns:
+        The content of an SVG file.
+    """
+    begin, end = window or (0, found["cycles"])
+    time = Timeline(begin, end, PLOT)
+    rows = [link for link in ordered(found["links"]) if links is None or link["name"] in links]
+    height = TOP + ROW * len(rows) + FOOT
+    drawn = [draw_row(link, time, ROW * index) for index, link in enumerate(rows)]
+    body = [
+        *_title(found, heading, window),
+        _legend(),
+        tag(
+            "g",
+            _spans(found, time, heading),
+            _grid(time, ROW * len(rows)),
+            drawn,
+            transform=f"translate({MARGIN + LABELS} {TOP})",
+        ),
+    ]
+    return _document(found, heading, body, height)
+
+
+def ordered(links: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Put the links of the design's inputs first, those of its outputs last."""
+
+    def place(link: Mapping[str, Any]) -> int:
+        return 0 if "." not in link["source"] else 2 if "." not in link["target"] else 1
+
+    return sorted(links, key=place)
+
+
+def _document(found: Mapping[str, Any], heading: Heading, body: list[Markup], height: int) -> str:
+    width = MARGIN + LABELS + PLOT + MARGIN
+    what = f"Handshakes of frame {found['frame']} of {heading.design}"
+    style = f"svg{{--sans:{SANS};background:var(--page)}}{colours()}{_STYLE}{ROW_STYLE}"
+    drawing = tag(
+        "svg",
+        tag("title", what),
+        tag("style", Markup(style)),
+        tag("defs", row_patterns(), _head("head", "auto-start-reverse")),
+        tag("rect", class_="page", width=width, height=height, fill="var(--page)"),
+        body,
+        xmlns=SVG,
+        role="img",
+        aria_label=what,
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+    )
+    return f"{drawing}\n"
+
+
+def _head(element_id: str, orient: str) -> Markup:
+    head = tag("path", d="M0 1L7 4L0 7z", class_="arrow")
+    place = {"refX": 7, "refY": 4, "markerWidth": 8, "markerHeight": 8}
+    return tag("marker", head, id=element_id, orient=orient, markerUnits="userSpaceOnUse", **place)
+
+
+def _title(found: Mapping[str, Any], heading: Heading, window: tuple[int, int] | None) -> list[Markup]:
+    cycles, clock = found["cycles"], heading.clock_ns
+    rate = f" at {1000 / clock:,.4g} MHz ({clock:g} ns a cycle)" if clock else ""
+    shown = f" Shown: cycles {window[0]:,} to {window[1]:,}." if window else ""
+    words = (
+        f"{cycles:,} cycles from its first beat in to its last beat out{rate}. It began in cycle "
+        f"{found['first_cycle']:,} after the reset; inputs come at the estimated rate.{shown}"
+    )
+    return [
+        tag(
+            "text", f"{heading.design}, handshakes of frame {found['frame']}", class_="title", x=MARGIN, y=34
+        ),
+        tag("text", words, class_="soft", x=MARGIN, y=56),
+    ]
+
+
+def _legend() -> Markup:
+    entries = (
+        ("moved", "a beat moved"),
+        ("blocked", "blocked: valid, not ready"),
+        ("starved", "starved: ready, not valid"),
+        ("frame", "from the frame's first beat to its last"),
+    )
+    parts: list[Markup] = []
+    x = 0
+    for style, words in entries:
+        parts.append(tag("rect", class_=style, x=x, y=-11, width=26, height=13))
+        parts.append(tag("text", words, x=x + 33, y=0))
+        x += 33 + round(6.4 * len(words)) + 26
+    rest = "Blank: neither. Where a pixel is several cycles, they fill it by their shares."
+    parts.append(tag("text", rest, class_="soft", x=x, y=0))
+    return tag("g", parts, class_="legend", transform=f"translate({MARGIN} 84)")
+
+
+def _grid(time: Timeline, height: int) -> Markup:
+    lines = [
+        tag(
+            "g",
+            tag("path", class_="grid", d=f"M{time.at(tick):.1f} 0V{height}"),
+            tag("text", f"{tick:,}", x=time.at(tick), y=height + 18, text_anchor="middle"),
+            class_="tick",
+        )
+        for tick in time.ticks()
+    ]
+    axis = tag("path", class_="axis", d=f"M0 {height}H{time.width}")
+    name = tag("text", "cycles since its first beat", class_="soft", x=-14, y=height + 18, text_anchor="end")
+    return tag("g", lines, axis, name, class_="time")
+
+
+def _spans(found: Mapping[str, Any], time: Timeline, heading: Heading) -> list[Markup | None]:
+    """Draw latency and interval above the rows."""
+    clock, cycles, interval = heading.clock_ns, found["cycles"], found["interval"]
+    took = f" = {_time(cycles * clock)}" if clock else ""
+    drawn = [_span(time, 0, cycles, f"latency {cycles:,} cycles{took}", -30, "latency")]
+    if interval:
+        rate = f" = {1e9 / (interval * clock):,.0f} frames a second" if clock else ""
+        words = f"interval {interval:,} cycles{rate}"
+        drawn.append(_span(time, 0, min(interval, cycles), words, -10, "interval"))
+    return drawn
+
+
+def _span(time: Timeline, begin: int, end: int, words: str, y: int, style: str) -> Markup | None:
+    """Draw a span between arrows; an end outside of the window has none."""
+    left, right = max(begin, time.begin), min(end, time.end)
+    if left >= right:
+        return None
+    x, to_x = time.at(left), time.at(right)
+    inside = to_x - x > 6.6 * len(words) + 30
+    place = (x + to_x) / 2 if inside else to_x + 8
+    gap = 3.3 * len(words) + 8
+    if inside:
+        lines = [(x, place - gap, begin >= time.begin, False), (place + gap, to_x, False, end <= time.end)]
+    else:
+        lines = [(x, to_x, begin >= time.begin, end <= time.end)]
+    paths = [
+        tag(
+            "path",
+            class_="span",
+            d=f"M{a:.1f} {y}H{b:.1f}",
+            marker_start="url(#head)" if head else None,
+            marker_end="url(#head)" if tail else None,
+        )
+        for a, b, head, tail in lines
+    ]
+    anchor = "middle" if inside else "start"
+    return tag("g", paths, tag("text", words, x=place, y=y + 4, text_anchor=anchor), class_=style)
+
+
+def _time(nanoseconds: float) -> str:
+    for scale, unit in ((1e6, "ms"), (1e3, "µs")):
+        if nanoseconds >= scale:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
