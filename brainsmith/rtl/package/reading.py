@@ -47,23 +47,22 @@ class Package:
     def plan(self, trace: bool = False) -> SimulationPlan:
         """Return what is simulated: the files of the list, as they are.
 
+        Where they are as they were packed, it is the plan of the design, whose simulator a build may have left.
+
         Raises:
             BuildError: One cannot be read.
         """
-        names = _text(self.folder / FILE_LIST).split()
-        memories = sorted(path for path in (self.folder / MEMORIES).glob("*") if path.is_file())
-        return SimulationPlan(
-            self.design.top,
-            tuple(
-                Source(
-                    name.rpartition("/")[2],
-                    _text(self.folder / name).replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/'),
-                )
-                for name in names
-            ),
-            tuple(Memory(path.name, _text(path)) for path in memories),
-            trace=trace,
-        )
+        rules = {source.name: source.rules for source in self.design.sources}
+        sources = []
+        for path in _text(self.folder / FILE_LIST).split():
+            name = path.rpartition("/")[2]
+            text = _text(self.folder / path).replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/')
+            sources.append(Source(name, text, rules.get(name, ())))
+        order = [memory.name for memory in self.design.memories]
+        there = sorted(path.name for path in (self.folder / MEMORIES).glob("*") if path.is_file())
+        names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
+        memories = tuple(Memory(name, _text(self.folder / MEMORIES / name)) for name in names)
+        return SimulationPlan(self.design.top, tuple(sources), memories, trace=trace)
 
     def golden(self, stream: str) -> NDArray[Any]:
         """Return the golden vectors of a stream: (frames, *shape of one).

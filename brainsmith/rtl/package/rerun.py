@@ -10,8 +10,9 @@ import numpy as np
 from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
 from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.chances import random_stalls
+from brainsmith.rtl.verification.explain import explain
+from brainsmith.rtl.verification.frames import is_short, run_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.package.reading import Package
     from brainsmith.rtl.simulation.result import SimulationResult
-
-STALLED = 0.5
-"""The chance that an end holds back in a cycle, where stalls are asked for."""
 
 
 @dataclass(frozen=True)
@@ -82,29 +80,28 @@ def simulate_package(
     inputs = _inputs(package, given, frames)
     if trace is not None and not trace.parent.is_dir():
         raise OutputError(f"{trace}: there is no such folder; make it first")
-    simulator = build_simulator(package.plan(trace=trace is not None), cache=cache)
-    streams = [stream.name for stream in (*design.inputs, *design.outputs)]
-    stalls = {} if seed is None else {n: Stalls.random(seed + at, STALLED) for at, n in enumerate(streams)}
+    count = len(next(iter(inputs.values())))
+    plan = package.plan(trace=trace is not None)
+    simulator = build_simulator(plan, cache=cache, quick=is_short(design, count))
+    stalls = {} if seed is None else random_stalls(design, seed)
+    tensors = {stream.layout.tensor: inputs[stream.name] for stream in design.inputs}
     same = all((values == values[:1]).all() for values in inputs.values())
+    constant = [stream.name for stream in design.outputs] if same else []
     try:
         run = run_design(
-            simulator,
-            design,
-            {stream.layout.tensor: inputs[stream.name] for stream in design.inputs},
-            stalls=stalls,
-            limit=limit,
-            trace=trace,
-            constant=[stream.name for stream in design.outputs] if same else (),
+            simulator, design, tensors, stalls=stalls, limit=limit, trace=trace, constant=constant
         )
     except SimulationStalledError as error:
         text = str(error).replace("run(..., limit=CYCLES)", "--limit CYCLES, or limit=CYCLES in Python")
+        # What is watched is made from design.json, so it shows what happened only if no source was changed.
+        if limit is None and not package.changed:
+            text = f"{text}\n{explain(design, tensors, None, stalls=stalls, cache=cache)}"
         raise SimulationStalledError(text) from error
     outputs = {
         stream.name: run.outputs[stream.layout.tensor].astype(stored_type(stream.layout))
         for stream in design.outputs
     }
     compared, wrong = _compare(package, inputs, outputs)
-    count = len(next(iter(outputs.values())))
     return Rerun(count, outputs, run.interval, run.latency, compared, wrong, run.result)
 
 
