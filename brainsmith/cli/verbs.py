@@ -120,6 +120,21 @@ VERBS = (
         ),
     ),
     Verb(
+        "wave",
+        "brainsmith.cli.wave",
+        "draw one frame's handshakes in a packed accelerator",
+        "A row for each stream, time in clock cycles along x: where a beat moved, where one was blocked, where a layer"
+        " was starved. Simulates the package up to that golden frame, with inputs at the estimated rate.",
+        "brainsmith wave build/mlp --frame 3 --output wave.svg",
+        (
+            Argument("DIR", about="a build's folder, or an accelerator's own", completes="folders"),
+            Argument("--frame", "N", "which golden frame, from 0; 0 by default"),
+            Argument("--links", "A,B", "draw these links only, or those at these layers"),
+            Argument("--cycles", "A-B", "draw these cycles only, from the frame's first beat on"),
+            Argument("--output", "FILE.svg", "the file to write; wave.svg by default", completes="files"),
+        ),
+    ),
+    Verb(
         "health",
         "brainsmith.cli.health",
         "say what works here, what does not, and what to do",

@@ -1,0 +1,63 @@
+"""`brainsmith wave`: a picture of one frame's handshakes in a packed accelerator."""
+
+from __future__ import annotations
+
+from brainsmith.cli.terminal import complain
+from brainsmith.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+
+DEFAULT = "wave.svg"
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Draw; what was drawn goes to standard output, what is odd about the package to standard error."""
+    frame, links, window = _frame(options), _links(options), _window(options)
+    from pathlib import Path
+
+    from brainsmith.rtl.drawing.wave import check_file, draw_wave, write_wave
+
+    file = Path(options.text("--output") or DEFAULT)
+    check_file(file)
+    wave = draw_wave(Path(options.required("DIR")), frame, links, window)
+    write_wave(wave, file)
+    for change in wave.changed:
+        complain(f"warning: {options.required('DIR')}: {change}; it is simulated as it is")
+    terminal.pairs([
+        ("design", f"{wave.design}, {len(wave.links)} links"),
+        ("frame", f"{wave.frame}, {wave.cycles:,} cycles from its first beat in to its last beat out"),
+        *([("interval", f"{wave.interval:,} cycles")] if wave.interval else []),
+        ("picture", str(file)),
+    ])  # fmt: skip
+    return 0
+
+
+def _frame(options: Options) -> int:
+    text = options.text("--frame") or "0"
+    if not (text.isascii() and text.isdigit()):
+        raise UsageError(f"--frame must be a whole number, 0 or more, not {text!r}")
+    return int(text)
+
+
+def _links(options: Options) -> list[str] | None:
+    text = options.text("--links")
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UsageError(f"--links must name links or layers, with commas between them, not {text!r}")
+    return names
+
+
+def _window(options: Options) -> tuple[int, int] | None:
+    text = options.text("--cycles")
+    if text is None:
+        return None
+    begin, _, end = text.partition("-")
+    numbers = text.isascii() and begin.isdigit() and end.isdigit()
+    if not (numbers and int(begin) < int(end)):
+        raise UsageError(f"--cycles must be two numbers, the smaller first, such as 100-200, not {text!r}")
+    return int(begin), int(end)
