@@ -3,9 +3,39 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brainsmith.errors import BuildError
+
+
+@dataclass(frozen=True)
+class Memories:
+    """How Yosys maps memories for a family.
+
+    Attributes:
+        lutrams: Its library of memories made of LUTs, in its folder `xilinx`.
+        defines: What holds of the block RAMs, for its library of them.
+        maps: Of each kind of memory, the file that maps it to cells.
+        uram: Whether there is UltraRAM.
+    """
+
+    lutrams: str
+    defines: tuple[str, ...]
+    maps: tuple[tuple[str, str], ...]
+    uram: bool = False
+
+
+_SERIES_7 = Memories(
+    "lutrams_xc5v.txt",
+    ("HAS_SIZE_36", "HAS_CASCADE", "HAS_CONFLICT_BUG", "HAS_MIXWIDTH_SDP"),
+    (("LUTRAM", "lutrams_xc5v_map.v"), ("BLOCKRAM", "brams_xc6v_map.v")),
+)
+_ULTRASCALE = Memories(
+    "lutrams_xcu.txt",
+    ("HAS_SIZE_36", "HAS_MIXWIDTH_SDP", "HAS_ADDRCE"),
+    (("LUTRAM", "lutrams_xc5v_map.v"), ("BLOCKRAM", "brams_xcu_map.v")),
+)
+_ULTRASCALE_PLUS = replace(_ULTRASCALE, maps=(*_ULTRASCALE.maps, ("URAM", "urams_map.v")), uram=True)
 
 
 @dataclass(frozen=True)
@@ -19,7 +49,7 @@ class Family:
         yosys: The family of Yosys' `synth_xilinx`.
         dsp: The DSP slice that FINN instantiates for it.
         slices: All cells that count as DSP slices here: FINN's, and what Yosys infers.
-        uram: Whether it has UltraRAM.
+        memories: What `memory_libmap` is told of its memories, and the files that map to them, as `synth_xilinx` does.
         notes: What reading the figures needs.
     """
 
@@ -29,7 +59,7 @@ class Family:
     yosys: str
     dsp: str
     slices: tuple[str, ...]
-    uram: bool = False
+    memories: Memories
     notes: tuple[str, ...] = ()
 
 
@@ -41,7 +71,7 @@ FAMILIES = (
         yosys="xcup",
         dsp="DSP58",
         slices=("DSP58", "DSPFP32", "DSP48E2"),
-        uram=True,
+        memories=_ULTRASCALE_PLUS,
         notes=(
             "Yosys knows no Versal part: logic is mapped as for UltraScale+. DSP58 slices are those that FINN "
             "instantiates. Versal has LOOKAHEAD8 instead of CARRY8 and its LUTs can cascade, so the real number of "
@@ -55,6 +85,7 @@ FAMILIES = (
         yosys="xc7",
         dsp="DSP48E1",
         slices=("DSP48E1",),
+        memories=_SERIES_7,
     ),
     Family(
         name="xcup",
@@ -63,7 +94,7 @@ FAMILIES = (
         yosys="xcup",
         dsp="DSP48E2",
         slices=("DSP48E2",),
-        uram=True,
+        memories=_ULTRASCALE_PLUS,
     ),
     Family(
         name="xcu",
@@ -72,6 +103,7 @@ FAMILIES = (
         yosys="xcu",
         dsp="DSP48E2",
         slices=("DSP48E2",),
+        memories=_ULTRASCALE,
     ),
 )
 """The first whose pattern a part's name begins with; Kintex UltraScale+ (`xcku5p`) comes before UltraScale (`xcku040`)."""

@@ -26,7 +26,7 @@ class LayerFigures:
         kernel: Of the layer.
         used: What it needs.
         estimate: FINN's, if it is known.
-        seconds: That its synthesis took, when it was done.
+        seconds: Of processor time that its synthesis took, when it was done.
     """
 
     name: str
@@ -65,7 +65,7 @@ class SynthesisReport:
         layers: Each alone.
         fifos: Each alone.
         notes: Sentences on what the figures overstate or leave out.
-        seconds: That all the pieces took together, when they were done; two run at a time.
+        seconds: Of processor time that all took together, when they were done; two run at a time.
         peak_mb: The most memory that one process had.
     """
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.rtl.synthesis.families import Family
+    from brainsmith.rtl.synthesis.families import Family, Memories
 
-BLACK_BOXES, LIBRARY, MUX_MAP = "black_boxes.v", "library.v", "mux_map.v"
-"""Files beside the sources: FINN's vendor cells, the part of Yosys' cells that is needed, and `MUX_TO_SHIFT`."""
+BLACK_BOXES, LIBRARY, LUTRAMS, MUX_MAP = "black_boxes.v", "library.v", "lutrams.txt", "mux_map.v"
+"""Files beside the sources: FINN's vendor cells, what is taken of Yosys' libraries, and `MUX_TO_SHIFT`."""
 
 LIBRARY_CELLS = ("RAMB18E1", "RAMB36E1", "RAMB18E2", "RAMB36E2", "URAM288", "DSP48E1", "DSP48E2")
 """What `synth_xilinx` can map to beyond LUTs and registers. Reading Yosys' other 600 would cost most of the time."""
@@ -59,48 +59,54 @@ only written in another way.
 
 
 @dataclass(frozen=True)
-class Script:
-    """The commands of one synthesis.
+class Command:
+    """One command of Yosys.
 
     Attributes:
-        before: Up to the memories.
-        memory: For a circuit that has some; they cost seconds, so they are left out of others.
-        after: What follows.
+        text: As Yosys reads it.
+        needs: The beginning of the cell types that it is for: without such a cell in the circuit it is left out, because
+            some commands take seconds to do nothing. Empty if it is never left out.
     """
 
-    before: tuple[str, ...]
-    memory: tuple[str, ...]
-    after: tuple[str, ...]
+    text: str
+    needs: str = ""
 
 
-def synthesis_script(top: str, files: Sequence[str], family: Family, uram: bool = False) -> Script:
+def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[Command, ...]:
     """Return the commands that map a circuit to a family of parts, flattened, without buffers at its ports.
 
     Args:
         top: The top module.
         files: Its sources.
         family: Of the part.
-        uram: Whether memories may go to UltraRAM, which the sources ask for.
     """
-    options = "-noiopad -noclkbuf -flatten" + (" -uram" if uram else "")
 
     def run(begin: str, end: str) -> str:
-        return f"synth_xilinx -family {family.yosys} -top {top} {options} -run {begin}:{end}"
+        return (
+            f"synth_xilinx -family {family.yosys} -top {top} -noiopad -noclkbuf -flatten -run {begin}:{end}"
+        )
 
-    return Script(
-        before=(
-            f"{READ} --top {top} {BLACK_BOXES} {' '.join(files)}",
-            "read_verilog -lib -specify +/xilinx/cells_sim.v",
-            f"read_verilog -lib {LIBRARY}",
-            f"hierarchy -check -top {top}",
-            "chformal -remove",
-            run("prepare", "map_dsp"),
-            "select -set reversed t:$not %co2 t:$bmux %i",
-            f"techmap -D REVERSED -map {MUX_MAP} @reversed",
-            f"techmap -map {MUX_MAP}",
-            "opt",
-            run("map_dsp", "map_memory"),
-        ),
-        memory=(run("map_memory", "map_ffram"),),
-        after=(run("map_ffram", "check"), "hierarchy -check"),
+    before = (
+        f"{READ} --top {top} {BLACK_BOXES} {' '.join(files)}",
+        "read_verilog -lib -specify +/xilinx/cells_sim.v",
+        f"read_verilog -lib {LIBRARY}",
+        f"hierarchy -check -top {top}",
+        "chformal -remove",
+        run("prepare", "map_dsp"),
+        "select -set reversed t:$not %co2 t:$bmux %i",
+        f"techmap -D REVERSED -map {MUX_MAP} @reversed",
+        f"techmap -map {MUX_MAP}",
+        "opt",
+        run("map_dsp", "map_memory"),
     )
+    after = (run("map_ffram", "check"), "hierarchy -check")
+    return (*map(Command, before), *_memory_commands(family.memories), *map(Command, after))
+
+
+def _memory_commands(memories: Memories) -> tuple[Command, ...]:
+    """Return what `synth_xilinx` does of itself for memories; UltraRAM only where the sources ask for it."""
+    libraries = [LUTRAMS, "+/xilinx/brams_xc4v.txt", *(["+/xilinx/urams.txt"] if memories.uram else [])]
+    options = [f"-lib {library}" for library in libraries] + [f"-D {name}" for name in memories.defines]
+    choose = f"memory_libmap -logic-cost-rom 0.015625 -no-auto-huge {' '.join(options)}"
+    maps = (Command(f"techmap -map +/xilinx/{name}", f"$__XILINX_{kind}") for kind, name in memories.maps)
+    return (Command(choose, "$mem"), *maps)

@@ -6,17 +6,16 @@ import json
 import os
 import re
 import resource
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.rtl.synthesis.script import LIBRARY, LIBRARY_CELLS
+from brainsmith.rtl.synthesis.script import LIBRARY, LIBRARY_CELLS, LUTRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 JOB, RESULT = "job.json", "result.json"
-"""Of the child's folder: what to do (the three lists of a `Script`, and whether a library is needed), and the result."""
+"""Of the child's folder: what to do (`commands`, and which library of LUT memories is needed), and the result."""
 
 _STATISTICS = "statistics.json"
 
@@ -24,29 +23,27 @@ _STATISTICS = "statistics.json"
 def main(folder: str) -> None:
     """Run a job.
 
-    The result has `cells` (how many of each type), `seconds`, and `peak_mb`, the most memory that the process had.
+    The result has `cells` (how many of each type), `seconds` of processor time, and `peak_mb`, the most memory that the
+    process had.
     """
     from pyosys import libyosys
 
     os.chdir(folder)
-    begin = time.monotonic()
     job = json.loads(Path(JOB).read_text("utf-8"))
-    if job["library"]:
+    if job["lutrams"]:
         share = Path(libyosys.proc_share_dirname()) / "xilinx"
         text = "".join((share / name).read_text("utf-8") for name in ("cells_sim.v", "cells_xtra.v"))
         Path(LIBRARY).write_text(library(text, LIBRARY_CELLS), encoding="utf-8")
+        text = (share / job["lutrams"]).read_text("utf-8")
+        Path(LUTRAMS).write_text(mended(text, job["lutrams"]), encoding="utf-8")
     design = libyosys.Design()
-    for command in job["before"]:
-        design.run_pass(command)
-    if any(kind.startswith("$mem") for kind in _cells(design)):
-        for command in job["memory"]:
-            design.run_pass(command)
-    for command in job["after"]:
-        design.run_pass(command)
+    for command in job["commands"]:
+        if not command["needs"] or any(kind.startswith(command["needs"]) for kind in _cells(design)):
+            design.run_pass(command["text"])
     used = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     result = {
         "cells": _cells(design),
-        "seconds": round(time.monotonic() - begin, 2),
+        "seconds": round(sum(one.ru_utime + one.ru_stime for one in used), 2),
         "peak_mb": round(max(one.ru_maxrss for one in used) / 1024),
     }
     Path(RESULT).write_text(json.dumps(result), encoding="utf-8")
@@ -65,6 +62,23 @@ def library(text: str, cells: Iterable[str]) -> str:
             raise LookupError(f"Yosys has no cell {cell}")
         found.append(match.group())
     return "\n".join(found)
+
+
+def mended(text: str, name: str) -> str:
+    """Return a library of memories without its error.
+
+    That of UltraScale says 16 address bits where the memory of 512 words (RAM512X1S) has 9. So Yosys takes it for 65,536
+    words at the price of 512, and then cannot map it.
+
+    Raises:
+        LookupError: The text that is wrong is not there: this is another Yosys than the one that is known.
+    """
+    if name != "lutrams_xcu.txt":
+        return text
+    found, count = re.subn(r'option "ABITS" 16 \{\s+abits 16;', 'option "ABITS" 9 {\n\t\tabits 9;', text)
+    if count != 1:
+        raise LookupError(f"Yosys' {name} is not what is known of it: its memory of 512 words is not found")
+    return found
 
 
 def _cells(design: Any) -> dict[str, int]:

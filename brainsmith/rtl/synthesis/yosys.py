@@ -23,6 +23,7 @@ from brainsmith.settings import cache_dir
 if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
+    from brainsmith.rtl.synthesis.script import Command
 
 SECONDS = 3600.0
 """How long one piece may take; the digits networks as a whole take ten."""
@@ -39,7 +40,7 @@ class Mapped:
 
     Attributes:
         cells: How many of each type.
-        seconds: That it took, when it was done.
+        seconds: Of processor time that it took, when it was done.
         peak_mb: The most memory that the process had.
     """
 
@@ -55,20 +56,16 @@ class Job:
     Attributes:
         what: For messages; not part of the key.
         files: Their contents by their paths in the folder that Yosys runs in.
-        before: Commands up to the memories.
-        memory: Commands for circuits with memories.
-        after: The commands that follow.
+        commands: Of Yosys.
         tool: With its version.
-        library: Whether Yosys' library of AMD's block RAMs and DSP slices is needed.
+        lutrams: Yosys' library of memories made of LUTs; empty for parts of others than AMD.
     """
 
     what: str
     files: dict[str, str]
-    before: tuple[str, ...]
-    memory: tuple[str, ...]
-    after: tuple[str, ...]
+    commands: tuple[Command, ...]
     tool: str
-    library: bool = True
+    lutrams: str = ""
 
     def key(self) -> str:
         """Return what its result is kept under."""
@@ -97,21 +94,10 @@ def default_store() -> Store:
 def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     """Return the synthesis of a piece for a family of parts."""
     files = {f"hdl/{source.name}": source.text.replace(DATA_FOLDER, MEMORIES) for source in piece.sources}
-    script = synthesis_script(piece.top, [*files], family, family.uram and _asks_for_uram(piece))
+    commands = synthesis_script(piece.top, [*files], family)
     files |= {f"{MEMORIES}/{memory.name}": memory.text for memory in piece.memories}
     files |= {BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT}
-    return Job(piece.name, files, script.before, script.memory, script.after, tool)
-
-
-def _asks_for_uram(piece: Piece) -> bool:
-    """Tell whether generated code, or a FIFO that is deep enough, asks for UltraRAM."""
-    texts = [source.text for source in piece.sources if source.name.endswith(".v")]
-    depths = [int(depth) for text in texts for depth in re.findall(r"fifo #\(\.DEPTH\((\d+)\)", text)]
-    return any('"ultra"' in text for text in texts) or max(depths, default=0) > _URAM_FROM
-
-
-_URAM_FROM = 2028
-"""FINN's FIFO takes UltraRAM by itself above this depth (finn-rtllib/fifo/hdl/fifo.sv)."""
+    return Job(piece.name, files, commands, tool, family.memories.lutrams)
 
 
 def map_piece(job: Job, store: Store) -> Mapped:
