@@ -50,7 +50,7 @@ class LinkState:
 
     def __str__(self) -> str:
         wrong = f", {self.wrong} of {self.values} values wrong" if self.wrong else ""
-        left = f", {self.given - self.taken} in its FIFO of {self.depth}" if self.depth else ""
+        left = f", {self.given - self.taken} in its FIFO (depth {self.depth})" if self.depth else ""
         return (
             f"{self.name} ({self.source} -> {self.target}): {self.given} of {self.beats} beats{left}{wrong}"
         )
@@ -103,8 +103,11 @@ class Diagnosis:
         lines = [self._verdict()]
         if self.standstill is not None:
             lines += [f"  {reason}" for reason in self.standstill.reasons]
-        if self.kind not in ("right", "layer", "fifo") or self.first is None:
+        if self.kind != "right" and self.first is None:
             lines += [f"  {state}" for state in self.links]
+        if self.standstill is not None and self.standstill.circle:
+            full = ", ".join(map(repr, self.standstill.full)) or "a link between them"
+            lines.append(f"  give {full} a deeper FIFO: run the step rtl_size_fifos, or design.with_depths")
         return "\n".join(lines)
 
     def _verdict(self) -> str:

@@ -78,7 +78,8 @@ class _Search:
         if link.depth and self.run.targets[link.name].phase != "blocked":
             self.reasons.append(f"the FIFO of {_name(link)} takes no beat and gives none")
             return link.name, None
-        full = f"the FIFO of {_name(link)} is full with {link.depth} beats: " if link.depth else ""
+        held = self.run.sources[link.name].moved - self.run.targets[link.name].moved
+        full = f"the FIFO of {_name(link)} is full with {held} beats: " if link.depth else ""
         taker = f"layer {link.target.layer!r}" if link.target.layer else f"output {link.target}"
         self.reasons.append(f"{full}{taker} does not take a beat at {_name(link)}, {self._progress(link)}")
         if link.target.layer == DESIGN:

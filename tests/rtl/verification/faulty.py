@@ -1,0 +1,125 @@
+"""A design with faults that are chosen when it runs: one build serves many tests.
+
+Memory contents are read from a folder of the test's own each time a simulation begins. Behind each layer sits a module
+that the layer's own wrapper holds, so that it belongs to the layer; the file `fault.dat` says who does what and when.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.simulation.plan import DATA_FOLDER
+from brainsmith.rtl.simulation.simulator import Simulator
+from brainsmith.rtl.stitching.design import Design
+from brainsmith.rtl.verification.diagnose import judge_links
+from brainsmith.rtl.verification.watch import build_watched, watch_design
+
+NOTHING, DROP, DOUBLE, SWAP, HANG = range(5)
+
+SABOTEUR = """
+module saboteur #(parameter WIDTH = 8, parameter LANE = 4, parameter WHO = 0) (
+    input clk, input rst_n,
+    input [WIDTH-1:0] idat, input ivld, output irdy, output [WIDTH-1:0] odat, output ovld, input ordy
+);
+reg [31:0] fault [0:2];
+initial $readmemh("{folder}/fault.dat", fault);
+wire [31:0] what = fault[0] == WHO ? fault[1] : 0;
+reg [31:0] n = 0;
+reg second = 0;
+wire now = n == fault[2];
+wire after = n >= fault[2];
+always @(posedge clk) if (!rst_n) begin n <= 0; second <= 0; end else begin
+    if (ivld & irdy) n <= n + 1;
+    if (ovld & ordy) second <= what == 2 & now & !second;
+end
+assign odat = what == 3 & now ? {{idat[WIDTH-1:2*LANE], idat[LANE-1:0], idat[2*LANE-1:LANE]}} : idat;
+assign ovld = what == 1 & now ? 0 : what == 4 & after ? 0 : ivld;
+assign irdy = what == 1 & now ? 1 : what == 2 & now ? ordy & second : what == 4 & after ? 0 : ordy;
+endmodule
+"""
+
+WRAPPER = """
+module faulty_{module} ({ports});
+wire [{high}:0] data; wire valid, ready;
+{module} inner ({inner});
+saboteur #(.WIDTH({bits}), .LANE({lane}), .WHO({who})) saboteur (
+    .clk(ap_clk), .rst_n(ap_rst_n), .idat(data), .ivld(valid), .irdy(ready),
+    .odat(out0_V_TDATA), .ovld(out0_V_TVALID), .ordy(out0_V_TREADY));
+endmodule
+"""
+
+FIFO = """
+module fifo #(parameter DEPTH = 2, parameter DATA_WIDTH = 8) (
+    input clk, input rst, input [DATA_WIDTH-1:0] idat, input ivld, output irdy,
+    output [DATA_WIDTH-1:0] odat, output ovld, input ordy, output [31:0] count, output [31:0] maxcount
+);
+wire [DATA_WIDTH-1:0] data; wire valid, ready;
+plain_fifo #(.DEPTH(DEPTH), .DATA_WIDTH(DATA_WIDTH)) plain (
+    .clk(clk), .rst(rst), .idat(idat), .ivld(ivld), .irdy(irdy), .odat(data), .ovld(valid), .ordy(ready));
+saboteur #(.WIDTH(DATA_WIDTH), .LANE(3), .WHO(DEPTH == 15 ? {who} : 99)) saboteur (
+    .clk(clk), .rst_n(!rst), .idat(data), .ivld(valid), .irdy(ready), .odat(odat), .ovld(ovld), .ordy(ordy));
+endmodule
+"""
+
+OWN = {"out0_V_TDATA": "data", "out0_V_TVALID": "valid", "out0_V_TREADY": "ready"}
+
+
+@dataclass
+class Faulty:
+    """A design, its simulation with probes, and the folder in which its faults are chosen."""
+
+    design: Design
+    simulator: Simulator
+    folder: Path
+    who: dict[str, int]
+    clean: dict[str, str]
+
+    def diagnose(self, inputs, golden, *, layer="", what=NOTHING, beat=0, memories=None, limit=None):
+        """Run with one fault: of a layer's output, of the FIFO (`layer="fifo"`), or in memories, by their names."""
+        for name, text in {**self.clean, **(memories or {})}.items():
+            (self.folder / name).write_text(text)
+        who = self.who.get(layer, 0)
+        (self.folder / "fault.dat").write_text(f"{who:x}\n{what:x}\n{beat:x}\n")
+        run = watch_design(self.simulator, self.design, inputs, limit=limit)
+        return judge_links(run, golden)
+
+
+def make_faulty(design, folder, cache):
+    """Wrap every layer, and the FIFO module."""
+    links = {link.source.layer: link for link in design.links if not link.weights and link.source.layer}
+    who = {name: at + 1 for at, name in enumerate(links)}
+    sources, layers = [], []
+    for source in design.sources:
+        text = source.text.replace(DATA_FOLDER, str(folder))
+        if source.name == "fifo.sv":
+            text = re.sub(r"\bfifo(?= #\(|$)", "plain_fifo", text, flags=re.M)
+        sources.append(Source(source.name, text, source.rules))
+    for layer in design.layers:
+        if layer.name not in links:
+            layers.append(layer)
+            continue
+        sources.append(
+            Source(f"faulty_{layer.module}.v", _wrapper(layer, links[layer.name], who[layer.name]))
+        )
+        layers.append(replace(layer, module=f"faulty_{layer.module}"))
+    sources.append(Source("saboteur.v", SABOTEUR.format(folder=folder)))
+    sources.append(Source("faulty_fifo.v", FIFO.format(who=len(who) + 1)))
+    faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=())
+    clean = {memory.name: memory.text for memory in design.memories}
+    return Faulty(
+        faulty, build_watched(faulty, cache, quick=True), folder, {**who, "fifo": len(who) + 1}, clean
+    )
+
+
+def _wrapper(layer, link, who):
+    widths = {"out0_V_TDATA": link.bits}
+    ports, inner = [], []
+    for name, is_input in layer.ports:
+        bits = f" [{widths.get(name, 1023) - 1}:0]" if name.upper().endswith("DATA") else ""
+        ports.append(f"{'input' if is_input else 'output'}{bits} {name}")
+        inner.append(f".{name}({OWN.get(name, name)})")
+    return WRAPPER.format(
+        module=layer.module, ports=", ".join(ports), inner=", ".join(inner), high=link.bits - 1, bits=link.bits,
+        lane=link.layout.lane_bits if link.layout.lanes > 1 else link.bits // 2, who=who,
+    )  # fmt: skip

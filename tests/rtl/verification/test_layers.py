@@ -1,0 +1,86 @@
+"""Every layer alone: fed and compared with the golden model's tensors, in one simulation."""
+
+from dataclasses import replace
+
+import pytest
+
+from brainsmith.errors import SimulationError, VerificationError
+from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.verification.layers import check_layers, take_apart, verify_layers
+from tests.rtl.verification.branches import branches
+
+
+def test_each_layer_of_the_mlp_alone(mlp, tensors, simulations):
+    checks = verify_layers(mlp.design, tensors, cache=simulations)
+    layers = [layer for layer in mlp.design.layers if layer.kernel != "memstream"]
+    assert [(check.layer, check.kernel) for check in checks] == [(one.name, one.kernel) for one in layers]
+    assert all(check.right and check.frames == 6 for check in checks)
+    values = [64, 64, 64, 64, 64, 32, 32, 10]
+    assert [check.values for check in checks] == [
+        2 * 6 * count for count in values
+    ]  # with and without stalls
+    assert str(checks[-1]) == (
+        "layer 'MVAU_rtl_2' (MVAU_rtl) alone computes what the golden model computes: 120 values of 6 frames"
+    )
+
+
+def test_wrong_layers_are_named_all_at_once(mlp, tensors, simulations):
+    names = ("MVAU_rtl_0_memblock.dat", "MVAU_rtl_2_memblock.dat")
+    memories = tuple(_flipped(one) if one.name in names else one for one in mlp.design.memories)
+    with pytest.raises(VerificationError) as caught:
+        check_layers(replace(mlp.design, memories=memories), tensors, cache=simulations)
+    head, *lines = str(caught.value).splitlines()
+    assert head == "layers of the RTL do not compute what the golden model computes:"
+    assert [line.partition(" alone is wrong: ")[0] for line in lines] == [
+        "  layer 'MVAU_rtl_0' (MVAU_rtl)", "  layer 'MVAU_rtl_2' (MVAU_rtl)",
+    ]  # fmt: skip
+    assert all(", first in frame 0 at [0, 0]: " in line for line in lines)
+
+
+def _flipped(memory):
+    first, _, rest = memory.text.partition("\n")
+    return Memory(memory.name, f"{int(first, 16) ^ 1:0{len(first)}x}\n{rest}")
+
+
+def test_a_design_taken_apart_has_the_same_layers_and_no_link_between_two(mlp):
+    apart = take_apart(mlp.design)
+    assert apart.layers == mlp.design.layers
+    assert all("" in (link.source.layer, link.target.layer) for link in apart.links if not link.weights)
+    assert len(apart.inputs) == len(apart.outputs) == 8
+    assert [link for link in apart.links if link.weights] == [
+        link for link in mlp.design.links if link.weights
+    ]
+
+
+def test_layers_that_lose_beats_give_too_many_or_report_an_error(library, simulations):
+    import numpy as np
+
+    frames = np.random.default_rng(2).integers(0, 100, (4, 16))
+    golden = dict.fromkeys("xabc", frames) | {"y": 2 * frames}
+    whole = branches(library, 0)
+    assert [str(check) for check in verify_layers(whole, golden, cache=simulations)] == [
+        f"layer {name!r} ({name.capitalize()}_rtl) alone computes what the golden model computes: {count} values of 4 "
+        "frames"
+        for name, count in (("fork", 256), ("collect", 128), ("join", 128))
+    ]
+    broken = {
+        "collect.v": ("n == 16;", "n == 15;"),
+        "fork_.v": ("& out1_V_TREADY;\nassign out1", ";\nassign out1"),
+    }
+    checks = verify_layers(_altered(whole, broken), golden, cache=simulations)
+    assert [check.right for check in checks] == [False, False, True]
+    with pytest.raises(SimulationError, match=r"^each layer alone: 'branches' reports an error in cycle "):
+        verify_layers(
+            _altered(whole, {"join_.v": ("endmodule", "always @(posedge ap_clk) if (in0_V_TVALID) $stop;\nendmodule")}),
+            golden, cache=simulations,
+        )  # fmt: skip
+
+
+def _altered(design, changes):
+    sources = []
+    for source in design.sources:
+        before, after = changes.get(source.name, ("", ""))
+        assert before in source.text
+        sources.append(Source(source.name, source.text.replace(before, after)) if before else source)
+    return replace(design, sources=tuple(sources))
