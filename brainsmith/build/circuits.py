@@ -49,7 +49,16 @@ def read_circuit(folder: Path) -> Fields | None:
         name: {end: _number(_fields(simulation.get(name)).get(end)) for end in _ENDS}
         for name in ("stalled_cycles", "stalled_shares")
     }
-    return {**measured, **ends, "fifos": _fifos(fifos, design), "design": design}
+    random = simulation.get("random")
+    return {
+        **measured,
+        **ends,
+        "random": random if isinstance(random, bool) else None,
+        "layers": [_alone(layer) for layer in _entries(simulation.get("layers"))],
+        "fifos": _fifos(fifos, design),
+        "sizing": _sizing(fifos),
+        "design": design,
+    }
 
 
 def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> Fields | None:
@@ -69,7 +78,32 @@ def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> Fields | None
         **{name: _number(found.get(name)) for name in RESOURCES},
         "notes": [str(note) for note in _list(found.get("notes"))],
         "layers": [_synthesised(layer, estimates) for layer in _entries(found.get("layers"))],
+        "fifos": [
+            {
+                "name": _text(fifo.get("name")),
+                **{key: _number(fifo.get(key)) for key in ("bits", "depth", *RESOURCES)},
+            }
+            for fifo in _entries(found.get("fifos"))
+        ],
     }
+
+
+def _alone(layer: Fields) -> Fields:
+    """Translate what came of a layer that ran alone."""
+    return {
+        "name": _text(layer.get("layer")),
+        "kernel": _text(layer.get("kernel")),
+        **{key: _number(layer.get(key)) for key in ("frames", "values", "wrong")},
+    }
+
+
+def _sizing(found: Fields) -> Fields | None:
+    """Return how the FIFOs were sized; None if they were not."""
+    if not found:
+        return None
+    minimal = found.get("minimal")
+    numbers = {key: _number(found.get(key)) for key in ("gauge_bits", "simulations", "seconds")}
+    return {**numbers, "minimal": minimal if isinstance(minimal, bool) else None}
 
 
 def _synthesised(layer: Fields, estimates: dict[Any, Fields]) -> Fields:

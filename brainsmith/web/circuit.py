@@ -33,7 +33,7 @@ def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None
     parts = [
         _diagram(plan, places),
         tag("div", _runs(circuit), _cycles(circuit, clock_ns), class_="halves"),
-        _fifos(items(circuit.get("fifos"))),
+        _fifos(items(circuit.get("fifos")), fields(circuit.get("sizing"))),
     ]
     return section("circuit", "Circuit", parts, note=_note(plan))
 
@@ -70,7 +70,7 @@ def _runs(circuit: Fields) -> Markup:
     if number(circuit.get("stalled_frames")):
         rows.append(_run("with random stalls", circuit, "stalled_frames", "stalled_mismatches", stalled=True))
     columns = ("Run", "Frames", "Mismatches", "Held at input", "Held at output")
-    return tag("div", title, table("Simulated frames", columns, rows, range(1, 5)), _speed(circuit))
+    return tag("div", title, table("Simulated frames", columns, rows, range(1, 5)), _remarks(circuit))
 
 
 def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: bool) -> Markup:
@@ -93,16 +93,30 @@ def _held(circuit: Fields, end: str) -> Markup:
     return cell(f"{figures.count(held)}{part}" if held is not None else figures.ABSENT, held)
 
 
-def _speed(circuit: Fields) -> Markup | None:
+def _remarks(circuit: Fields) -> Markup | None:
     speed, right = number(circuit.get("cycles_per_second")), number(circuit.get("accuracy"))
     words = []
     if number(circuit.get("stalled_frames")):
-        words.append("Held: cycles in which the test bench held a beat back, and their share.")
+        words.append(
+            "Held: cycles in which the test bench held a beat back, and the least share of them in a run."
+        )
+    if circuit.get("random") is True:
+        words.append("The frames were random: the build had no golden inputs.")
+    words += _alone([fields(layer) for layer in items(circuit.get("layers"))])
     if right is not None:
         words.append(f"The circuit's accuracy is {figures.percent(right)}.")
     if speed is not None:
         words.append(f"The simulation ran {figures.count(speed)} cycles per second.")
     return sentence(" ".join(words)) if words else None
+
+
+def _alone(layers: Sequence[Fields]) -> list[str]:
+    """Say what came of running each layer alone."""
+    values, wrong = (sum(number(layer.get(key)) or 0 for layer in layers) for key in ("values", "wrong"))
+    if not values:
+        return []
+    ran = figures.plural(len(layers), "layer")
+    return [f"Run alone, {ran} gave {figures.count(values)} values, and {figures.count(wrong)} differ."]
 
 
 def _cycles(circuit: Fields, clock_ns: float | None) -> Markup | None:
@@ -133,7 +147,7 @@ def _exact(value: float | None) -> str:
     return figures.count(value) if value is None or value == round(value) else f"{value:,.2f}"
 
 
-def _fifos(found: Sequence[object]) -> Markup:
+def _fifos(found: Sequence[object], sizing: Fields) -> Markup:
     title = tag("h3", "FIFOs")
     if not found:
         return tag("div", title, sentence("The design has no FIFOs."), class_="below")
@@ -152,9 +166,18 @@ def _fifos(found: Sequence[object]) -> Markup:
     columns = ("#", "From", "To", "Width", "Depth", "Gauge", "Bits")
     note = sentence(
         "Width in bits, depth in beats. The gauge is the largest fill of a FIFO without bounds; depths shrink from "
-        "there as far as the interval stays."
+        f"there as far as the interval stays.{_sized(sizing)}"
     )
     return tag("div", title, note, table("FIFOs", columns, rows, {0, 3, 4, 5, 6}, foot), class_="below")
+
+
+def _sized(sizing: Fields) -> str:
+    """Say what the search for depths came to."""
+    gauge, tries = number(sizing.get("gauge_bits")), number(sizing.get("simulations"))
+    words = "" if gauge is None else f" With the gauges' depths they would have {figures.count(gauge)} bits."
+    if tries is not None and sizing.get("minimal") is True:
+        words += f" After {figures.plural(tries, 'simulation')} none can be smaller while the others stay."
+    return words
 
 
 def _fifo(index: int, fifo: Fields) -> Markup:

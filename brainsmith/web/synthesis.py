@@ -44,8 +44,8 @@ def _note(found: Fields, layers: Sequence[Fields]) -> str:
     seconds = sum(number(layer.get("seconds")) or 0 for layer in layers)
     time = f" in {figures.seconds(seconds)}" if seconds else ""
     return (
-        f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, without place and route; FINN's analytic "
-        "estimates beside."
+        f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, each alone, without place and route; FINN's "
+        "analytic estimates beside. The whole design is optimised together, so the others need not add up to it."
     )
 
 
@@ -55,8 +55,13 @@ def _table(found: Fields, layers: Sequence[Fields]) -> Markup:
         columns += [name, "estimate"] if key in _ESTIMATED else [name]
     rows = [_row(index, layer) for index, layer in enumerate(layers)]
     sums = [_figures({key: _total(layers, key) for key in RESOURCES}, _estimates(layers))]
+    fifos = [fields(fifo) for fifo in items(found.get("fifos"))]
     whole = {key: number(found.get(key)) for key in RESOURCES}
     foot = [tag("tr", tag("td"), tag("th", "All layers", scope="row"), sums, tag("td"))]
+    if fifos:
+        line = tag("th", "All FIFOs", scope="row")
+        held = _figures({key: _total(fifos, key) for key in RESOURCES}, None)
+        foot.append(tag("tr", tag("td"), line, held, tag("td")))
     if any(value is not None for value in whole.values()):
         line = tag("th", "Whole design", scope="row")
         foot.append(tag("tr", tag("td"), line, _figures(whole, None), tag("td")))

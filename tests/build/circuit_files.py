@@ -50,8 +50,10 @@ FIFOS = {
             "bits": 32, "depth": 7, "gauge": 9, "total_bits": 224,
         },
     ],
+    "gauge_bits": 288,
     "simulations": 12,
     "seconds": 1.5,
+    "minimal": True,
     "interval": 512,
 }  # fmt: skip
 SIMULATION = {
@@ -67,6 +69,19 @@ SIMULATION = {
     "latency_estimate": 576,
     "cycles_per_second": 1234567.8,
     "accuracy": 0.9639,
+    "random": False,
+    "layers": [
+        {
+            "layer": "MVAU_rtl_0",
+            "kernel": "MVAU_rtl",
+            "frames": 4,
+            "values": 512,
+            "wrong": 0,
+            "missing": 0,
+            "surplus": 0,
+            "first": None,
+        },
+    ],
 }
 SYNTHESIS = {
     "family": "xcup",
@@ -77,6 +92,12 @@ SYNTHESIS = {
         {
             "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "dsp": 8,
             "estimate": {"lut": None, "bram18": 3, "dsp": 4}, "seconds": 7.2,
+        },
+    ],
+    "fifos": [
+        {
+            "name": "Thresholding_rtl_0_out0_V", "bits": 32, "depth": 7,
+            "lut": 48, "lutram": 32, "ff": 40, "bram18": 0, "dsp": 0,
         },
     ],
 }  # fmt: skip

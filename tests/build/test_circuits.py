@@ -14,7 +14,9 @@ from .circuit_files import FIFOS, FILES, SIMULATION, SYNTHESIS, write_circuit
 def test_the_circuit(tmp_path):
     found = read_circuit(write_circuit(tmp_path))
     design = found.pop("design")
-    assert found == {**SIMULATION, "fifos": FIFOS["fifos"]}
+    alone = {"name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "frames": 4, "values": 512, "wrong": 0}
+    sizing = {"gauge_bits": 288, "simulations": 12, "seconds": 1.5, "minimal": True}
+    assert found == {**SIMULATION, "layers": [alone], "fifos": FIFOS["fifos"], "sizing": sizing}
     assert design["top"] == "finn_design"
     assert [layer["name"] for layer in design["layers"]] == [
         "Thresholding_rtl_0", "MVAU_rtl_0_memstream_wrapper", "MVAU_rtl_0",
@@ -58,6 +60,7 @@ def test_a_design_that_was_not_simulated(tmp_path):
     found = read_circuit(write_circuit(tmp_path, rtl_fifos=None, rtl_simulation=None))
     assert found["frames"] is None
     assert found["stalled_cycles"] == {"input": None, "output": None}
+    assert (found["random"], found["layers"], found["sizing"]) == (None, [], None)
     assert (found["interval_estimate"], found["latency_estimate"]) == (512, 576)
     assert [(fifo["name"], fifo["depth"], fifo["gauge"], fifo["total_bits"]) for fifo in found["fifos"]] == [
         ("s_axis_0", 2, None, 16),

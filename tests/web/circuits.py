@@ -25,6 +25,12 @@ RTL: dict[str, Any] = {
     "latency_estimate": 1184,
     "cycles_per_second": 1234567.8,
     "accuracy": 0.9722,
+    "random": False,
+    "layers": [
+        {"name": "Thresholding_rtl_0", "kernel": "Thresholding_rtl", "frames": 4, "values": 256, "wrong": 0},
+        {"name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "frames": 4, "values": 256, "wrong": 0},
+    ],
+    "sizing": {"gauge_bits": 288, "simulations": 12, "seconds": 1.5, "minimal": True},
     "fifos": [
         {
             "name": "Thresholding_rtl_0_out0_V", "from": "Thresholding_rtl_0.out0_V", "to": "MVAU_rtl_0.in0_V",
@@ -67,4 +73,5 @@ SYNTHESIS: dict[str, Any] = {
             "dsp": 0, "estimate": {}, "seconds": 1.8,
         },
     ],
+    "fifos": [{"name": "s_axis_0", "bits": 8, "depth": 2, "lut": 9, "lutram": 8, "ff": 7, "bram18": 0, "dsp": 0}],
 }  # fmt: skip
