@@ -93,28 +93,27 @@ def read_package(folder: Path) -> Package:
             f"{folder} holds no accelerator: there is no {FOLDER}/{MANIFEST} and no {MANIFEST} in it\n"
             "  build one: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated"
         )
-    manifest = _manifest(found / MANIFEST)
-    orders = {
-        name: FrameOrder(tuple(order["shape"]), tuple(order["axes"]))
-        for name, order in manifest["orders"].items()
-    }
-    changed = tuple(_changes(found, manifest["files"]))
-    return Package(found, read_design(found), orders, changed)
+    files, orders = _manifest(found / MANIFEST)
+    return Package(found, read_design(found), orders, tuple(_changes(found, files)))
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _manifest(path: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:
+    """Return the digests of the files, and the orders of the inputs."""
     try:
         manifest: dict[str, Any] = json.loads(_text(path))
         if manifest["format"] != MANIFEST_FORMAT:
             raise BuildError(
                 f"{path} has format {manifest['format']}, and this version reads {MANIFEST_FORMAT}: build it again"
             )
-        manifest["files"].items(), manifest["orders"].items()
+        orders = {
+            name: FrameOrder(tuple(order["shape"]), tuple(order["axes"]))
+            for name, order in manifest["orders"].items()
+        }
+        return dict(manifest["files"]), orders
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BuildError(
             f"{path} is not what a build wrote ({type(error).__name__}: {error})\n  build it again"
         ) from error
-    return manifest
 
 
 def _changes(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -58,7 +58,9 @@ def test_the_shapes_that_are_taken():
     assert accepted_shapes(Layout("x", (5,), 1, 4, True), None) == [(5,)]
 
 
-@given(shape=st.sampled_from(accepted_shapes(LAYOUT, NETWORK)), kind=st.sampled_from(["i1", "i8", "f4", "f8"]))
+@given(
+    shape=st.sampled_from(accepted_shapes(LAYOUT, NETWORK)), kind=st.sampled_from(["i1", "i8", "f4", "f8"])
+)
 def test_frames_of_each_shape_and_kind_are_taken(shape, kind):
     values = frames(*shape)
     found = as_frames(values.astype(kind), LAYOUT, NETWORK)
@@ -106,7 +108,7 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_does_not_fit_is_refused(what):
     values, message = REFUSED[what]
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+    with pytest.raises(ValueError) as caught:
         as_frames(values, LAYOUT, NETWORK)
     assert str(caught.value) == message
 

