@@ -25,11 +25,12 @@ _MEASURED = (
 )  # fmt: skip
 
 
-def read_circuit(folder: Path) -> Fields | None:
+def read_circuit(folder: Path, accuracy: Fields | None = None) -> Fields | None:
     """Return the report's `rtl`.
 
     Args:
         folder: The output folder of the build.
+        accuracy: The report's, of the last model: it is the circuit's too if all its frames are the model's.
 
     Returns:
         What was measured (numbers, None where nothing was), the FIFOs, and the design. None if the build made no
@@ -49,6 +50,8 @@ def read_circuit(folder: Path) -> Fields | None:
         name: {end: _number(_fields(simulation.get(name)).get(end)) for end in _ENDS}
         for name in ("stalled_cycles", "stalled_shares")
     }
+    if measured["accuracy"] is None and measured["mismatches"] == 0 and accuracy is not None:
+        measured["accuracy"] = accuracy["after"] if accuracy["samples"] == measured["frames"] else None
     random = simulation.get("random")
     return {
         **measured,

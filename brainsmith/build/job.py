@@ -168,7 +168,7 @@ class Job:
             self.runner.results,
             layers,
             estimate,
-            read_circuit(staging),
+            read_circuit(staging, self._accuracy()),
             read_synthesis(staging, layers),
             self._accuracy(),
             self.warnings + self.runner.warnings,

@@ -40,6 +40,17 @@ def test_the_circuit(tmp_path):
     assert design["outputs"] == [{"name": "m_axis_0", "bits": 16, "tensor": "y", "shape": [1, 10]}]
 
 
+@pytest.mark.parametrize(
+    ("changes", "samples", "expected"),
+    [({}, 360, 0.97), ({}, 359, None), ({"mismatches": 1}, 360, None), ({"accuracy": 0.5}, 360, 0.5)],
+)
+def test_equal_results_have_the_models_accuracy(tmp_path, changes, samples, expected):
+    simulation = {key: value for key, value in SIMULATION.items() if key != "accuracy"} | changes
+    write_circuit(tmp_path, rtl_simulation=simulation)
+    accuracy = {"samples": samples, "before": 0.98, "after": 0.97}
+    assert read_circuit(tmp_path, accuracy)["accuracy"] == expected
+
+
 def test_the_synthesis(tmp_path):
     assert read_synthesis(write_circuit(tmp_path)) == SYNTHESIS
 
