@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from qonnx.util.basic import roundup_to_integer_multiple
 
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.simulation.beats import pack, unpack
 from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.plan import SimulationPlan, plan_simulation
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.codegen import read_layer
 from tests.rtl.finn_cases.values import decode, encode, signed
@@ -21,7 +22,7 @@ SIZE = 16
 FRAMES = 3
 SHARE = 0.3
 PERIOD = 5.0
-STREAM = {"TDATA": "data", "TVALID": "valid", "TREADY": "ready"}
+STREAM = ("TDATA", "TVALID", "TREADY")
 
 
 @dataclass
@@ -64,19 +65,32 @@ class Instance:
         ]
 
     def _memory(self, nets):
-        """Connect the memory of the weights, if there is one, and return it."""
+        """Connect what streams the weights, if there is such a thing, and return it."""
         if not self.code.memory:
             return []
-        width = self.case.node.get_instream_width_padded(1)
-        inner = dict.fromkeys(("ap_clk", "ap_clk2x", "ap_rst_n"))
-        inner |= {name: name for name in inner}
+        node = self.case.node
+        lanes = node.get_nodeattr("PE") * node.get_nodeattr("SIMD")
+        width = roundup_to_integer_multiple(lanes * node.get_input_datatype(1).bitwidth(), 8)
+        inner = {name: name for name in ("ap_clk", "ap_clk2x", "ap_rst_n")}
         for kind in STREAM:
             net = f"{self.name}_weights_{kind}"
-            nets[f"in1_V_{kind}"] = inner[f"m_axis_0_{kind.lower()}"] = net
+            inner[f"s_axis_0_{kind}"] = nets.get(f"in1_V_{kind}", "0")
+            nets[f"in1_V_{kind}"] = inner[f"m_axis_0_{kind}"] = inner[f"m_axis_0_{kind.lower()}"] = net
         wires = [
             f"wire [{width if kind == 'TDATA' else 1}-1:0] {self.name}_weights_{kind};" for kind in STREAM
         ]
         return [*wires, instance(self.code.memory, f"{self.name}_memory", self.code.memory_ports, inner)]
+
+
+def with_loader(code, library, folder):
+    """Add what FINN puts before a layer whose weights are an input: it gathers them and repeats them."""
+    module = f"{code.module}_dynamic_load_wrapper"
+    if not (folder / f"{module}.v").exists():
+        return code
+    plan = plan_simulation(module, ["dynload/hdl/dynamic_load.sv", folder / f"{module}.v"], library)
+    ports = [("ap_clk", True), ("ap_rst_n", True)]
+    ports += [(f"{end}_axis_0_{kind}", (end == "s") != (kind == "TREADY")) for end in "sm" for kind in STREAM]
+    return replace(code, memory=module, memory_ports=tuple(ports), sources=(*code.sources, *plan.sources))
 
 
 def instance(module, name, ports, nets):
@@ -97,7 +111,8 @@ class Bench:
             place.mkdir(parents=True)
             case.node.set_nodeattr("code_gen_dir_ipgen", str(place))
             case.node.code_generation_ipgen(case.layer, case.part, PERIOD)
-            self.instances.append(Instance(f"c{at}", case, read_layer(case.node, library)))
+            code = with_loader(read_layer(case.node, library), library, place)
+            self.instances.append(Instance(f"c{at}", case, code))
         plan = self._plan()
         self.simulator = build_simulator(plan, cache=cache, quick=True)
         if any(case.doubled for case in cases):
