@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY_SOURCES = ("memstream/hdl/memstream.sv", "memstream/hdl/memstream_axi.sv", "axi/hdl/axilite.sv")
 MEMORY_SUFFIX = "_memstream_wrapper"
+CONVERTER = "StreamingDataWidthConverter_rtl"
 
 _DECLARED = re.compile(r"^\s*(?:\(\*.*\*\)\s*)?(input|output)\s+(?:\[.*\]\s*)?(\w+)\s*,?\s*(?://.*)?$", re.M)
 
@@ -76,6 +77,9 @@ def generate_layers(
         if not is_rtl(node):
             node.op_type, node.domain = f"{node.op_type}_rtl", RTL_DOMAIN
     copy = copy.transform(GiveUniqueNodeNames())
+    for node in copy.graph.node:
+        if node.op_type == CONVERTER:  # FINN gives its output a random name, and the design would never be the same
+            copy.rename_tensor(node.output[0], f"{node.name}_out0")
     nodes = {node.name: getCustomOp(node) for node in copy.graph.node}
     check_attributes(nodes)
     for name, layer in nodes.items():
