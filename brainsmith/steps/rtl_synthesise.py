@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,25 +28,36 @@ FILE = "report/rtl_synthesis.json"
     version="0.1.0",
     requires=("finn-plus", "pyosys"),
 )
-def rtl_synthesise(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapper:
     """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.
 
     Each layer alone (with the memory of its weights) beside FINN's analytic estimate, each FIFO alone, and all of it.
     What was synthesised before, of the same content, costs nothing.
 
+    Args:
+        model: Generated and stitched, its FIFOs sized.
+        cfg: Gives the output folder, the part and the clock.
+        place: Where the whole design is placed and routed besides, for a clock that it really reaches: `ecp5`, or one
+            of `ecp5-12k`, `-25k`, `-45k`, `-85k`. Empty: nowhere.
+
     Raises:
-        BuildError: There is no design, the part is of no known family, or Yosys refuses a layer.
+        BuildError: There is no design, the part is of no known family, Yosys refuses a layer, or the design does not fit
+            where it is placed.
         OutputError: The file cannot be written.
-        ToolError: pyosys is missing.
+        ToolError: pyosys is missing, or nextpnr where the design is placed.
     """
+    from brainsmith.rtl.synthesis import placement
     from brainsmith.rtl.synthesis.synthesise import synthesise
 
     part = cfg._resolve_fpga_part()
-    report = synthesise(take_design(model, cfg), part, estimates=_estimates(model, part))
+    design = take_design(model, cfg)
+    report = synthesise(design, part, estimates=_estimates(model, part)).to_plain()
+    if place:
+        report["place"] = asdict(placement.place(design, place, cfg.synth_clk_period_ns))
     path = Path(cfg.output_dir) / FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report.to_plain(), indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{path}: the figures cannot be written: {error.strerror}") from error
     return model

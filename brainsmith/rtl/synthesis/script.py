@@ -103,6 +103,26 @@ def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[Co
     return (*map(Command, before), *_memory_commands(family.memories), *map(Command, after))
 
 
+def lattice_script(top: str, files: Sequence[str], netlist: str) -> tuple[Command, ...]:
+    """Return the commands that map a circuit to an ECP5 and write its netlist.
+
+    FINN's compute core is what it is in Verilator, behavioural, and its text for simulation instead of AMD's shift
+    registers is read.
+
+    Args:
+        top: The top module.
+        files: Its sources.
+        netlist: Where it is written, in JSON.
+    """
+    behavioural = "-D VERILATOR --no-default-translate-off-format"
+    texts = (
+        f"{READ} {behavioural} --top {top} {' '.join(files)}",
+        "chformal -remove",
+        f"synth_ecp5 -top {top} -json {netlist}",
+    )
+    return tuple(map(Command, texts))
+
+
 def _memory_commands(memories: Memories) -> tuple[Command, ...]:
     """Return what `synth_xilinx` does of itself for memories; UltraRAM only where the sources ask for it."""
     libraries = [LUTRAMS, "+/xilinx/brams_xc4v.txt", *(["+/xilinx/urams.txt"] if memories.uram else [])]

@@ -59,6 +59,7 @@ class Job:
         commands: Of Yosys.
         tool: With its version.
         lutrams: Yosys' library of memories made of LUTs; empty for parts of others than AMD.
+        keep: Files that the commands write and that stay beside the result.
     """
 
     what: str
@@ -66,6 +67,7 @@ class Job:
     commands: tuple[Command, ...]
     tool: str
     lutrams: str = ""
+    keep: tuple[str, ...] = ()
 
     def key(self) -> str:
         """Return what its result is kept under."""
@@ -93,11 +95,21 @@ def default_store() -> Store:
 
 def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     """Return the synthesis of a piece for a family of parts."""
-    files = {f"hdl/{source.name}": source.text.replace(DATA_FOLDER, MEMORIES) for source in piece.sources}
-    commands = synthesis_script(piece.top, [*files], family)
-    files |= {f"{MEMORIES}/{memory.name}": memory.text for memory in piece.memories}
-    files |= {BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT}
+    commands = synthesis_script(piece.top, source_paths(piece), family)
+    files = {**piece_files(piece), BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT}
     return Job(piece.name, files, commands, tool, family.memories.lutrams)
+
+
+def source_paths(piece: Piece) -> list[str]:
+    """Return where a piece's sources lie in the folder that Yosys runs in."""
+    return [f"hdl/{source.name}" for source in piece.sources]
+
+
+def piece_files(piece: Piece) -> dict[str, str]:
+    """Return a piece's sources and memory contents by their paths in the folder that Yosys runs in."""
+    sources = (source.text.replace(DATA_FOLDER, MEMORIES) for source in piece.sources)
+    files = dict(zip(source_paths(piece), sources, strict=True))
+    return files | {f"{MEMORIES}/{memory.name}": memory.text for memory in piece.memories}
 
 
 def map_piece(job: Job, store: Store) -> Mapped:
@@ -106,8 +118,12 @@ def map_piece(job: Job, store: Store) -> Mapped:
     Raises:
         BuildError: Yosys refuses the sources, or ends without a result.
     """
-    entry = store.obtain(job.key(), lambda work: _execute(job, work))
-    return Mapped(**json.loads((entry / RESULT).read_text("utf-8")))
+    return Mapped(**json.loads((entry_of(job, store) / RESULT).read_text("utf-8")))
+
+
+def entry_of(job: Job, store: Store) -> Path:
+    """Return the folder of a synthesis' result; errors are those of `map_piece`."""
+    return store.obtain(job.key(), lambda work: _execute(job, work))
 
 
 def _execute(job: Job, work: Path) -> None:
@@ -123,10 +139,10 @@ def _execute(job: Job, work: Path) -> None:
         run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})")
     except ToolError as error:
         raise BuildError(_refusal(job, error)) from error
-    result = scratch / RESULT
-    if not result.is_file():
-        raise BuildError(f"{job.what} cannot be synthesised: {job.tool} ended without a result")
-    result.rename(work / RESULT)
+    for name in (RESULT, *job.keep):
+        if not (scratch / name).is_file():
+            raise BuildError(f"{job.what} cannot be synthesised: {job.tool} ended without a result")
+        (scratch / name).rename(work / name)
     shutil.rmtree(scratch)
 
 
