@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from brainsmith.errors import SimulationError
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.hardware import held
 from brainsmith.rtl.sizing.runs import Runner
-from brainsmith.rtl.sizing.shrink import Budget, Rate, keeps_rate, shrink
+from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
+from brainsmith.rtl.verification.frames import estimated_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +29,11 @@ if TYPE_CHECKING:
 TOLERANCE = 1.01
 """How much longer than the estimate an interval may be."""
 
+_RANDOM_FRAMES = 8
+_SEED = 0
 _LONGER = 8
+_USUAL_RUNS = 40
+_QUICK = 1_500_000
 _ATTEMPTS = 3
 
 
@@ -110,11 +118,9 @@ def size_fifos(
         ToolError: A tool is missing or too old.
     """
     begin = time.perf_counter()
-    runner, gauged = _gauged(design, inputs, cache)
-    depths, minimal = gauged.depths, False
-    notes: list[str] = []
-    if search:
-        depths, minimal, notes = _searched(runner, gauged, budget or Budget())
+    chosen = budget or Budget()
+    runner, gauged = _gauged(design, inputs, search, cache)
+    depths, minimal, notes = _searched(runner, gauged, chosen) if search else (gauged.depths, False, [])
     sized = design.with_depths(depths)
     interval = _real_interval(sized, inputs, gauged, cache)
     if interval > TOLERANCE * gauged.interval and search:
@@ -133,19 +139,36 @@ def size_fifos(
     return Sizing(sized, gauged.depths, interval, minimal, runs, cycles, seconds, tuple(notes))
 
 
-def _gauged(design: Design, inputs: Mapping[str, NDArray[Any]], cache: Path | None) -> tuple[Runner, Gauge]:
+def random_frames(design: Design) -> dict[str, NDArray[np.int64]]:
+    """Return frames to size a design with, by tensor: when layers take and give beats depends on none of the values."""
+    random = np.random.default_rng(_SEED)
+    frames = {}
+    for stream in design.inputs:
+        layout = stream.layout
+        low = -(1 << layout.lane_bits - 1) if layout.signed else 0
+        shape = (_RANDOM_FRAMES, *layout.shape)
+        frames[layout.tensor] = random.integers(low, low + (1 << layout.lane_bits), shape)
+    return frames
+
+
+def _gauged(
+    design: Design, inputs: Mapping[str, NDArray[Any]], search: bool, cache: Path | None
+) -> tuple[Runner, Gauge]:
     """Build the design with adjustable FIFOs, as large as they must be, and measure it."""
     capacities = usual_capacities(design)
+    runs = _USUAL_RUNS if search else 1
+    frames = enough_frames(ceil(design.latency / design.interval))
+    quick = runs * estimated_cycles(design, frames) < _QUICK
     for _ in range(_ATTEMPTS):
-        runner = Runner(design, inputs, capacities, cache)
+        runner = Runner(design, inputs, capacities, cache, quick)
         gauged = gauge(runner)
         if not gauged.full:
             return runner, gauged
         capacities |= {name: 8 * capacities[name] for name in gauged.full}
     names = ", ".join(gauged.full)
     raise SimulationError(
-        f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in {names}, so what is behind takes them "
-        "more slowly than FINN estimates\n  look at the estimated cycles of the layers behind"
+        f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in {names}\n"
+        "  the layers behind them take beats more slowly than those before give them, whatever the rate of the input"
     )
 
 
@@ -156,16 +179,17 @@ def _searched(runner: Runner, gauged: Gauge, budget: Budget) -> tuple[dict[str, 
     for _ in range(_ATTEMPTS):
         rate = Rate(runner, gauged.depths, frames, budget)
         shrunk = shrink(gauged.depths, bits, rate)
-        frames *= _LONGER
-        reference = runner.run(frames, gauged.depths)
-        if keeps_rate(runner.run(frames, shrunk.depths), reference, runner.design.interval):
-            notes = [] if shrunk.minimal else [f"the search ended after {runner.simulations:,} simulations"]
-            return shrunk.depths, shrunk.minimal, notes
-    return (
-        gauged.depths,
-        False,
-        ["the search found no depths that keep the rate, so all are those of the gauges"],
-    )
+        frames = _longer(frames, gauged, budget)
+        if rate.is_kept_by(runner.run(frames, shrunk.depths)):
+            note = f"the search ended early, after {runner.simulations:,} simulations of {runner.cycles:,} cycles"
+            return shrunk.depths, shrunk.minimal, [] if shrunk.minimal else [note]
+    note = "the depths that the search found lose the rate in the long run, so all are those of the gauges"
+    return gauged.depths, False, [note]
+
+
+def _longer(frames: int, gauged: Gauge, budget: Budget) -> int:
+    """Return the frames of a run that shows a slow drift: many more than before, within a part of the budget."""
+    return max(frames, min(_LONGER * frames, budget.cycles // (_LONGER * gauged.interval)))
 
 
 def _real_interval(

@@ -66,6 +66,7 @@ class Runner:
         inputs: By tensor: (frames, *shape of one), whole numbers; repeated as often as a run needs.
         capacities: Of adjustable FIFOs, by the names of links; without any the design's own FIFOs are run.
         cache: Where simulations are kept; the user's cache folder by default.
+        quick: Whether to compile without optimising.
 
     Attributes:
         simulations: How many runs there were.
@@ -82,13 +83,14 @@ class Runner:
         inputs: Mapping[str, NDArray[Any]],
         capacities: Mapping[str, int] | None = None,
         cache: Path | None = None,
+        quick: bool = False,
     ) -> None:
         self.design = design
         self.capacities = dict(capacities or {})
         self.simulations = 0
         self.cycles = 0
         plan = plan_adjustable(design, self.capacities) if self.capacities else plan_design(design)
-        self._simulator = build_simulator(plan, cache=cache)
+        self._simulator = build_simulator(plan, cache=cache, quick=quick)
         self._words = {
             stream.name: layout_words(stream.layout, stream.bits, inputs[stream.layout.tensor])
             for stream in design.inputs

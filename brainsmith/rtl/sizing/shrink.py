@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
@@ -50,32 +51,27 @@ class Rate:
     """Whether depths keep a design's rate, by simulation; no vector of depths is simulated twice.
 
     Inputs are offered as fast as they are taken. The rate is kept if the frames of the last half come at the interval
-    at which they come with the first depths (or FINN's estimate, if that is longer), the last one at most some
-    intervals later than there, with the same values.
+    at which they come with the first depths (or FINN's estimate, if that is longer), the last one at most two intervals
+    later than there, with the same values.
 
     Args:
         runner: Of the design with adjustable FIFOs.
         depths: The first ones, large.
         frames: Of each run.
-        budget: For all that it runs.
-
-    Attributes:
-        reference: The run with the first depths.
+        budget: For all that is run.
 
     Raises:
         SimulationError: The design does not give its frames with the first depths.
     """
-
-    _LATER = 2
-    """Intervals. Smaller FIFOs delay the first frames, as all of them need not be full at first."""
 
     def __init__(self, runner: Runner, depths: dict[str, int], frames: int, budget: Budget) -> None:
         self._runner = runner
         self._budget = budget
         self._frames = frames
         self._known = {tuple(depths.values()): True}
-        self.reference = runner.run(frames, depths)
-        self._limit = self.reference.result.cycles + self._LATER * runner.design.interval
+        self._reference = runner.run(frames, depths)
+        self._interval = max(float(runner.design.interval), self._reference.interval)
+        self._limit = self._reference.result.cycles + 2 * ceil(self._interval)
 
     def __call__(self, depths: dict[str, int]) -> bool:
         """Tell whether depths keep the rate.
@@ -91,30 +87,28 @@ class Rate:
             self._known[key] = self._simulate(depths)
         return self._known[key]
 
+    def is_kept_by(self, run: Run) -> bool:
+        """Tell whether the last half of a run's frames comes fast enough, and whether all are what they should be."""
+        frames, cycles = run.settled
+        return cycles <= frames * self._interval and _same_values(run, self._reference)
+
     def _simulate(self, depths: dict[str, int]) -> bool:
         try:
             run = self._runner.run(self._frames, depths, limit=self._limit)
         except SimulationError:
             # Stalled for good, too slow by far, or an error that larger FIFOs do not let happen.
             return False
-        return keeps_rate(run, self.reference, self._runner.design.interval) and same_values(
-            run, self.reference
-        )
+        return self.is_kept_by(run)
 
 
-def keeps_rate(run: Run, reference: Run, interval: int) -> bool:
-    """Tell whether the last half of a run's frames comes as fast as in another run of as many, or as is estimated."""
-    frames, cycles = run.settled
-    return cycles <= max(frames * interval, reference.settled[1])
-
-
-def same_values(run: Run, reference: Run) -> bool:
-    """Tell whether two runs gave the same."""
-    return all(
-        (traffic.words == reference.result.streams[name].words).all()
+def _same_values(run: Run, reference: Run) -> bool:
+    """Tell whether two runs gave the same, as far as both went."""
+    pairs = [
+        (traffic.words, reference.result.streams[name].words)
         for name, traffic in run.result.streams.items()
         if traffic.is_output
-    )
+    ]
+    return all((found[: len(known)] == known[: len(found)]).all() for found, known in pairs)
 
 
 def shrink(

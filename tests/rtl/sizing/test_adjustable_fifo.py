@@ -16,7 +16,7 @@ from tests.rtl.designs import PORTS
 DEPTHS = (
     2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 32, 33, 34, 35, 47, 63, 64, 65, 66, 100, 128, 129, 256, 257,  # in LUTs
     258, 400, 513, 514, 515, 516, 600, 769, 770, 1025, 1026, 1040, 1537, 2027, 2028,  # block RAM
-    2029, 2064, 2065, 2066, 4000, 4113, 4114, 4115, 4200, 6161, 8209, 8300, 12305, 12306, 20000,  # UltraRAM
+    2029, 2064, 2065, 2066, 4000, 4113, 4114, 4115, 4200, 8209, 8300, 12305,  # UltraRAM
 )  # fmt: skip
 CAPACITY = 1 << 15
 
@@ -28,10 +28,11 @@ wire [{count}-1:0] irdy, ovld;
 wire [{high}:0] odat [{count}];
 wire [31:0] maxcounts [{count}];
 for (genvar i = 0; i < {count}; i++) begin : each
+    wire clock = ap_clk && chosen == i; // the others stand still, which is many times faster
     assign maxcounts[i][31:$clog2(DEPTHS[i]+1)+1] = 0;
     fifo #(.DEPTH(DEPTHS[i]), .DATA_WIDTH({high}+1)) theirs (
-        .clk(ap_clk), .rst, .idat(in0_V_TDATA), .ivld(in0_V_TVALID && chosen == i), .irdy(irdy[i]),
-        .odat(odat[i]), .ovld(ovld[i]), .ordy(out0_V_TREADY && chosen == i), .count(),
+        .clk(clock), .rst, .idat(in0_V_TDATA), .ivld(in0_V_TVALID), .irdy(irdy[i]),
+        .odat(odat[i]), .ovld(ovld[i]), .ordy(out0_V_TREADY), .count(),
         .maxcount(maxcounts[i][$clog2(DEPTHS[i]+1):0]));
 end
 wire ready, valid;
@@ -66,7 +67,7 @@ def bench(request, library, simulations):
         capacity=CAPACITY,
     )
     sources = (library.read("fifo/hdl/fifo.sv"), library.read(SOURCE), Source("bench.sv", text))
-    return build_simulator(SimulationPlan("bench", sources), cache=simulations), bits
+    return build_simulator(SimulationPlan("bench", sources), cache=simulations, quick=True), bits
 
 
 def run(bench, depth, beats, **arguments):
@@ -92,7 +93,7 @@ stalls = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(depth=st.sampled_from(DEPTHS), beats=st.integers(1, 400), at_input=stalls, at_output=stalls)
 def test_it_is_finns_fifo_cycle_by_cycle(bench, depth, beats, at_input, at_output):
     found = run(bench, depth, beats, stalls={"in0_V": at_input, "out0_V": at_output})

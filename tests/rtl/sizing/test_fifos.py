@@ -1,0 +1,85 @@
+"""Sizing as a whole: gauges, search, and the check in the design that is shipped."""
+
+from dataclasses import replace
+
+import pytest
+
+from brainsmith.rtl.sizing.fifos import random_frames, size_fifos
+from brainsmith.rtl.sizing.hardware import held
+from brainsmith.rtl.sizing.shrink import Budget
+
+
+def sized(design, simulations, **arguments):
+    return size_fifos(design, random_frames(design), cache=simulations, **arguments)
+
+
+@pytest.fixture(scope="module")
+def searched(design, simulations):
+    return sized(design, simulations)
+
+
+def test_every_stream_gets_a_fifo(searched, design):
+    links = [link for link in design.links if not link.weights]
+    report = searched.report()
+    assert [(fifo["name"], fifo["bits"]) for fifo in report["fifos"]] == [
+        (link.name, link.bits) for link in links
+    ]
+    depths = {link.name: link.depth for link in searched.design.links if not link.weights}
+    assert {fifo["name"]: fifo["depth"] for fifo in report["fifos"]} == depths
+    assert all(fifo["depth"] >= 5 for fifo in report["fifos"])
+    assert searched.design == design.with_depths(depths)
+
+
+def test_the_report_says_what_was_done(searched, design):
+    report = searched.report()
+    first = report["fifos"][0]
+    assert first == {
+        "name": "s_axis_0", "from": "s_axis_0", "to": "FMPadding_rtl_0.in0_V", "bits": 8, "depth": 5, "gauge": 5,
+        "total_bits": 40,
+    }  # fmt: skip
+    for fifo in report["fifos"]:
+        assert fifo["total_bits"] == fifo["bits"] * held(fifo["depth"], fifo["bits"])
+        assert fifo["depth"] <= fifo["gauge"]
+    assert report["total_bits"] == sum(fifo["total_bits"] for fifo in report["fifos"])
+    assert report["total_bits"] < report["gauge_bits"]
+    assert report["interval"] == report["interval_estimate"] == design.interval
+    assert report["minimal"] is True
+    assert report["notes"] == []
+    assert 5 < report["simulations"] < 100
+    assert report["cycles"] > 5 * design.interval
+
+
+def test_without_a_search_the_gauges_decide(searched, design, simulations):
+    plain = sized(design, simulations, search=False)
+    assert plain.gauges == searched.gauges
+    assert plain.design == design.with_depths(searched.gauges)
+    assert (plain.simulations, plain.minimal, plain.notes) == (1, False, ())
+    assert plain.interval == design.interval
+
+
+def test_a_search_that_ends_early_says_so(design, simulations):
+    done = sized(design, simulations, budget=Budget(simulations=2))
+    assert not done.minimal
+    assert done.simulations == 3
+    (note,) = done.notes
+    assert note.startswith("the search ended early, after 3 simulations of ")
+    assert done.interval == design.interval
+    assert done.report()["total_bits"] == done.report()["gauge_bits"]
+
+
+def test_a_design_that_is_slower_than_its_estimate_says_so(design, simulations):
+    """It is sized for the rate that it has."""
+    hasty = replace(
+        design, layers=tuple(replace(layer, cycles=layer.cycles * 3 // 4) for layer in design.layers)
+    )
+    done = sized(hasty, simulations)
+    assert done.interval == design.interval
+    assert done.notes == (
+        f"a frame takes {design.interval:,.1f} cycles, and FINN's estimate is {hasty.interval:,}: deeper FIFOs do not help",
+    )
+
+
+def test_random_frames_fill_the_range(design):
+    (frames,) = random_frames(design).values()
+    assert frames.shape == (8, 1, 2, 2, 2)
+    assert (frames.min(), frames.max()) == (0, 3)

@@ -1,0 +1,58 @@
+"""Gauges: with the depths that they say no FIFO holds anything back."""
+
+import pytest
+
+from brainsmith.errors import SimulationStalledError
+from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
+from brainsmith.rtl.sizing.fifos import random_frames
+from brainsmith.rtl.sizing.gauges import enough_frames, gauge, steady
+from brainsmith.rtl.sizing.runs import Runner
+
+FRAMES = 12
+
+
+@pytest.fixture(scope="module")
+def runner(design, simulations):
+    return Runner(design, random_frames(design), usual_capacities(design), simulations, quick=True)
+
+
+def moved(run):
+    return {name: traffic.moved_at.tolist() for name, traffic in run.result.streams.items()}
+
+
+def test_depths_of_the_gauges_hold_nothing_back(runner, design):
+    found = gauge(runner)
+    assert (found.full, found.interval) == ((), design.interval)
+    assert found.in_flight in (1, 2, 3)
+    stalls = {stream.name: steady(stream, design.interval) for stream in design.inputs}
+    free = runner.run(FRAMES, dict.fromkeys(runner.capacities, UNBOUNDED), stalls=stalls)
+    assert moved(runner.run(FRAMES, found.depths, stalls=stalls)) == moved(free)
+    assert runner.run(FRAMES, found.depths).interval == design.interval
+
+
+def test_values_do_not_matter(runner, design, simulations):
+    zeros = {tensor: 0 * frames for tensor, frames in random_frames(design).items()}
+    other = Runner(design, zeros, usual_capacities(design), simulations, quick=True)
+    depths = dict.fromkeys(runner.capacities, 6)
+    first, second = (one.run(FRAMES, depths) for one in (runner, other))
+    assert moved(first) == moved(second)
+    assert first.fills == second.fills
+
+
+def test_a_fifo_that_reached_its_capacity_is_named(design, simulations):
+    small = Runner(
+        design, random_frames(design), usual_capacities(design) | {"s_axis_0": 16}, simulations, quick=True
+    )
+    run = small.run(FRAMES, dict.fromkeys(small.capacities, UNBOUNDED))
+    assert run.fills["s_axis_0"] == 16
+    assert "s_axis_0" in small.full(run)
+
+
+def test_a_run_that_gives_no_frames_in_time_is_given_up(runner):
+    with pytest.raises(SimulationStalledError, match=r"^'finn_design' did not end within 100 cycles:"):
+        runner.run(FRAMES, dict.fromkeys(runner.capacities, 5), limit=100)
+
+
+@pytest.mark.parametrize(("in_flight", "frames"), [(1, 8), (4, 20)])
+def test_half_of_the_frames_come_when_the_pipeline_is_long_full(in_flight, frames):
+    assert enough_frames(in_flight) == frames

@@ -1,0 +1,88 @@
+"""rtl_size_fifos: the design gets its FIFOs, the report says which, the nodes know them as FINN's do."""
+
+import json
+
+import pytest
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.errors import BuildError, OutputError
+from brainsmith.plugins import steps
+from brainsmith.rtl.sizing.hardware import held
+from brainsmith.steps.design_files import PROPERTY, take_design
+
+FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def stitched(dense, config, cache, monkeypatch):
+    """A layer of 8 to 6 values as a design."""
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    config.target_fps = 20_000_000
+    model = dense()
+    for name in (*FRONT, "rtl_codegen", "rtl_stitch"):
+        model = steps[name](model, config)
+    return model
+
+
+def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path):
+    before = take_design(stitched, config)
+    model = steps.rtl_size_fifos(stitched, config)
+    design = take_design(model, config)
+    assert model.get_metadata_prop(PROPERTY) == design.digest() != before.digest()
+    report = json.loads((tmp_path / "report" / "rtl_fifos.json").read_text())
+    depths = {link.name: link.depth for link in design.links if not link.weights}
+    assert {fifo["name"]: fifo["depth"] for fifo in report["fifos"]} == depths
+    assert all(
+        fifo["total_bits"] == fifo["bits"] * held(fifo["depth"], fifo["bits"]) for fifo in report["fifos"]
+    )
+    assert (report["interval"], report["minimal"], report["notes"]) == (design.interval, True, [])
+    assert all("fifo #" in text for text in [(tmp_path / "rtl/design/hdl/finn_design.v").read_text()])
+
+
+def test_finns_insertion_would_make_the_same_fifos(stitched, config):
+    from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
+    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+
+    model = steps.rtl_size_fifos(stitched, config, search=False)
+    design = take_design(model, config)
+    wanted = [link.depth for link in design.links if not link.weights]
+    copy = ModelWrapper(model.model, make_deepcopy=True)
+    for _ in range(2):
+        copy = copy.transform(InsertFIFO(create_shallow_fifos=True))
+    copy = copy.transform(SpecializeLayers(config._resolve_fpga_part()))
+    fifos = [getCustomOp(node) for node in copy.graph.node if node.op_type.startswith("StreamingFIFO")]
+    assert [fifo.get_nodeattr("depth") for fifo in fifos] == wanted
+
+
+def test_a_search_without_room_leaves_the_gauges(stitched, config, tmp_path, caplog):
+    steps.rtl_size_fifos(stitched, config, simulations=1)
+    report = json.loads((tmp_path / "report" / "rtl_fifos.json").read_text())
+    assert all(fifo["depth"] == fifo["gauge"] for fifo in report["fifos"])
+
+
+@pytest.mark.parametrize("given", [0, -1, 2.5, "many"])
+def test_a_number_of_simulations_that_is_none_is_refused(stitched, config, given):
+    with pytest.raises(BuildError) as caught:
+        steps.rtl_size_fifos(stitched, config, simulations=given)
+    assert (
+        str(caught.value) == f"simulations of rtl_size_fifos must be a whole number, 1 or more, not {given!r}"
+    )
+
+
+def test_a_model_without_a_design_is_refused(dense, config):
+    with pytest.raises(
+        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch before$"
+    ):
+        steps.rtl_size_fifos(dense(), config)
+
+
+def test_a_report_that_cannot_be_written_is_named(stitched, config, tmp_path):
+    (tmp_path / "report").write_text("")
+    with pytest.raises(OutputError, match=r"report/rtl_fifos.json: cannot be written: "):
+        steps.rtl_size_fifos(stitched, config, search=False)
