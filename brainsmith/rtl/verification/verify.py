@@ -12,7 +12,7 @@ from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
 from brainsmith.rtl.verification.explain import explain, run_explained
-from brainsmith.rtl.verification.frames import estimated_cycles
+from brainsmith.rtl.verification.frames import estimated_cycles, is_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,7 +120,9 @@ def verify_design(
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
     _check_telling(inputs, golden)
-    simulator = build_simulator(plan_design(design), cache=cache)
+    frames = min(len(tensor) for tensor in inputs.values())
+    quick = is_short(design, frames * (1 + len(seeds)))
+    simulator = build_simulator(plan_design(design), cache=cache, quick=quick)
     bench = _Bench(
         simulator, design, inputs, golden, limit, tensors or (lambda count: _first(golden, count)), cache
     )
@@ -129,7 +131,6 @@ def verify_design(
     stalled = [run for run, _ in runs]
     results = [smooth.result, *(run.result for _, run in runs)]
     ends = ("input", "output")
-    frames = min(len(tensor) for tensor in inputs.values())
     cycles = sum(result.cycles for result in results)
     return Verification(
         frames=frames,
