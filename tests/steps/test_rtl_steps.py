@@ -32,6 +32,7 @@ def test_layers_are_generated_where_their_nodes_say(folded, config, tmp_path, ca
     assert folded.model.SerializeToString() == before
     assert op_types(model).count("StreamingDataWidthConverter_rtl") >= 1
     assert {node.domain for node in model.graph.node} == {"finn.custom_op.fpgadataflow.rtl"}
+    assert all(model.get_tensor_datatype(node.output[0]).is_integer() for node in model.graph.node)
     generated = sorted(path.name for path in (tmp_path / "rtl" / "layers").iterdir())
     assert generated == sorted(node.name for node in model.graph.node)
     images = np.random.default_rng(1).integers(-8, 8, (16, 1, 8)).astype(np.float32)

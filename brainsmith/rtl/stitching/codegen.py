@@ -80,6 +80,7 @@ def generate_layers(
     for node in copy.graph.node:
         if node.op_type == CONVERTER:  # FINN gives its output a random name, and the design would never be the same
             copy.rename_tensor(node.output[0], f"{node.name}_out0")
+            copy.set_tensor_datatype(node.output[0], getCustomOp(node).get_output_datatype())
     nodes = {node.name: getCustomOp(node) for node in copy.graph.node}
     check_attributes(nodes)
     for name, layer in nodes.items():
