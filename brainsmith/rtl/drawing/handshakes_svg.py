@@ -165,7 +165,7 @@ def _spans(found: Mapping[str, Any], time: Timeline, heading: Heading) -> list[M
     """Draw latency and interval above the rows."""
     clock, cycles, interval = heading.clock_ns, found["cycles"], found["interval"]
     took = f" = {_time(cycles * clock)}" if clock else ""
-    drawn = [_span(time, 0, cycles, f"latency {cycles:,} cycles{took}", -30, "latency")]
+    drawn = [_span(time, 0, cycles, f"latency at this rate {cycles:,} cycles{took}", -30, "latency")]
     if interval:
         rate = f" = {1e9 / (interval * clock):,.0f} frames a second" if clock else ""
         words = f"interval {interval:,} cycles{rate}"

@@ -89,7 +89,7 @@ def test_latency_interval_clock_and_legend_are_there():
         "finn_design, handshakes of frame 3",
         "540 cycles from its first beat in to its last beat out at 200 MHz (5 ns a cycle). It began in cycle 1,536 "
         "after the reset; inputs come at the estimated rate.",
-        "latency 540 cycles = 2.7 µs",
+        "latency at this rate 540 cycles = 2.7 µs",
         "interval 512 cycles = 390,625 frames a second",
         "a beat moved",
         "blocked: valid, not ready",
@@ -102,7 +102,7 @@ def test_latency_interval_clock_and_legend_are_there():
 
 def test_without_a_clock_or_a_following_frame():
     words = texts(ET.fromstring(draw_handshakes(frame(*FRAME["links"], interval=None), Heading("d"))))
-    assert "latency 540 cycles" in words
+    assert "latency at this rate 540 cycles" in words
     assert not [text for text in words if "interval" in text or "MHz" in text]
 
 
