@@ -10,6 +10,7 @@ from qonnx.core.datatype import DataType
 
 from tests.rtl.finn_cases.bench import check
 from tests.rtl.finn_cases.cases import HARDWARE, Case, make_model, specialised
+from tests.rtl.finn_cases.stitched import check_stitched
 
 PART = "xc7z020clg400-1"
 GRID = [
@@ -36,3 +37,7 @@ def make_case(shape, wide_in, wide_out, kind):
 
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
+
+
+def test_stitched(tmp_path, library, simulations):
+    check_stitched(make_case, GRID[2:], tmp_path, library, simulations)

@@ -12,6 +12,7 @@ from onnx import helper
 
 from tests.rtl.finn_cases.bench import check
 from tests.rtl.finn_cases.cases import Case, make_model, specialised
+from tests.rtl.finn_cases.stitched import check_stitched
 
 PART = "xc7z020clg400-1"
 TOKENS, CHANNELS = 3, 4
@@ -45,3 +46,7 @@ def make_case(config, values):
 
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
+
+
+def test_stitched(tmp_path, library, simulations):
+    check_stitched(make_case, GRID, tmp_path, library, simulations)

@@ -11,6 +11,7 @@ from onnx import helper
 
 from tests.rtl.finn_cases.bench import check
 from tests.rtl.finn_cases.cases import Case, make_model, specialised
+from tests.rtl.finn_cases.stitched import check_stitched
 
 PART = "xc7z020clg400-1"
 TOKENS, CHANNELS = 4, 4
@@ -33,3 +34,7 @@ def make_case(config, kind):
 
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
+
+
+def test_stitched(tmp_path, library, simulations):
+    check_stitched(make_case, GRID[:9], tmp_path, library, simulations)

