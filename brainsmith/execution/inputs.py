@@ -36,7 +36,9 @@ def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
     try:
         data = np.load(file, allow_pickle=False)
     except FileNotFoundError:
-        raise BuildError(f"golden inputs: {file} does not exist") from None
+        raise BuildError(
+            f"golden inputs: {file} does not exist; verify_input_npy names a file, or is None for random inputs"
+        ) from None
     except (OSError, ValueError, EOFError) as error:
         raise BuildError(f"golden inputs: {file} is not a .npy file of plain numbers") from error
     if not isinstance(data, np.ndarray) or data.dtype.kind not in "biuf" or data.ndim < 1 or not len(data):

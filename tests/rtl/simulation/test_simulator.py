@@ -316,3 +316,74 @@ def test_inputs_outside_of_streams_keep_a_value(build):
         "  there is no input 'sub' to hold at a value\n"
         "  there is no input 'ap_clk' to hold at a value"
     )
+
+
+LOOK = """
+reg [7:0] held = 0; reg full = 0;
+assign in0_V_TREADY = !full;
+assign out0_V_TDATA = held;
+assign out0_V_TVALID = full;
+always @(posedge ap_clk) if (!ap_rst_n) full <= 0;
+    else if (full) full <= !out0_V_TREADY;
+    else if (in0_V_TVALID) begin full <= 1; held <= in0_V_TDATA + 1; end
+assign look_data = in0_V_TDATA; assign look_valid = in0_V_TVALID; assign look_ready = in0_V_TREADY;
+assign back_data = out0_V_TDATA; assign back_valid = out0_V_TVALID; assign back_ready = out0_V_TREADY;
+"""
+LOOKED_AT = (
+    Stream("look", "look_data", "look_valid", "look_ready"),
+    Stream("back", "back_data", "back_valid", "back_ready"),
+)
+
+
+@pytest.fixture
+def looked_at(build):
+    """A register that takes a beat in one cycle and gives it in the next; both of its ends can be watched."""
+    plan = stream_design(LOOK)
+    ports = ", ".join(
+        f"output [7:0] {name}_data, output {name}_valid, output {name}_ready" for name in ("look", "back")
+    )
+    text = plan.sources[0].text.replace("input ap_clk", f"{ports}, input ap_clk")
+    return build(type(plan)("layer", (type(plan.sources[0])("layer.v", text),)))
+
+
+def test_streams_inside_of_a_design_are_watched(looked_at):
+    rooms = dict.fromkeys(LOOKED_AT, COUNT)
+    result = run(looked_at, watched=rooms, window=range(10, 14))
+    look, back = result.watched["look"], result.watched["back"]
+    np.testing.assert_array_equal(look.words, BEATS)
+    np.testing.assert_array_equal(back.words, BEATS + 1)
+    assert look.moved_at.tolist() == list(range(0, 2 * COUNT, 2))
+    assert back.moved_at.tolist() == list(range(1, 2 * COUNT, 2))
+    assert (look.moved, look.blocked, look.starved) == (COUNT, COUNT - 1, 0)
+    assert (back.moved, back.blocked, back.starved, back.phase) == (COUNT, 0, COUNT, "moved")
+    assert look.phases.tolist() == [1, 2, 1, 2]  # moved, blocked: places in PHASES
+    assert back.phases.tolist() == [3, 1, 3, 1]
+    held = run(looked_at, watched=rooms, stalls={"out0_V": Stalls.periodic(1, 3)})
+    assert held.watched["back"].blocked == held.streams["out0_V"].stalled > 0
+    plain = run(looked_at)
+    assert (plain.watched, plain.cycles) == ({}, result.cycles)
+
+
+def test_no_more_beats_are_kept_than_there_is_room_for(looked_at):
+    result = run(looked_at, watched={LOOKED_AT[0]: 3})
+    look = result.watched["look"]
+    assert (look.moved, len(look.words), look.moved_at.tolist()) == (COUNT, 3, [0, 2, 4])
+
+
+def test_what_cannot_be_watched_is_named(passing):
+    with pytest.raises(SimulationError) as caught:
+        run(passing, watched={Stream("look", "out0_V_TDATA", "look_valid", "in0_V_TVALID"): 1})
+    assert str(caught.value) == (
+        "the simulation of 'layer' cannot be run as asked:\n"
+        "  stream 'look' cannot be watched: there is no output 'look_valid'\n"
+        "  stream 'look' cannot be watched: there is no output 'in0_V_TVALID'"
+    )
+
+
+def test_a_run_that_fails_is_a_result_if_it_is_not_judged(build):
+    stuck = run(build(stream_design(designs.STUCK)), estimate=20, judge=False)
+    assert (stuck.outcome, stuck.cycles, len(stuck.streams["out0_V"].words)) == ("limit", 1200, 3)
+    assert str(stuck.problem).startswith("'layer' did not end within 1200 cycles:\n")
+    zeros = run(build(stream_design(designs.ZEROS)), judge=False)
+    assert (zeros.outcome, str(zeros.problem)[:17]) == ("complete", "all 40 beats of o")
+    assert run(build(stream_design(designs.PASS)), judge=False).problem is None

@@ -1,0 +1,135 @@
+"""rtl_simulate: golden inputs as the build has them, frames and figures as files, and what it refuses."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from brainsmith.errors import BuildError, SimulationError, VerificationError
+from brainsmith.plugins import steps
+from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.steps.design_files import hand_over, take_design
+from brainsmith.steps.golden_frames import GoldenFrames, whole
+from tests.steps.conftest import integers
+
+FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def stitched(dense, config, cache, monkeypatch):
+    """A layer of 8 to 6 values as a design; its last node, a scale, stays on the host."""
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    config.target_fps = 20_000_000
+    model = dense()
+    for name in (*FRONT, "rtl_codegen", "rtl_stitch"):
+        model = steps[name](model, config)
+    return model
+
+
+def report_of(tmp_path):
+    return json.loads((tmp_path / "report" / "rtl_simulation.json").read_text())
+
+
+def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path):
+    images = integers(3, 40, 8, low=-8)
+    np.save(tmp_path / "x.npy", images)
+    config.verify_input_npy = tmp_path / "x.npy"
+    assert steps.rtl_simulate(stitched, config) is stitched
+    report = report_of(tmp_path)
+    assert (report["frames"], report["stalled_frames"], report["random"]) == (40, 120, False)
+    assert (report["mismatches"], report["stalled_mismatches"]) == (0, 0)
+    assert set(report) == {
+        "frames", "mismatches", "stalled_frames", "stalled_mismatches", "stalled_cycles", "stalled_shares",
+        "interval_cycles", "interval_estimate", "latency_cycles", "latency_estimate", "cycles", "cycles_per_second",
+        "runs", "random", "layers",
+    }  # fmt: skip
+    assert min(report["stalled_shares"].values()) >= 0.1
+    design = take_design(stitched, config)
+    assert [layer["layer"] for layer in report["layers"]] == [
+        layer.name for layer in design.layers if layer.kernel != "memstream"
+    ]
+    given = np.load(tmp_path / "rtl" / "golden" / "s_axis_0.npy")
+    assert (given.dtype, given.shape) == (np.int8, (40, *design.inputs[0].layout.shape))
+    np.testing.assert_array_equal(given.reshape(40, 8), images)
+    results = np.load(tmp_path / "rtl" / "golden" / "m_axis_0.npy")
+    golden = GoldenFrames(stitched, design, config)
+    np.testing.assert_array_equal(results, golden.outputs[design.outputs[0].layout.tensor])
+    assert not (tmp_path / "rtl" / "trace.vcd").exists()
+
+
+def test_random_inputs_limits_frames_and_a_trace(stitched, config, tmp_path):
+    steps.rtl_simulate(stitched, config, seeds=0, frames=12, trace=True)
+    report = report_of(tmp_path)
+    assert (report["frames"], report["stalled_frames"], report["random"], report["runs"]) == (12, 0, True, [])
+    assert "s_axis_0_tdata" in (tmp_path / "rtl" / "trace.vcd").read_text()
+    with pytest.raises(SimulationError, match=r"did not end within 20 cycles"):
+        steps.rtl_simulate(stitched, config, limit=20)
+
+
+def test_a_design_that_computes_something_else_is_refused_and_its_layer_named(stitched, config, tmp_path):
+    design = take_design(stitched, config)
+    flipped = tuple(
+        Memory(one.name, _flipped(one.text)) if one.name.startswith("MVAU") else one
+        for one in design.memories
+    )
+    wrong = hand_over(stitched, config, replace(design, memories=flipped))
+    with pytest.raises(VerificationError) as caught:
+        steps.rtl_simulate(wrong, config)
+    head, line = str(caught.value).splitlines()
+    assert head == "layers of the RTL do not compute what the golden model computes:"
+    assert line.startswith("  layer 'MVAU_rtl_0' (MVAU_rtl) alone is wrong: ")
+    assert not (tmp_path / "report" / "rtl_simulation.json").exists()
+
+
+def _flipped(text):
+    first, _, rest = text.partition("\n")
+    return f"{int(first, 16) ^ 1:0{len(first)}x}\n{rest}"
+
+
+def test_what_cannot_be_simulated_is_said_before_anything_is_built(stitched, config, tmp_path):
+    for arguments, problem in (
+        ({"seeds": -1}, "seeds of rtl_simulate must be a number of runs, 0 or more, not -1"),
+        ({"limit": 0}, "limit of rtl_simulate must be a whole number, 1 or more, not 0"),
+        ({"frames": "all"}, "frames of rtl_simulate must be a whole number, 1 or more, not 'all'"),
+    ):
+        with pytest.raises(BuildError) as caught:
+            steps.rtl_simulate(stitched, config, **arguments)
+        assert str(caught.value) == problem
+    config.verify_input_npy = tmp_path / "x.npy"
+    with pytest.raises(
+        BuildError, match=r"x.npy does not exist; verify_input_npy names a file, or is None for random"
+    ):
+        steps.rtl_simulate(stitched, config)
+    np.save(tmp_path / "x.npy", np.full((4, 8), 300))
+    with pytest.raises(BuildError) as caught:
+        steps.rtl_simulate(stitched, config)
+    assert str(caught.value) == (
+        f"tensor {take_design(stitched, config).inputs[0].layout.tensor!r} holds values from 300 to 300, and its stream "
+        "carries whole numbers from -128 to 127: give golden inputs that the model's input datatype allows"
+    )
+
+
+def test_values_that_are_not_whole_are_refused(stitched, config):
+    layout = take_design(stitched, config).inputs[0].layout
+    with pytest.raises(BuildError, match=r"holds values from 0.5 to 0.5"):
+        whole(np.full((2, *layout.shape), 0.5), layout)
+
+
+def test_a_circuit_that_is_slower_than_its_estimate_is_said(stitched, config, caplog, tmp_path):
+    design = take_design(stitched, config)
+    faster = replace(
+        design, layers=tuple(replace(layer, cycles=layer.cycles // 2) for layer in design.layers)
+    )
+    steps.rtl_simulate(hand_over(stitched, config, faster), config, seeds=0)
+    measured, estimate = report_of(tmp_path)["interval_cycles"], faster.interval
+    assert caplog.messages[-1] == (
+        f"the circuit needs {measured:.1f} cycles per frame, {100 * (measured / estimate - 1):.0f} % more than the "
+        f"estimate of {estimate}: FIFOs that are too small hold layers back; run the step rtl_size_fifos before, or "
+        "give it more frames"
+    )
