@@ -38,7 +38,9 @@ def test_every_prediction_is_the_same_before_and_after_every_step(built):
     known = json.loads((ROOT / "examples/digits/accuracy.json").read_text())[name]
     assert accuracy["samples"] == known["test_samples"]
     assert accuracy["before"] == accuracy["after"] == known["test_correct"] / known["test_samples"]
-    assert first.report["warnings"] == []
+    assert [warning.partition(":")[0] for warning in first.report["warnings"]] == [
+        "the estimate of LUTs is a lower bound"
+    ]
 
 
 def test_layers_and_estimate(built):
@@ -48,7 +50,8 @@ def test_layers_and_estimate(built):
     assert max(layer["cycles"] for layer in layers) == estimate["interval_cycles"]
     assert estimate["fps"] == pytest.approx(200e6 / estimate["interval_cycles"])
     for key in ("lut", "bram18", "dsp"):
-        assert sum(layer[key] for layer in layers) == estimate[key]
+        # FINN has no model of some layers' LUTs: None.
+        assert sum(layer[key] or 0 for layer in layers) == estimate[key]
     names = [node.get("layer") for node in first.report["graphs"]["after"]["nodes"]]
     assert [layer["name"] for layer in layers] == [name for name in names if name is not None]
 
