@@ -70,17 +70,21 @@ def rtl_simulate(
         OutputError: The output folder cannot be written.
         ToolError: Verilator or g++ is missing.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from brainsmith.rtl.verification.layers import check_layers
-    from brainsmith.rtl.verification.verify import verify_design
+    from brainsmith.rtl.verification.verify import build_verified, verify_design
 
     _check_arguments(seeds=seeds, limit=limit, frames=frames)
     design = take_design(model, cfg)
     golden = GoldenFrames(model, design, cfg, frames)
     count = min(LAYER_FRAMES, len(next(iter(golden.inputs.values()))))
-    layers = check_layers(design, golden.tensors(count))
-    done = verify_design(
-        design, golden.inputs, golden.outputs, range(1, seeds + 1), limit=limit, tensors=golden.tensors
-    )
+    chosen = range(1, seeds + 1)
+    with ThreadPoolExecutor(1) as beside:  # two compilers on two processors
+        built = beside.submit(build_verified, design, golden.inputs, chosen)
+        layers = check_layers(design, golden.tensors(count))
+        built.result()
+    done = verify_design(design, golden.inputs, golden.outputs, chosen, limit=limit, tensors=golden.tensors)
     _warn_if_slow(done)
     folder = Path(cfg.output_dir)
     report = {**done.data(), "random": golden.random, "layers": [layer.data() for layer in layers]}

@@ -120,9 +120,7 @@ def verify_design(
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
     _check_telling(inputs, golden)
-    frames = min(len(tensor) for tensor in inputs.values())
-    quick = is_short(design, frames * (1 + len(seeds)))
-    simulator = build_simulator(plan_design(design), cache=cache, quick=quick)
+    simulator = build_verified(design, inputs, seeds, cache)
     bench = _Bench(
         simulator, design, inputs, golden, limit, tensors or (lambda count: _first(golden, count)), cache
     )
@@ -131,6 +129,7 @@ def verify_design(
     stalled = [run for run, _ in runs]
     results = [smooth.result, *(run.result for _, run in runs)]
     ends = ("input", "output")
+    frames = min(len(tensor) for tensor in inputs.values())
     cycles = sum(result.cycles for result in results)
     return Verification(
         frames=frames,
@@ -147,6 +146,20 @@ def verify_design(
         cycles_per_second=round(cycles / sum(result.seconds for result in results)),
         runs=tuple(stalled),
     )
+
+
+def build_verified(
+    design: Design, inputs: Tensors, seeds: Sequence[int] = (1, 2, 3), cache: Path | None = None
+) -> Simulator:
+    """Build the simulation with which `verify_design` of the same arguments runs, or take the one that is kept.
+
+    Raises:
+        SimulationError: It cannot be built.
+        ToolError: A tool is missing or too old.
+    """
+    frames = min(len(tensor) for tensor in inputs.values())
+    quick = is_short(design, frames * (1 + len(seeds)))
+    return build_simulator(plan_design(design), cache=cache, quick=quick)
 
 
 @dataclass(frozen=True)
