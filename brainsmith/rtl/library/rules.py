@@ -151,5 +151,18 @@ SYNTHESIS_RULES = (
         pattern=r"p\.ptr\[M-1:SN\+1\] < ",
         replacement=r"(p.ptr[M-1:0] >> (SN+1)) < ",
     ),
+    Rule(
+        name="thresholding-output-queue",
+        files=("thresholding/hdl/thresholding.sv",),
+        why="slang takes a queue whose stages are written one by one for a memory with as many ports",
+        pattern=(
+            r"(logic\s+\[PE-1 : 0\]\[M-1 : 0\]  )(ADat\[A_DEPTH\];)(.*?)foreach\(pipe\[pe\]\)  ADat\[0\]\[pe\] <= "
+            r"pipe\[pe\]\[M\]\.ptr;\s+for\(int unsigned  i = 1; i < A_DEPTH; i\+\+\)  ADat\[i\] <= ADat\[i-1\];"
+        ),
+        replacement=(
+            r"\1\2\n\t\t\1ANew;\n\t\talways_comb foreach(pipe[pe])  ANew[pe] = pipe[pe][M].ptr;"
+            r"\3ADat <= { ANew, ADat[0:A_DEPTH-2] };"
+        ),
+    ),
 )
 """What synthesis needs besides: slang refuses it, and Verilator reads it. What is simulated is without these."""

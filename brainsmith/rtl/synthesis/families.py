@@ -24,6 +24,11 @@ class Memories:
     maps: tuple[tuple[str, str], ...]
     uram: bool = False
 
+    @property
+    def styles(self) -> dict[str, str]:
+        """Return what sources may ask for, and what they get: block RAM where there is no UltraRAM, as from Vivado."""
+        return {"distributed": "distributed", "block": "block", "ultra": "ultra" if self.uram else "block"}
+
 
 _SERIES_7 = Memories(
     "lutrams_xc5v.txt",
@@ -81,7 +86,7 @@ FAMILIES = (
     Family(
         name="xc7",
         title="7 series and Zynq-7000",
-        parts=r"x[caq]7[skavzk]\d|xq7|xa7",
+        parts=r"x[caq]7(?:[akz]|s|vx?|vh)\d",
         yosys="xc7",
         dsp="DSP48E1",
         slices=("DSP48E1",),

@@ -16,6 +16,9 @@ BLACK_BOXES, LIBRARY, LUTRAMS, MUX_MAP = "black_boxes.v", "library.v", "lutrams.
 LIBRARY_CELLS = ("RAMB18E1", "RAMB36E1", "RAMB18E2", "RAMB36E2", "URAM288", "DSP48E1", "DSP48E2")
 """What `synth_xilinx` can map to beyond LUTs and registers. Reading Yosys' other 600 would cost most of the time."""
 
+MEMORY = "$mem"
+"""How the type of a cell begins that is a memory, before it is mapped."""
+
 READ = "read_slang --allow-use-before-declare --ignore-timing --ignore-assertions --diag-source"
 
 MUX_TO_SHIFT = """\
@@ -88,6 +91,7 @@ def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[Co
 
     before = (
         f"{READ} --top {top} {BLACK_BOXES} {' '.join(files)}",
+        f"read_verilog -lib {BLACK_BOXES}",  # slang does not hand on the parameters of black boxes
         "read_verilog -lib -specify +/xilinx/cells_sim.v",
         f"read_verilog -lib {LIBRARY}",
         f"hierarchy -check -top {top}",
@@ -129,4 +133,4 @@ def _memory_commands(memories: Memories) -> tuple[Command, ...]:
     options = [f"-lib {library}" for library in libraries] + [f"-D {name}" for name in memories.defines]
     choose = f"memory_libmap -logic-cost-rom 0.015625 -no-auto-huge {' '.join(options)}"
     maps = (Command(f"techmap -map +/xilinx/{name}", f"$__XILINX_{kind}") for kind, name in memories.maps)
-    return (Command(choose, "$mem"), *maps)
+    return (Command(choose, MEMORY), *maps)

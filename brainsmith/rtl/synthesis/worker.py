@@ -9,13 +9,13 @@ import resource
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.rtl.synthesis.script import LIBRARY, LIBRARY_CELLS, LUTRAMS
+from brainsmith.rtl.synthesis.script import LIBRARY, LIBRARY_CELLS, LUTRAMS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 JOB, RESULT = "job.json", "result.json"
-"""Of the child's folder: what to do (`commands`, and which library of LUT memories is needed), and the result."""
+"""Of the child's folder: what to do (fields of `yosys.Job`), and the result."""
 
 _STATISTICS = "statistics.json"
 
@@ -38,6 +38,8 @@ def main(folder: str) -> None:
         Path(LUTRAMS).write_text(mended(text, job["lutrams"]), encoding="utf-8")
     design = libyosys.Design()
     for command in job["commands"]:
+        if command["needs"] == MEMORY:
+            hand_on_styles(design, job["styles"])
         if not command["needs"] or any(kind.startswith(command["needs"]) for kind in _cells(design)):
             design.run_pass(command["text"])
     used = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -79,6 +81,20 @@ def mended(text: str, name: str) -> str:
     if count != 1:
         raise LookupError(f"Yosys' {name} is not what is known of it: its memory of 512 words is not found")
     return found
+
+
+def hand_on_styles(design: Any, styles: dict[str, str]) -> None:
+    """Set what kind of memory each must become, where its source says so.
+
+    Yosys reads the attribute `ram_style`, in small letters; FINN's sources say `RAM_STYLE`.
+    """
+    from pyosys.libyosys import IdString
+
+    for module in design.selected_modules():
+        for cell in module.selected_cells():
+            asked = cell.get_string_attribute(IdString("\\RAM_STYLE"))
+            if str(cell.type).startswith(MEMORY) and asked in styles:
+                cell.set_string_attribute(IdString("\\ram_style"), styles[asked])
 
 
 def _cells(design: Any) -> dict[str, int]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.simulation.plan import DATA_FOLDER
 from brainsmith.rtl.store import Store
+from brainsmith.rtl.synthesis import worker
 from brainsmith.rtl.synthesis.primitives import black_boxes
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, synthesis_script
 from brainsmith.rtl.synthesis.worker import JOB, RESULT
@@ -59,6 +60,7 @@ class Job:
         commands: Of Yosys.
         tool: With its version.
         lutrams: Yosys' library of memories made of LUTs; empty for parts of others than AMD.
+        styles: Of memories: what sources may ask for, and what they get.
         keep: Files that the commands write and that stay beside the result.
     """
 
@@ -67,12 +69,14 @@ class Job:
     commands: tuple[Command, ...]
     tool: str
     lutrams: str = ""
+    styles: dict[str, str] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
 
     def key(self) -> str:
         """Return what its result is kept under."""
         fields = asdict(self)
         del fields["what"]
+        fields["worker"] = Path(worker.__file__).read_text("utf-8")
         return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=20).hexdigest()
 
 
@@ -97,7 +101,7 @@ def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     """Return the synthesis of a piece for a family of parts."""
     commands = synthesis_script(piece.top, source_paths(piece), family)
     files = {**piece_files(piece), BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT}
-    return Job(piece.name, files, commands, tool, family.memories.lutrams)
+    return Job(piece.name, files, commands, tool, family.memories.lutrams, family.memories.styles)
 
 
 def source_paths(piece: Piece) -> list[str]:
