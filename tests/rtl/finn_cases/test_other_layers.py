@@ -1,6 +1,6 @@
-"""One layer each of what FINN+ has in RTL besides, several foldings of it: InnerShuffle, Reshape, Requant.
+"""What FINN+ has in RTL besides, in several foldings: InnerShuffle and Reshape.
 
-FINN+ has no RTL layer with several outputs, and Concat only in HLS.
+Requant is in `test_finn_executes.py`. FINN+ has no RTL layer with several outputs, and Concat only in HLS.
 """
 
 from itertools import product
