@@ -105,21 +105,20 @@ class Arrangement:
         self.problems = problems
 
 
-def arrange(entries: Sequence[Entry], output: str | None, complete: bool = True) -> Arrangement:
+def arrange(entries: Sequence[Entry], output: str | None) -> Arrangement:
     """Leave out of a pipeline the RTL steps beyond an output, and add those that the output takes and it lacks.
 
-    An added step stands before the next RTL step that is named, or at the end. What is named keeps its place.
+    Without an output a pipeline ends where it ends: only what its last RTL step needs is added. An added step stands
+    before the next RTL step that is named, or at the end. What is named keeps its place.
 
     Args:
         entries: The pipeline as it is written.
         output: One of `OUTPUTS`; None for the least that takes all the RTL steps named.
-        complete: Whether all that the output takes is added; else only what the last RTL step named needs. It
-            counts without an output.
     """
     named = [entry.rtl_step for entry in entries]
     reached = output or _least(named)
     wanted = TAKES[reached]
-    if output is None and not complete:
+    if output is None:
         last = max((RTL_STEPS.index(step) for step in named if step), default=-1)
         wanted = tuple(step for step in wanted if RTL_STEPS.index(step) <= last)
     missing = [step for step in wanted if step not in named]

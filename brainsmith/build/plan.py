@@ -73,7 +73,7 @@ def arranged(
         )
         for at, step in enumerate(steps)
     ]
-    arrangement = arrange(entries, output, complete=False)
+    arrangement = arrange(entries, output)
     if arrangement.problems:
         raise BuildError("\n".join(f"steps[{at}]: {text}" for at, text in arrangement.problems))
     order = [

@@ -65,7 +65,9 @@ def test_a_blueprint_says_how_far_and_an_argument_takes_its_place(project, outpu
 
 
 def test_a_named_step_keeps_its_arguments(project):
-    file = blueprint(project, "steps: [cleanup, rtl_codegen, {step: rtl_size_fifos, args: {times: 3}}]")
+    file = blueprint(
+        project, "steps: [cleanup, rtl_codegen, {step: rtl_size_fifos, args: {times: 3}}]\noutput: rtl"
+    )
     result = build("m.onnx", file, "out")
     assert ran(result) == ["cleanup", *TAKES["rtl"]]
     assert (project / "out" / "rtl_size_fifos.txt").read_text() == "3 none"
