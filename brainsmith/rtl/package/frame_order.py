@@ -30,6 +30,11 @@ class FrameOrder:
     shape: tuple[int, ...]
     axes: tuple[int, ...]
 
+    @property
+    def moves(self) -> bool:
+        """Whether any axis changes its place."""
+        return self.axes != tuple(range(len(self.axes)))
+
     def apply(self, values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """Return (frames, *self.shape) as (frames, *shape)."""
         moved = values.transpose(0, *(axis + 1 for axis in self.axes))

@@ -111,7 +111,7 @@ def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
         what = "not read" if fed else "without meaning"
         lines.append(f"The highest {unused} bits of {stream.bits} are {what}.")
     order = facts.orders.get(stream.name)
-    if order is not None and order.shape != layout.shape:
+    if order is not None and (order.shape not in (layout.shape, layout.shape[1:]) or order.moves):
         lines.append(
             f"The network's own frames have the shape {_shape(order.shape)}; with their axes in the order "
             f"{_shape(order.axes)} their values come in this\norder. `brainsmith simulate` takes both."

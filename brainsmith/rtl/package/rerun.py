@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
+from brainsmith.errors import BuildError, OutputError, SimulationError, SimulationStalledError
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.verification.chances import random_stalls
@@ -83,7 +83,8 @@ def simulate_package(
     count = len(next(iter(inputs.values())))
     plan = package.plan(trace=trace is not None)
     # Optimised as the build needed it for the golden vectors, so that the simulator which it left is used.
-    quick = is_short(design, max(count, len(package.golden(design.inputs[0].name))))
+    golden = _golden(package, design.inputs[0].name)
+    quick = is_short(design, max(count, 0 if golden is None else len(golden)))
     simulator = build_simulator(plan, cache=cache, quick=quick)
     stalls = {} if seed is None else random_stalls(design, seed)
     tensors = {stream.layout.tensor: inputs[stream.name] for stream in design.inputs}
@@ -134,17 +135,28 @@ def _compare(
     package: Package, inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
 ) -> tuple[int, tuple[int, ...]]:
     """Return how many frames have golden inputs, and which of those do not have the golden outputs."""
-    known = [_equal(package.golden(name), values) for name, values in inputs.items()]
-    right = [_equal(package.golden(name), values) for name, values in outputs.items()]
+    golden = {name: _golden(package, name) for name in (*inputs, *outputs)}
+    if any(values is None for values in golden.values()):
+        return 0, ()
+    known = [_equal(golden[name], values) for name, values in inputs.items()]
+    right = [_equal(golden[name], values) for name, values in outputs.items()]
     compared = np.all(known, axis=0)
     wrong = compared & ~np.all(right, axis=0)
     return int(compared.sum()), tuple(int(frame) for frame in np.flatnonzero(wrong))
 
 
-def _equal(golden: NDArray[Any], values: NDArray[Any]) -> NDArray[np.bool_]:
+def _golden(package: Package, stream: str) -> NDArray[Any] | None:
+    """Return the golden vectors of a stream; None if somebody took them out, which is no reason not to simulate."""
+    try:
+        return package.golden(stream)
+    except BuildError:
+        return None
+
+
+def _equal(golden: NDArray[Any] | None, values: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell of each frame whether it is the golden one of its number."""
     equal = np.zeros(len(values), bool)
-    count = min(len(golden), len(values))
-    if golden.shape[1:] == values.shape[1:]:
+    if golden is not None and golden.shape[1:] == values.shape[1:]:
+        count = min(len(golden), len(values))
         equal[:count] = (golden[:count] == values[:count]).reshape(count, -1).all(axis=1)
     return equal

@@ -67,6 +67,13 @@ def test_only_golden_frames_are_compared(folder, small, simulate):
     np.testing.assert_array_equal(done.outputs["m_axis_0"][1], small.golden["m_axis_0"][2])
 
 
+def test_without_golden_vectors_it_is_simulated_all_the_same(folder, small, simulate):
+    shutil.rmtree(folder / "golden")
+    done = simulate(folder, {"s_axis_0": small.golden["s_axis_0"]})
+    assert (done.compared, done.wrong) == (0, ())
+    np.testing.assert_array_equal(done.outputs["m_axis_0"], small.golden["m_axis_0"])
+
+
 def test_a_changed_weight_is_simulated_and_seen(folder, simulate):
     memory = folder / "memory" / "MVAU_rtl_0_memblock.dat"
     first, _, rest = memory.read_text().partition("\n")
