@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.fifos import random_frames, size_fifos
 from brainsmith.rtl.sizing.hardware import held
+from brainsmith.rtl.sizing.runs import Runner
 from brainsmith.rtl.sizing.shrink import Budget
 
 
@@ -47,6 +49,18 @@ def test_the_report_says_what_was_done(searched, design):
     assert report["notes"] == []
     assert 5 < report["simulations"] < 100
     assert report["cycles"] > 5 * design.interval
+
+
+def test_the_design_that_is_shipped_is_the_one_that_was_searched(searched, design, simulations):
+    """Every beat at both ends moves in the same cycle with FINN's FIFOs and with adjustable ones."""
+    frames = random_frames(design)
+    depths = {link.name: link.depth for link in searched.design.links if not link.weights}
+    shipped = Runner(searched.design, frames, cache=simulations).run(20)
+    adjusted = Runner(design, frames, usual_capacities(design), simulations, quick=True).run(20, depths)
+    assert adjusted.ends == shipped.ends
+    for name, traffic in shipped.result.streams.items():
+        assert traffic.moved_at.tolist() == adjusted.result.streams[name].moved_at.tolist()
+        assert (traffic.words == adjusted.result.streams[name].words).all()
 
 
 def test_without_a_search_the_gauges_decide(searched, design, simulations):
