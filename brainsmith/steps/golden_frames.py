@@ -93,7 +93,7 @@ def _parent(model: ModelWrapper, file: Path) -> ModelWrapper | None:
     partitions = len(parent.get_nodes_by_op_type(_PARTITION))
     if partitions != 1:
         raise BuildError(
-            f"it is one of {partitions} dataflow partitions of a larger model, which cannot be verified"
+            f"the model is one of {partitions} dataflow partitions of a larger one, which cannot be verified"
         )
     return parent
 

@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import BuildError, SimulationError, VerificationError
 from brainsmith.plugins import steps
 from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.steps.design_files import hand_over, take_design
 from brainsmith.steps.golden_frames import GoldenFrames, whole
+from brainsmith.steps.host_ends import PARENT
 from tests.steps.conftest import integers
 
 FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
@@ -132,4 +135,38 @@ def test_a_circuit_that_is_slower_than_its_estimate_is_said(stitched, config, ca
         f"the circuit needs {measured:.1f} cycles per frame, {100 * (measured / estimate - 1):.0f} % more than the "
         f"estimate of {estimate}: FIFOs that are too small hold layers back; run the step rtl_size_fifos before, or "
         "give it more frames"
+    )
+
+
+def test_what_the_host_computes_before_the_circuit_is_computed(stitched, config, tmp_path):
+    images = integers(5, 6, 8)
+    np.save(tmp_path / "x.npy", images)
+    config.verify_input_npy = tmp_path / "x.npy"
+    design = take_design(stitched, config)
+    tensor = design.inputs[0].layout.tensor
+    np.testing.assert_array_equal(GoldenFrames(stitched, design, config).inputs[tensor].reshape(6, 8), images)
+    parent = ModelWrapper(str(tmp_path / PARENT))
+    given = parent.graph.input[0].name
+    parent.graph.node.insert(0, helper.make_node("Neg", ["raw"], [given], name="neg"))
+    shape = parent.get_tensor_shape(given)
+    parent.graph.input[0].name = "raw"
+    parent.set_tensor_shape(given, shape)
+    parent.save(str(tmp_path / PARENT))
+    golden = GoldenFrames(stitched, design, config, frames=4)
+    np.testing.assert_array_equal(golden.inputs[tensor].reshape(4, 8), -images[:4])
+    assert len(golden.outputs[design.outputs[0].layout.tensor]) == 4
+    carried = golden.tensors(2)
+    assert set(carried) == {link.layout.tensor for link in design.links if link.layout}
+    assert {len(values) for values in carried.values()} == {2}
+
+
+def test_one_of_several_partitions_cannot_be_verified(stitched, config, tmp_path):
+    parent = ModelWrapper(str(tmp_path / PARENT))
+    (node,) = parent.get_nodes_by_op_type("StreamingDataflowPartition")
+    parent.graph.node.append(node)
+    parent.save(str(tmp_path / PARENT))
+    with pytest.raises(BuildError) as caught:
+        GoldenFrames(stitched, take_design(stitched, config), config)
+    assert str(caught.value) == (
+        "the model is one of 2 dataflow partitions of a larger one, which cannot be verified"
     )

@@ -39,11 +39,21 @@ class Network:
 
 @pytest.fixture(scope="session")
 def mlp(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mlp")
-    config = StepConfig(str(folder), 5.0, PART, 200_000, DIGITS / "digits_mlp_x.npy", {"*": ("rtl",)})
-    model = ModelWrapper(str(DIGITS / "mlp.onnx"))
-    for name in FRONT:
-        model = steps[name](model, config)
+    return make_network("mlp", tmp_path_factory.mktemp("mlp"), 200_000)
+
+
+@pytest.fixture(scope="session")
+def cnn(tmp_path_factory):
+    """The digits CNN; its FIFOs are too small for the estimated rate, but not for its results."""
+    return make_network("cnn", tmp_path_factory.mktemp("cnn"), 20_000)
+
+
+def make_network(name, folder, frames_per_second):
+    inputs = DIGITS / f"digits_{name}_x.npy"
+    config = StepConfig(str(folder), 5.0, PART, frames_per_second, inputs, {"*": ("rtl",)})
+    model = ModelWrapper(str(DIGITS / f"{name}.onnx"))
+    for step in FRONT:
+        model = steps[step](model, config)
     model = generate_layers(without_host_ends(model, config), folder / "code", PART)
     design = stitch(model)
     depths = {link.name: DEEP.get(link.name, 2) for link in design.links if not link.weights}

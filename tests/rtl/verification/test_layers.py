@@ -7,6 +7,7 @@ import pytest
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.verification.diagnose import diagnose
 from brainsmith.rtl.verification.layers import check_layers, take_apart, verify_layers
 from tests.rtl.verification.branches import branches
 
@@ -84,3 +85,22 @@ def _altered(design, changes):
         assert before in source.text
         sources.append(Source(source.name, source.text.replace(before, after)) if before else source)
     return replace(design, sources=tuple(sources))
+
+
+@pytest.mark.slow
+def test_a_layer_of_the_cnn_is_named_alone_and_in_the_design(cnn, simulations):
+    """Padding begins a frame before it is fed, which is no fault."""
+    golden = cnn.frames.tensors(2)
+    assert all(check.right for check in verify_layers(cnn.design, golden, cache=simulations))
+    found = diagnose(cnn.design, cnn.inputs(2), golden, cache=simulations)
+    assert found.kind == "right"
+    assert any(link.given > link.beats for link in found.links if link.name.startswith("FMPadding"))
+    memories = tuple(
+        _flipped(one) if one.name == "MVAU_rtl_2_memblock.dat" else one for one in cnn.design.memories
+    )
+    wrong = replace(cnn.design, memories=memories)
+    assert [check.layer for check in verify_layers(wrong, golden, cache=simulations) if not check.right] == [
+        "MVAU_rtl_2"
+    ]
+    found = diagnose(wrong, cnn.inputs(2), golden, cache=simulations)
+    assert (found.kind, found.layer) == ("layer", "MVAU_rtl_2")
