@@ -51,6 +51,8 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
 
     part = cfg._resolve_fpga_part()
     design = take_design(model, cfg)
+    if place:
+        placement.check(place)
     report = synthesise(design, part, estimates=_estimates(model, part)).to_plain()
     if place:
         report["place"] = asdict(placement.place(design, place, cfg.synth_clk_period_ns))

