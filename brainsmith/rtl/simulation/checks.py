@@ -75,8 +75,8 @@ def check_request(
         raise OutputError(f"{trace}: there is no such folder; make it first")
 
 
-def check_held(simulator: Simulator, held: Mapping[str, int]) -> None:
-    """Make sure that values are held at inputs that are there, outside of streams, and wide enough.
+def check_ports(simulator: Simulator, held: Mapping[str, int], watched: Mapping[Stream, int]) -> None:
+    """Make sure that values are held at inputs that are wide enough and in no stream, and that outputs are watched.
 
     Raises:
         SimulationError: All that does not fit.
@@ -92,19 +92,8 @@ def check_held(simulator: Simulator, held: Mapping[str, int]) -> None:
         for name, value in held.items()
         if name not in widths or name in driven or not 0 <= value < 1 << widths[name]
     ]
-    if problems:
-        listed = "".join(f"\n  {problem}" for problem in problems)
-        raise SimulationError(f"the simulation of {simulator.plan.top!r} cannot be run as asked:{listed}")
-
-
-def check_watched(simulator: Simulator, watched: Mapping[Stream, int]) -> None:
-    """Make sure that what is watched are outputs of the design.
-
-    Raises:
-        SimulationError: All that are not.
-    """
     outputs = {port.name for port in simulator.ports.ports if not port.is_input}
-    problems = [
+    problems += [
         f"stream {stream.name!r} cannot be watched: there is no output {name!r}"
         for stream in watched
         for name in (stream.data, stream.valid, stream.ready)
@@ -129,37 +118,34 @@ def _misfits(name: str, words: Words, bits: int) -> list[str]:
     return []
 
 
-def check_result(
+def find_problem(
     simulator: Simulator,
     result: SimulationResult,
     inputs: Mapping[str, Words],
     surplus: Collection[str],
     constant: Collection[str],
-) -> None:
-    """Make sure that a complete run means something.
-
-    Raises:
-        SimulationError: An output gave more beats than were asked for, or the same value in each of several beats.
-    """
+) -> SimulationError | None:
+    """Return why a complete run shows nothing: an output gave too many beats, or one value in several; None if not."""
     top = simulator.plan.top
     for name, traffic in result.streams.items():
         if traffic.is_output and traffic.surplus and name not in surplus:
-            raise SimulationError(
+            return SimulationError(
                 f"{top!r} offers more than the {len(traffic.words)} beats that were asked for at output {name!r}\n"
                 "  ask for all of them; surplus=... names outputs that may do so"
             )
     if inputs and not any((words != words[:1]).any() for words in inputs.values()):
-        return
+        return None
     for name, traffic in result.streams.items():
         unchanged = len(traffic.words) > 1 and not (traffic.words != traffic.words[:1]).any()
         if traffic.is_output and unchanged and name not in constant:
             value = traffic.words[0, ::-1].tobytes().hex()
-            raise SimulationError(
+            return SimulationError(
                 f"all {len(traffic.words)} beats of output {name!r} of {top!r} have the same value, 0x{value}, so the "
                 "simulation shows nothing\n"
                 f"  look at what the design loads ({', '.join(simulator.plan.memory_names()[:_SHOWN]) or 'no memory'}); "
                 "constant=... names outputs that may be so"
             )
+    return None
 
 
 def describe_fault(simulator: Simulator, result: SimulationResult) -> str:

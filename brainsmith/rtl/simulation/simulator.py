@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from brainsmith.errors import SimulationError
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.checks import (
-    check_held,
+    check_ports,
     check_request,
-    check_result,
-    check_watched,
     describe_fault,
     describe_stall,
+    find_problem,
 )
 from brainsmith.rtl.simulation.result import SimulationResult
 from brainsmith.rtl.simulation.states import MonitorRun, Ports, run_state, stream_runs
@@ -101,8 +100,7 @@ class Simulator:
         """
         chosen = dict(stalls or {})
         check_request(self, inputs, outputs, chosen, idle, trace)
-        check_held(self, held or {})
-        check_watched(self, watched or {})
+        check_ports(self, held or {}, watched or {})
         used = [stream for stream in self.interface.streams if stream.name not in idle]
         runs = stream_runs(used, self.ports, inputs, outputs, chosen)
         states = (native.StreamState * len(runs))(*(run.state for run in runs))
@@ -116,17 +114,15 @@ class Simulator:
         traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
         seen = {look.name: look.watched(after) for look, after in zip(looks, monitors, strict=True)}
         result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages, seen)
-        try:
-            if outcome == native.FAULT:
-                raise SimulationError(describe_fault(self, result))
-            if outcome == native.LIMIT:
-                raise describe_stall(self, result, states, given)
-            check_result(self, result, inputs, surplus, constant)
-        except SimulationError as problem:
-            if judge:
-                raise
-            return replace(result, problem=problem, outcome=_ENDS.get(outcome, "complete"))
-        return result
+        if outcome == native.FAULT:
+            problem: SimulationError | None = SimulationError(describe_fault(self, result))
+        elif outcome == native.LIMIT:
+            problem = describe_stall(self, result, states, given)
+        else:
+            problem = find_problem(self, result, inputs, surplus, constant)
+        if problem is not None and judge:
+            raise problem
+        return replace(result, problem=problem, outcome=_ENDS.get(outcome, "complete"))
 
     def _execute(
         self, state: native.RunState, trace: Path | None, held: Mapping[str, int]
