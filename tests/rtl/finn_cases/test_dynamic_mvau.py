@@ -16,7 +16,7 @@ from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 from qonnx.transformation.infer_datatypes import InferDataTypes
 
-from tests.rtl.finn_cases.bench import batches, check
+from tests.rtl.finn_cases.bench import batches, check, some
 from tests.rtl.finn_cases.cases import Case, make_model, specialised
 
 ROWS, COLUMNS, VECTORS = 16, 32, 32
@@ -40,7 +40,9 @@ def make_case(pe, simd, kind, part):
 
 
 def test_some_cases(tmp_path, library, simulations):
-    check(make_case, [case for case in GRID if case[0] * case[1] <= 8], tmp_path, library, simulations)
+    check(
+        make_case, some([case for case in GRID if case[0] * case[1] <= 8], 4), tmp_path, library, simulations
+    )
 
 
 @pytest.mark.slow

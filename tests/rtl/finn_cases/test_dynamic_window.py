@@ -4,8 +4,6 @@ Its cases: 4, all RTL, all run here, each with the 3 image sizes of upstream; th
 Here every size is written, also the first, and FINN's FIFOs around the layer are left out.
 """
 
-from itertools import product
-
 import numpy as np
 import pytest
 from onnx import helper
@@ -75,7 +73,10 @@ def windows(image, depthwise, simd):
     return (found.swapaxes(1, 2) if depthwise else found).reshape(-1, simd)
 
 
-@pytest.mark.parametrize(("depthwise", "simd"), list(product([0, 1], [2, 6])))
+@pytest.mark.parametrize(
+    ("depthwise", "simd"),
+    [(1, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((0, 2), (0, 6), (1, 6)))],
+)
 def test_all_cases(depthwise, simd, tmp_path, library, simulations):
     case = make_layer(depthwise, simd)
     case.node.set_nodeattr("code_gen_dir_ipgen", str(tmp_path))

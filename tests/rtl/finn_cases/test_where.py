@@ -75,6 +75,7 @@ def test_all_cases(rank, tmp_path, library, simulations):
     check(make_case, cases, tmp_path, of_rank(library, rank), simulations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [3, 4])
 def test_stitched(rank, tmp_path, library, simulations):
     cases = [case for case in GRID if len(case[-1][-1]) == rank]
