@@ -57,7 +57,7 @@ def test_a_device_that_is_none_is_refused_before_anything_is_synthesised(stitche
         "place: 'ice40' is no device that can be placed on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
     )
     assert not (tmp_path / FILE).exists()
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "cache" / "brainsmith" / "synthesis").exists()
 
 
 def test_without_nextpnr_it_is_said_what_to_install(stitched, config):
