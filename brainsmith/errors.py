@@ -70,7 +70,7 @@ class BuildError(BrainsmithError, RuntimeError):
 
 
 class VerificationError(BuildError):
-    """A step changed what the model computes."""
+    """A step changed what the model computes, or a circuit does not compute it."""
 
 
 class RtlSourceError(BrainsmithError, ValueError):
