@@ -1,5 +1,5 @@
 # Two commands do everything on a machine that has Python 3.11, g++, make and a package index:
-#   make example   builds the shipped example and ends with its report
+#   make example   builds the shipped example to a packed accelerator, and ends with its report
 #   make test      passes the tests
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -10,7 +10,7 @@ OUTPUT ?= out/digits_mlp
 .PHONY: example test test-slow check install clean
 
 example: install
-	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output $(OUTPUT)
+	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output $(OUTPUT)
 
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from brainsmith import errors, settings
@@ -42,6 +43,7 @@ def run(command: list[str], cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_first_ten_minutes_of_the_readme(project):
     transform, *rest = blocks("README.md", "python")
     (project / "plugins").mkdir()
@@ -53,13 +55,14 @@ def test_the_first_ten_minutes_of_the_readme(project):
             command = shlex.split(line, comments=True)
             if command[0] == "brainsmith":
                 printed[line] = run(command, project)
-    assert (
-        "accuracy   96.39% after the build, 96.39% before (360 samples)"
-        in printed[
-            "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output out/digits_mlp"
-        ]
-    )
+    build = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output out/digits_mlp"
+    assert "accuracy   96.39% after the build, 96.39% before (360 samples)" in printed[build]
+    assert "circuit    0 of 360 frames differ; with stalls 0 of 1,080 frames differ" in printed[build]
     assert (project / "out" / "digits_mlp" / "report.html").stat().st_size > 10_000
+    (again,) = (text for line, text in printed.items() if line.startswith("brainsmith simulate"))
+    assert "360 of 360 frames with golden inputs have the golden outputs" in again
+    assert np.load(project / "out" / "y.npy").shape == (360, 1, 10)
+    assert "<svg" in (project / "out" / "wave.svg").read_text()
     assert "CountNodes" in printed["brainsmith plugins list --framework project"]
     mine = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/mine.yaml --output out/mine"
     assert re.search(r"\d+ MatMul", printed[mine]), printed[mine]
