@@ -160,7 +160,9 @@ def _placed(device: str, report: dict[str, Any], seconds: float) -> dict[str, An
 def _refusal(device: str, tool: str, error: ToolError) -> str:
     said = [line.strip() for line in error.output.splitlines() if re.match(r"\s*ERROR", line)]
     quoted = "".join(f"\n  {line}" for line in said[:_SHOWN]) or f"\n  {error}"
+    others = DEVICES[DEVICES.index(device) + 1 :]
+    larger = f"a larger one ({', '.join(others)})," if others else "another target: this is the largest ECP5,"
     return (
         f"the design does not fit on {device}, or cannot be routed there; {tool} says:{quoted}\n"
-        f"  choose a larger one ({', '.join(DEVICES)}) or a smaller folding"
+        f"  choose {larger} or a folding that needs less"
     )
