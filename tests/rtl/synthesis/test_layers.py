@@ -93,7 +93,12 @@ def test_a_shallow_fifo_is_a_shift_register_of_a_lut_per_bit(depth, bits, librar
 
 
 @pytest.mark.parametrize(
-    ("depth", "bits", "kind"), [(100, 16, "RAM"), (1000, 16, "RAMB18E2"), (3000, 16, "URAM288")]
+    ("depth", "bits", "kind"),
+    [
+        (100, 16, "RAM"),
+        pytest.param(1000, 16, "RAMB18E2", marks=pytest.mark.slow),
+        (3000, 16, "URAM288"),
+    ],
 )
 def test_a_deep_fifo_is_a_memory(depth, bits, kind, library, synthesised):
     cells, used = synthesised(fifo(library, depth, bits))
