@@ -19,6 +19,7 @@ def run(
     what: str = "",
     input_text: str | None = None,
     variables: Mapping[str, str] | None = None,
+    folder: str | None = None,
 ) -> str:
     """Run a command and return what it prints on standard output.
 
@@ -28,6 +29,7 @@ def run(
         what: How messages name it; the program's name by default.
         input_text: What it reads on standard input.
         variables: What its environment has besides this process's.
+        folder: Its current folder; this process's by default.
 
     Raises:
         ToolError: It is not there, fails, or takes too long; `output` is all that it printed.
@@ -44,6 +46,7 @@ def run(
             timeout=timeout,
             input=input_text,
             env=environment,
+            cwd=folder,
             check=False,
         )
     except FileNotFoundError as error:
@@ -60,7 +63,7 @@ def run(
     return done.stdout
 
 
-def run_python(program: str, *, timeout: float, what: str) -> str:
+def run_python(program: str, *, timeout: float, what: str, folder: str | None = None) -> str:
     """Run a Python program in a fresh interpreter with this one's search path; return what it prints."""
     prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
-    return run([sys.executable, "-c", prelude + program], timeout=timeout, what=what)
+    return run([sys.executable, "-c", prelude + program], timeout=timeout, what=what, folder=folder)

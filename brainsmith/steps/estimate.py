@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
+from brainsmith.steps.resources import RESOURCES, estimated_resources
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -33,8 +34,6 @@ ATTRIBUTES = (
     "outputDataType",
 )
 """What the report says of a layer, where the layer has it."""
-
-RESOURCES = {"lut": "LUT", "bram18": "BRAM_18K", "dsp": "DSP", "uram": "URAM"}
 
 
 @step(
@@ -96,13 +95,12 @@ def _layer(node: NodeProto, part: str) -> dict[str, Any]:
     known = layer.get_nodeattr_types()
     if "cycles_estimate" in known:
         layer.set_nodeattr("cycles_estimate", cycles)
-    used = layer.node_res_estimation(part)
     return {
         "name": node.name,
         "op_type": node.op_type,
         "backend": _backend_type(node),
         "cycles": cycles,
-        **{name: round(float(used.get(key, 0))) for name, key in RESOURCES.items()},
+        **estimated_resources(layer, part),
         "attributes": {name: _plain(layer.get_nodeattr(name)) for name in ATTRIBUTES if name in known},
     }
 

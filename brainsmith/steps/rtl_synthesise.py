@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import OutputError
 from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import take_design
-from brainsmith.steps.estimate import RESOURCES
+from brainsmith.steps.resources import estimated_resources
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -73,8 +73,7 @@ def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:
 
     found = {}
     for node in model.graph.node:
-        used = getCustomOp(node).node_res_estimation(part)
-        lut, bram18, dsp = (round(float(used.get(RESOURCES[name], 0))) for name in ("lut", "bram18", "dsp"))
+        used = estimated_resources(getCustomOp(node), part)
         # Every layer needs LUTs: none at all is how FINN says that it has no model.
-        found[node.name] = Estimate(lut or None, bram18, dsp)
+        found[node.name] = Estimate(used["lut"] or None, used["bram18"], used["dsp"])
     return found

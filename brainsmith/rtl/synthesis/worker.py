@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
 from pathlib import Path
@@ -20,15 +19,14 @@ JOB, RESULT = "job.json", "result.json"
 _STATISTICS = "statistics.json"
 
 
-def main(folder: str) -> None:
-    """Run a job.
+def main() -> None:
+    """Run the job of the current folder.
 
     The result has `cells` (how many of each type), `seconds` of processor time, and `peak_mb`, the most memory that the
     process had.
     """
     from pyosys import libyosys
 
-    os.chdir(folder)
     job = json.loads(Path(JOB).read_text("utf-8"))
     if job["lutrams"]:
         share = Path(libyosys.proc_share_dirname()) / "xilinx"

@@ -138,9 +138,9 @@ def _execute(job: Job, work: Path) -> None:
         path = scratch / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    program = f"from brainsmith.rtl.synthesis.worker import main\nmain({str(scratch)!r})\n"
+    program = "from brainsmith.rtl.synthesis.worker import main\nmain()\n"
     try:
-        run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})")
+        run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})", folder=str(scratch))
     except ToolError as error:
         raise BuildError(_refusal(job, error)) from error
     for name in (RESULT, *job.keep):
