@@ -69,6 +69,8 @@ def _number(options: Options, name: str, least: int) -> int | None:
 
 def _read(name: str, streams: list[str]) -> dict[str, NDArray[Any]]:
     """Read the inputs: one array, or an .npz file with one for each stream."""
+    from zipfile import BadZipFile
+
     import numpy as np
 
     try:
@@ -76,8 +78,10 @@ def _read(name: str, streams: list[str]) -> dict[str, NDArray[Any]]:
         arrays = {"": values} if isinstance(values, np.ndarray) else dict(values)
     except FileNotFoundError as error:
         raise UsageError(f"--input: {name} is not there") from error
-    except (OSError, ValueError, EOFError) as error:
-        raise UsageError(f"--input: {name} cannot be read: {error}") from error
+    except OSError as error:
+        raise UsageError(f"--input: {name} cannot be read: {error.strerror}") from error
+    except (ValueError, EOFError, BadZipFile) as error:
+        raise UsageError(f"--input: {name} is no .npy or .npz file of plain numbers") from error
     if len(streams) == 1 and len(arrays) == 1:
         return {streams[0]: next(iter(arrays.values()))}
     if set(arrays) != set(streams):
