@@ -61,7 +61,7 @@ class Store:
                         self._make(entry, make)
             except OSError as error:
                 raise SimulationError(
-                    f"{self.folder}: cannot be written, and simulations are built there: {error.strerror}\n"
+                    f"{self.folder}: cannot be written, and what builds make is kept there: {error.strerror}\n"
                     "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
                 ) from error
             self.trim(keep=entry)

@@ -62,7 +62,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(SimulationError) as caught:
         Store(tmp_path / "file").obtain("key", fill("text", []))
     assert str(caught.value) == (
-        f"{tmp_path}/file: cannot be written, and simulations are built there: Not a directory\n"
+        f"{tmp_path}/file: cannot be written, and what builds make is kept there: Not a directory\n"
         "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
     )
 
