@@ -19,16 +19,16 @@ class StepConfig:
         synth_clk_period_ns: The target clock, nanoseconds.
         fpga_part: The device; None where the blueprint names none.
         target_fps: Frames per second that folding aims at; None keeps the smallest folding.
-        verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
         kernel_preferences: For each kernel of the blueprint, its backend types, the preferred one first.
+        verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
     """
 
     output_dir: str = ""
     synth_clk_period_ns: float = 10.0
     fpga_part: str | None = None
     target_fps: int | None = None
-    verify_input_npy: str | Path | None = None
     kernel_preferences: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    verify_input_npy: str | Path | None = None
 
     def _resolve_fpga_part(self) -> str:
         if self.fpga_part is None:

@@ -115,14 +115,10 @@ def whole(stack: Stack, layout: Layout) -> Stack:
         BuildError: It holds others.
     """
     numbers = np.rint(stack)
-    low, high = (
-        (-(1 << layout.lane_bits - 1), 1 << layout.lane_bits - 1)
-        if layout.signed
-        else (0, 1 << layout.lane_bits)
-    )
-    if not np.array_equal(numbers, stack) or numbers.min() < low or numbers.max() >= high:
+    low, high = layout.span
+    if not np.array_equal(numbers, stack) or numbers.min() < low or numbers.max() > high:
         raise BuildError(
             f"tensor {layout.tensor!r} holds values from {stack.min():g} to {stack.max():g}, and its stream carries "
-            f"whole numbers from {low} to {high - 1}: give golden inputs that the model's input datatype allows"
+            f"whole numbers from {low} to {high}: give golden inputs that the model's input datatype allows"
         )
     return numbers.astype(np.int64)

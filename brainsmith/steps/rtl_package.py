@@ -92,17 +92,12 @@ def _random(model: ModelWrapper, design: Design) -> Vectors:
     import numpy as np
 
     from brainsmith.execution.execute import Executor
-    from brainsmith.rtl.package.frame_order import value_range
+    from brainsmith.rtl.verification.frames import random_frames
 
-    generator = np.random.default_rng(SEED)
-    feed, vectors = {}, {}
-    for stream in design.inputs:
-        low, high = value_range(stream.layout)
-        values = generator.integers(low, high + 1, (RANDOM_FRAMES, *stream.layout.shape))
-        vectors[stream.name] = values
-        feed[stream.layout.tensor] = values.astype(np.float32)
-    results = Executor(model).run(feed)
-    return vectors | {stream.name: results[stream.layout.tensor] for stream in design.outputs}
+    feed = random_frames(design, RANDOM_FRAMES, SEED)
+    results = Executor(model).run({name: values.astype(np.float32) for name, values in feed.items()})
+    tensors = {**results, **feed}
+    return {stream.name: tensors[stream.layout.tensor] for stream in (*design.inputs, *design.outputs)}
 
 
 def _orders(design: Design, golden: Mapping[str, NDArray[Any]], inputs: Any) -> dict[str, FrameOrder]:

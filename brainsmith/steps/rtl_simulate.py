@@ -125,7 +125,7 @@ def _write_frames(design: Design, golden: GoldenFrames, folder: Path) -> None:
     for stream in (*design.inputs, *design.outputs):
         tensors = golden.inputs if stream in design.inputs else golden.outputs
         bits = next(size for size in (8, 16, 32, 64) if size >= stream.layout.lane_bits)
-        kind = np.dtype(f"{'int' if stream.layout.signed else 'uint'}{bits}")
+        kind = np.dtype(f"{'int' if stream.layout.span[0] < 0 else 'uint'}{bits}")
         np.save(folder / f"{stream.name}.npy", tensors[stream.layout.tensor].astype(kind))
 
 

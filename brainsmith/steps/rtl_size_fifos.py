@@ -52,14 +52,16 @@ def rtl_size_fifos(
         OutputError: The output folder cannot be written.
         ToolError: Verilator or g++ is missing.
     """
-    from brainsmith.rtl.sizing.fifos import random_frames, size_fifos
+    from brainsmith.rtl.sizing.fifos import size_fifos
     from brainsmith.rtl.sizing.shrink import Budget
+    from brainsmith.rtl.verification.frames import random_frames
 
     if not isinstance(simulations, int) or simulations < 1:
         raise BuildError(
             f"simulations of rtl_size_fifos must be a whole number, 1 or more, not {simulations!r}"
         )
     design = take_design(model, cfg)
+    # When layers take and give beats depends on none of the values.
     done = size_fifos(design, random_frames(design), search=search, budget=Budget(simulations))
     for note in done.notes:
         logging.getLogger(__name__).warning("%s", note)

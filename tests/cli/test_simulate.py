@@ -79,7 +79,10 @@ def test_several_arrays_and_one(simulate, elsewhere):
 MISTAKES = {
     "no folder": (["none"], "none holds no accelerator: there is no accelerator/manifest.json and no"),
     "no input": (["out", "--input", "none.npy"], "--input: none.npy is not there\n"),
-    "input that is none": (["out", "--input", "text.npy"], "--input: text.npy is no .npy or .npz file of plain numbers\n"),
+    "input that is none": (
+        ["out", "--input", "text.npy"],
+        "--input: text.npy is no .npy or .npz file of plain numbers\n",
+    ),
     "two inputs": (
         ["out", "--input", "two.npz"],
         "--input: two.npz holds the arrays a, b, and the design has the inputs s_axis_0\n"

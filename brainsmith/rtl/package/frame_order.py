@@ -91,7 +91,7 @@ def as_frames(values: NDArray[Any], layout: Layout, order: FrameOrder | None) ->
     if values.dtype.kind not in "biuf":
         raise ValueError(f"it holds {values.dtype}, and whole numbers are expected")
     whole = _whole(values)
-    low, high = value_range(layout)
+    low, high = layout.span
     if whole.min() < low or whole.max() > high:
         raise ValueError(
             f"it has values from {whole.min()} to {whole.max()}, and {value_type(layout)}, {low} to {high}, is expected"
@@ -101,22 +101,15 @@ def as_frames(values: NDArray[Any], layout: Layout, order: FrameOrder | None) ->
     return whole.reshape(len(whole), *layout.shape)
 
 
-def value_range(layout: Layout) -> tuple[int, int]:
-    """Return the least and the greatest value of a stream's lanes."""
-    if layout.signed:
-        return -(1 << (layout.lane_bits - 1)), (1 << (layout.lane_bits - 1)) - 1
-    return 0, (1 << layout.lane_bits) - 1
-
-
 def value_type(layout: Layout) -> str:
     """Return QONNX's name of a stream's datatype."""
-    return f"{'INT' if layout.signed else 'UINT'}{layout.lane_bits}"
+    return "BIPOLAR" if layout.bipolar else f"{'INT' if layout.signed else 'UINT'}{layout.lane_bits}"
 
 
 def stored_type(layout: Layout) -> np.dtype[Any]:
     """Return the narrowest datatype of numpy that holds a stream's values."""
     size = next(size for size in (8, 16, 32, 64) if layout.lane_bits <= size)
-    return np.dtype(f"{'int' if layout.signed else 'uint'}{size}")
+    return np.dtype(f"{'int' if layout.span[0] < 0 else 'uint'}{size}")
 
 
 def _whole(values: NDArray[Any]) -> NDArray[np.int64]:

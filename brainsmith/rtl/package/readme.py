@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from brainsmith.rtl.package.component import LIBRARY, VENDOR, VERSION
-from brainsmith.rtl.package.frame_order import value_range, value_type
+from brainsmith.rtl.package.frame_order import value_type
 from brainsmith.rtl.package.licences import licence_table
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _ports(design: Design) -> str:
 
 def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
     layout = stream.layout
-    low, high = value_range(layout)
+    low, high = layout.span
     used = layout.lanes * layout.lane_bits
     unused = stream.bits - used
     lines = [
@@ -105,7 +105,7 @@ def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
         f"{prod(layout.shape):,} values in\n{layout.beats:,} beats of {layout.lanes} each. Values follow each other in "
         "row-major order, the last axis fastest.",
         f"Value i of a beat is `tdata[{layout.lane_bits}*i +: {layout.lane_bits}]`: the first lies in the lowest bits"
-        f"{', in two’s complement' if layout.signed else ''}.",
+        f"{', in two’s complement' if layout.signed else ', 0 for -1 and 1 for 1' if layout.bipolar else ''}.",
     ]
     if unused:
         what = "not read" if fed else "without meaning"

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from brainsmith.errors import SimulationError
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 TOLERANCE = 1.01
 """How much longer than the estimate an interval may be."""
 
-_RANDOM_FRAMES = 8
-_SEED = 0
 _LONGER = 8
 _USUAL_RUNS = 40
 _QUICK = 1_500_000
@@ -137,18 +133,6 @@ def size_fifos(
     seconds = time.perf_counter() - begin
     runs, cycles = runner.simulations, runner.cycles
     return Sizing(sized, gauged.depths, interval, minimal, runs, cycles, seconds, tuple(notes))
-
-
-def random_frames(design: Design) -> dict[str, NDArray[np.int64]]:
-    """Return frames to size a design with, by tensor: when layers take and give beats depends on none of the values."""
-    random = np.random.default_rng(_SEED)
-    frames = {}
-    for stream in design.inputs:
-        layout = stream.layout
-        low = -(1 << layout.lane_bits - 1) if layout.signed else 0
-        shape = (_RANDOM_FRAMES, *layout.shape)
-        frames[layout.tensor] = random.integers(low, low + (1 << layout.lane_bits), shape)
-    return frames
 
 
 def _gauged(

@@ -60,6 +60,7 @@ class Layout:
         lanes: Values in a beat.
         lane_bits: The width of a value.
         signed: Whether values are in two's complement.
+        bipolar: Whether a value is -1 or 1, and its one bit 0 or 1.
     """
 
     tensor: str
@@ -67,6 +68,14 @@ class Layout:
     lanes: int
     lane_bits: int
     signed: bool
+    bipolar: bool = False
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return the least and the greatest value of a lane."""
+        if self.bipolar:
+            return -1, 1
+        return (-(1 << self.lane_bits - 1) if self.signed else 0), (1 << self.lane_bits - self.signed) - 1
 
     @property
     def beats(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 TOP = "finn_design"
 FIFO = "fifo/hdl/fifo.sv"
 _WEIGHTS = End("", "m_axis_0")
+_WHOLE = re.compile(r"U?INT\d+|BINARY|TERNARY|BIPOLAR")
 
 
 def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
@@ -31,8 +33,8 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
         library: FINN's RTL library; that of the installed FINN by default.
 
     Raises:
-        BuildError: A layer has no RTL or no code, feeds several others, needs a second clock, or has a folding that
-            gives wrong results.
+        BuildError: A layer has no RTL or no code, feeds several others, needs a second clock, has a folding that
+            gives wrong results, or takes or gives what is no integer.
         RtlSourceError: FINN's library is not what the rules expect.
     """
     from qonnx.custom_op.registry import getCustomOp
@@ -136,5 +138,12 @@ def _given(model: ModelWrapper, layer: Any, index: int) -> Layout:
 
 
 def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any) -> Layout:
+    if not _WHOLE.fullmatch(kind.name):
+        raise BuildError(
+            f"tensor {tensor!r} is {kind.name}, and the streams of a design carry integers\n"
+            "  quantise it to integers, or leave the layers around it out of the accelerator"
+        )
     shape = tuple(int(size) for size in model.get_tensor_shape(tensor))
-    return Layout(tensor, shape, int(lanes), int(kind.bitwidth()), bool(kind.signed()))
+    bipolar = kind.name == "BIPOLAR"
+    signed = bool(kind.signed()) and not bipolar
+    return Layout(tensor, shape, int(lanes), int(kind.bitwidth()), signed, bipolar)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.rtl.simulation.beats import unpack
+from brainsmith.rtl.verification.frames import lane_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def compare_words(layout: Layout, words: Words, moved: int, golden: NDArray[Any]
         golden: (frames, *shape of one).
     """
     shape = (len(golden), *layout.shape)
-    found = unpack(words, layout.lane_bits, layout.lanes, layout.signed).reshape(-1)
+    found = lane_values(layout, words).reshape(-1)
     expected = np.asarray(golden).reshape(-1)[: len(found)]
     wrong = np.flatnonzero(found != expected)
     first = None

@@ -116,15 +116,41 @@ def is_short(design: Design, frames: int) -> bool:
     return estimated_cycles(design, frames) < SHORT
 
 
+def random_frames(design: Design, frames: int = 8, seed: int = 0) -> dict[str, NDArray[np.int64]]:
+    """Return random inputs of a design, by tensor: (frames, *shape of one)."""
+    random = np.random.default_rng(seed)
+    made = {}
+    for stream in design.inputs:
+        low, high = stream.layout.span
+        step = 2 if stream.layout.bipolar else 1  # 0 is no bipolar value
+        shape = (frames, *stream.layout.shape)
+        made[stream.layout.tensor] = low + step * random.integers(0, (high - low) // step + 1, shape)
+    return made
+
+
 def layout_words(layout: Layout, bits: int, values: NDArray[Any]) -> Words:
-    """Return the beats of whole tensors: (frames, *shape of one) as (beats, bytes)."""
-    return pack(np.asarray(values).reshape(-1, layout.lanes), layout.lane_bits, bits)
+    """Return the beats of whole tensors: (frames, *shape of one) as (beats, bytes).
+
+    Raises:
+        ValueError: Values are not whole, or do not fit.
+    """
+    lanes = np.asarray(values).reshape(-1, layout.lanes)
+    if layout.bipolar:
+        if not np.isin(lanes, (-1, 1)).all():
+            raise ValueError(f"tensor {layout.tensor!r} is bipolar: values must be -1 or 1")
+        lanes = lanes > 0
+    return pack(lanes, layout.lane_bits, bits)
 
 
 def layout_values(layout: Layout, words: Words, frames: int) -> NDArray[np.int64]:
     """Return whole tensors from their beats: (frames, *shape of one)."""
+    return lane_values(layout, words).reshape(frames, *layout.shape)
+
+
+def lane_values(layout: Layout, words: Words) -> NDArray[np.int64]:
+    """Return the values of beats: (beats, lanes)."""
     values = unpack(words, layout.lane_bits, layout.lanes, layout.signed)
-    return values.reshape(frames, *layout.shape)
+    return 2 * values - 1 if layout.bipolar else values
 
 
 def _cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float, int]:

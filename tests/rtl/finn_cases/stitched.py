@@ -11,7 +11,6 @@ from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.frames import design_beats, layout_values
 from tests.rtl.finn_cases.bench import FRAMES, SHARE, compare
-from tests.rtl.finn_cases.values import decode, encode
 
 SHALLOW = 2
 ENDS = ("node", "input", "output", "initializer", "value_info", "quantization_annotation")
@@ -47,9 +46,7 @@ def _run(cases, model, design, simulator, share):
         np.stack([case.expected(frame) for frame in frames]) for case, frames in zip(cases, data, strict=True)
     ]
     feed = {
-        f"c{at}_{name}": encode(
-            np.stack([frame[name] for frame in frames]), model.get_tensor_datatype(f"c{at}_{name}")
-        )
+        f"c{at}_{name}": np.stack([frame[name] for frame in frames])
         for at, frames in enumerate(data)
         for name in frames[0]
     }
@@ -63,8 +60,7 @@ def _run(cases, model, design, simulator, share):
         constant=list(counts),
         limit=1_000_000,
     )
-    found = []
-    for stream in design.outputs:
-        values = layout_values(stream.layout, result.streams[stream.name].words, FRAMES)
-        found.append(decode(values, model.get_tensor_datatype(stream.layout.tensor)))
+    found = [
+        layout_values(stream.layout, result.streams[stream.name].words, FRAMES) for stream in design.outputs
+    ]
     return found, expected

@@ -11,7 +11,6 @@ from brainsmith.rtl.package.frame_order import (
     as_frames,
     find_order,
     stored_type,
-    value_range,
 )
 from brainsmith.rtl.stitching.design import Layout
 
@@ -116,7 +115,7 @@ def test_what_does_not_fit_is_refused(what):
 @given(bits=st.integers(1, 62), signed=st.booleans())
 def test_a_stored_type_holds_all_values_of_a_stream(bits, signed):
     layout = Layout("x", (1,), 1, bits, signed)
-    low, high = value_range(layout)
+    low, high = layout.span
     assert high - low == (1 << bits) - 1
     info = np.iinfo(stored_type(layout))
     assert info.min <= low and high <= info.max

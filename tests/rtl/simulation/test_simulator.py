@@ -270,7 +270,9 @@ def test_one_kernel_runs_two_million_cycles_a_second(build, library, tmp_path):
     frames = layer.random_input(np.random.default_rng(2), 20_000)
     beats = layer.input_beats(frames)
     simulator = build(layer.plan(library))
-    begin = time.process_time()  # on a busy machine a second of the clock may be a tenth of one of the processor
+    begin = (
+        time.process_time()
+    )  # on a busy machine a second of the clock may be a tenth of one of the processor
     result = simulator.run({"in0_V": beats}, {"out0_V": len(beats)}, idle=["in1_V"])
     assert result.cycles / (time.process_time() - begin) > 500_000  # benchmarks measure the real figure
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from brainsmith.rtl.sizing.adjustable import usual_capacities
-from brainsmith.rtl.sizing.fifos import random_frames, size_fifos
+from brainsmith.rtl.sizing.fifos import size_fifos
 from brainsmith.rtl.sizing.hardware import held
 from brainsmith.rtl.sizing.runs import Runner
 from brainsmith.rtl.sizing.shrink import Budget
+from brainsmith.rtl.verification.frames import random_frames
 
 
 def sized(design, simulations, **arguments):

@@ -4,9 +4,9 @@ import pytest
 
 from brainsmith.errors import SimulationStalledError
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
-from brainsmith.rtl.sizing.fifos import random_frames
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge, steady
 from brainsmith.rtl.sizing.runs import Runner
+from brainsmith.rtl.verification.frames import random_frames
 
 FRAMES = 12
 

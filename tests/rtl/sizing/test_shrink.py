@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.rtl.sizing.adjustable import usual_capacities
-from brainsmith.rtl.sizing.fifos import random_frames
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.hardware import depth_of, held, next_smaller
 from brainsmith.rtl.sizing.runs import Runner
 from brainsmith.rtl.sizing.shrink import Budget, BudgetSpentError, Rate, shrink
+from brainsmith.rtl.verification.frames import random_frames
 
 NAMES = ("a", "b", "c", "d")
 vectors = st.fixed_dictionaries({name: st.integers(2, 700) for name in NAMES})
@@ -40,7 +40,7 @@ def test_what_is_needed_is_found(depths, needed, bits):
     done = shrink(start, bits, keeps)
     assert done.minimal
     assert done.depths == {name: depth_of(beats, bits[name]) for name, beats in needed.items()}
-    assert len(asked) <= 12 * len(NAMES)
+    assert len(asked) <= 14 * len(NAMES)  # one, halving 517 beats, and one more in each pass
 
 
 @given(depths=vectors, bits=widths, random=st.randoms(use_true_random=False), data=st.data())

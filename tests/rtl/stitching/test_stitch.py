@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError, OutputError, RtlSourceError, SimulationError
 from brainsmith.plugin.processes import run
@@ -253,3 +254,15 @@ def test_what_the_library_lacks_is_said(layer, tmp_path, library):
     broken = type(library)(tmp_path, library.version)
     with pytest.raises(RtlSourceError, match=r"cannot be read"):
         stitched(layer.model, tmp_path / "code", library=broken)
+
+
+@pytest.mark.parametrize("kind", ["FLOAT32", "FIXED<8,4>", "SCALEDINT<8>"])
+def test_a_stream_of_what_is_no_integer_is_refused(layer, tmp_path, kind):
+    model = generate_layers(layer.model, tmp_path / "code", finn_layers.PART)
+    getCustomOp(model.graph.node[0]).set_nodeattr("inputDataType", kind)
+    with pytest.raises(BuildError) as caught:
+        stitch(model)
+    assert str(caught.value) == (
+        f"tensor 'x' is {kind}, and the streams of a design carry integers\n"
+        "  quantise it to integers, or leave the layers around it out of the accelerator"
+    )

@@ -34,6 +34,8 @@ def golden(stream: dict[str, Any]) -> np.ndarray[Any, Any]:
 def word(lanes: np.ndarray[Any, Any], layout: dict[str, Any]) -> int:
     """Return the lanes of a beat as one number: the first lies in the lowest bits, in two's complement."""
     mask = (1 << layout["lane_bits"]) - 1
+    if layout["bipolar"]:
+        lanes = lanes > 0
     return sum((int(lane) & mask) << (at * layout["lane_bits"]) for at, lane in enumerate(lanes))
 
 
