@@ -33,19 +33,20 @@ def component_xml(design: Design, sources: Sequence[str], memories: Sequence[str
         design: Whose ports and streams it describes.
         sources: In the order of compilation, relative to the description.
         memories: The contents that the sources load, relative to the description.
-        facts: The clock is among them.
+        facts: The part and the clock are among them.
     """
     ElementTree.register_namespace("spirit", SPIRIT)
     ElementTree.register_namespace("xilinx", XILINX)
     ElementTree.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
     root = ElementTree.Element(_tag("component"))
     _texts(root, vendor=VENDOR, library=LIBRARY, name=design.top, version=VERSION)
-    _interfaces(_add(root, "busInterfaces"), design, facts)
+    _interfaces(_add(root, "busInterfaces"), design)
     _model(_add(root, "model"), design)
     file_sets = _add(root, "fileSets")
     for view in (SYNTHESIS, SIMULATION):
         _file_set(file_sets, view, sources, memories)
-    _texts(root, description="A quantised neural network as a dataflow accelerator, made by BrainSmith")
+    made = f"made by BrainSmith for a clock of {1000 / facts.period:g} MHz"
+    _texts(root, description=f"A quantised neural network as a dataflow accelerator, {made}")
     name = _parameter(_add(root, "parameters"), "PARAM_VALUE", "Component_Name", f"{design.top}_v1_0")
     name.attrib |= {_tag("resolve"): "user", _tag("order"): "1"}
     core = ElementTree.SubElement(_add(root, "vendorExtensions"), f"{{{XILINX}}}coreExtensions")
@@ -54,10 +55,14 @@ def component_xml(design: Design, sources: Sequence[str], memories: Sequence[str
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _interfaces(parent: Element, design: Design, facts: Facts) -> None:
+def _interfaces(parent: Element, design: Design) -> None:
+    """Add streams, reset and clock.
+
+    None states a frequency: Vivado would refuse a block design whose clock differs from it by a hertz, and PLLs do.
+    """
     for kind, streams in (("slave", design.inputs), ("master", design.outputs)):
         for stream in streams:
-            _stream(parent, stream, kind, facts)
+            _stream(parent, stream, kind)
     reset = _interface(parent, RESET, (*_SIGNAL, "reset"), "slave", [("RST", RESET)])
     _parameter(_add(reset, "parameters"), _group(RESET), "POLARITY", "ACTIVE_LOW")
     clock = _interface(parent, CLOCK, (*_SIGNAL, "clock"), "slave", [("CLK", CLOCK)])
@@ -65,10 +70,9 @@ def _interfaces(parent: Element, design: Design, facts: Facts) -> None:
     names = ":".join(stream.name for stream in (*design.inputs, *design.outputs))
     _parameter(parameters, _group(CLOCK), "ASSOCIATED_BUSIF", names)
     _parameter(parameters, _group(CLOCK), "ASSOCIATED_RESET", RESET)
-    _parameter(parameters, _group(CLOCK), "FREQ_HZ", facts.frequency)
 
 
-def _stream(parent: Element, stream: DesignStream, kind: str, facts: Facts) -> None:
+def _stream(parent: Element, stream: DesignStream, kind: str) -> None:
     ports = [(logical, f"{stream.name}_{physical}") for logical, physical in _PARTS]
     interface = _interface(parent, stream.name, _AXIS, kind, ports)
     parameters = _add(interface, "parameters")
@@ -81,7 +85,6 @@ def _stream(parent: Element, stream: DesignStream, kind: str, facts: Facts) -> N
         "HAS_TSTRB": 0,
         "HAS_TKEEP": 0,
         "HAS_TLAST": 0,
-        "FREQ_HZ": facts.frequency,
     }
     for name, value in numbers.items():
         _parameter(parameters, _group(stream.name), name, value)

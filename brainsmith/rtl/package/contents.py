@@ -51,8 +51,3 @@ class Facts:
     licences: Mapping[str, str] = field(default_factory=dict)
     host: tuple[str, ...] = ()
     version: str = __version__
-
-    @property
-    def frequency(self) -> int:
-        """The clock in hertz."""
-        return round(1e9 / self.period)

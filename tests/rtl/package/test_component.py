@@ -86,13 +86,18 @@ def test_its_interfaces_are_streams_a_clock_and_a_reset(root, small):
     for stream in (*small.design.inputs, *small.design.outputs):
         parameters = interfaces[stream.name][2]
         assert parameters["TDATA_NUM_BYTES"] == str(stream.bits // 8)
-        assert parameters["FREQ_HZ"] == "200000000"
     assert interfaces["ap_rst_n"][2] == {"POLARITY": "ACTIVE_LOW"}
     assert interfaces["ap_clk"][2] == {
         "ASSOCIATED_BUSIF": "s_axis_0:m_axis_0",
         "ASSOCIATED_RESET": "ap_rst_n",
-        "FREQ_HZ": "200000000",
     }
+
+
+def test_no_interface_binds_its_user_to_a_frequency(root):
+    assert "FREQ_HZ" not in texts(root, ".//s:parameter/s:name")
+    assert texts(root, "s:description") == [
+        "A quantised neural network as a dataflow accelerator, made by BrainSmith for a clock of 200 MHz"
+    ]
 
 
 def test_its_file_sets_name_each_file_once_and_in_order(root, folder):
