@@ -137,16 +137,22 @@ def _speed(design: Design, facts: Facts) -> str:
     if not measured:
         return f"{text}. These are FINN's estimates: the circuit was not simulated."
     estimates = f"FINN's estimates are {design.interval:,} and {design.latency:,}"
-    return f"{text}. Both were measured in simulation of the RTL; {estimates}.{_checked(found)}"
+    return f"{text}. Both were measured in simulation of the RTL; {estimates}.{_checked(design, found)}"
 
 
-def _checked(found: Mapping[str, Any]) -> str:
+def _checked(design: Design, found: Mapping[str, Any]) -> str:
     frames, stalled = found.get("frames"), found.get("stalled_frames")
     if frames is None or stalled is None:
         return ""
+    slices = any(layer.kernel.startswith(("MVAU", "VVAU")) for layer in design.layers)
+    cores = (
+        "\nThe matrix-vector cores ran as FINN's behavioural description, not as DSP slices."
+        if slices
+        else ""
+    )
     return (
         f"\n{frames:,} frames were compared with the golden model, {found.get('mismatches', 0):,} of them wrong; with "
-        f"random stalls at all ends\n{stalled:,}, and {found.get('stalled_mismatches', 0):,} wrong."
+        f"random stalls at all ends\n{stalled:,}, and {found.get('stalled_mismatches', 0):,} wrong.{cores}"
     )
 
 
