@@ -88,6 +88,11 @@ proc import_accelerator {package top part period words} {
     if {!$options(-ip) && [file exists $project]} {
         error "$project is there already: remove it, or name another folder with -project"
     }
+    # All accelerators have the same names of modules and of the core: another one would silently take its place.
+    if {$options(-ip) && [file exists $target]} {
+        error "$target has the sources of an accelerator already: remove it to replace that one, or name another folder\
+            with -project"
+    }
     set sources [copy_sources $package $target]
     if {$options(-ip)} {
         add_core $target

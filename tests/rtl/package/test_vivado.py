@@ -98,7 +98,23 @@ def test_it_adds_the_core_to_an_open_project(vivado, folder):
     assert description == (folder / "component.xml").read_text()
     for name in re.findall(r"<spirit:name>((?:hdl|memory)/[^<]*)<", description):
         assert (copies / name).is_file()
+
+
+def test_a_second_core_does_not_silently_replace_the_first(vivado):
+    calls, work = vivado("-ip")
+    copies = work / "vivado" / "finn_sources"
+    description = (copies / "component.xml").read_bytes()
+    (copies / "component.xml").write_bytes(b"the first")
+    assert vivado("-ip")[0] == [
+        [
+            f"error: {copies} has the sources of an accelerator already: remove it to replace that one, or name "
+            "another folder with -project"
+        ]
+    ]
+    assert (copies / "component.xml").read_bytes() == b"the first"
+    shutil.rmtree(copies)
     assert vivado("-ip")[0] == calls
+    assert (copies / "component.xml").read_bytes() == description
 
 
 def test_every_command_is_documented(vivado):
