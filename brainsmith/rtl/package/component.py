@@ -176,6 +176,9 @@ def _xilinx_core(parent: Element, top: str, part: str) -> None:
 
 
 _FAMILIES = (
+    (r"xczu\d+dr", "zynquplusRFSOC"),
+    (r"xcu(50|55[cn]|280)\b|xcvu(3[1357]|4[57]|57)p", "virtexuplusHBM"),
+    (r"xcvu2[79]p", "virtexuplus58g"),
     (r"xczu|xck2", "zynquplus"),
     (r"xc7z", "zynq"),
     (r"xcku\d+p", "kintexuplus"),
@@ -187,12 +190,14 @@ _FAMILIES = (
     (r"xc7k", "kintex7"),
     (r"xc7v", "virtex7"),
     (r"xc7s", "spartan7"),
-    (r"xcv[cpmeh]", "versal"),
 )
 
 
 def family_of(part: str) -> str:
-    """Return Vivado's name of a part's family; empty if it is not known, then Vivado offers the core for all."""
+    """Return Vivado's name of a part's family; empty if it is not known, then Vivado offers the core for all.
+
+    Versal is not: it is several families, whose names Vivado has changed.
+    """
     return next((family for pattern, family in _FAMILIES if re.match(pattern, part.lower())), "")
 
 

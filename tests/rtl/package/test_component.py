@@ -1,12 +1,13 @@
 """component.xml against the IEEE's schema, and against the design as another reader of SystemVerilog sees it."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from brainsmith.rtl.package.component import SPIRIT, family_of, file_type
+from brainsmith.rtl.package.component import SPIRIT, XILINX, component_xml, family_of, file_type
 from tests.rtl.package.packed import PART
 
 NAMES = {"s": SPIRIT}
@@ -121,8 +122,20 @@ def test_its_file_sets_name_each_file_once_and_in_order(root, folder):
         (PART, "zynquplus"), ("xck26-sfvc784-2LV-c", "zynquplus"), ("xc7z020clg400-1", "zynq"),
         ("xcku3p-ffva676-1-e", "kintexuplus"), ("xcu250-figd2104-2L-e", "virtexuplus"),
         ("xcvu9p-flga2104-2-i", "virtexuplus"), ("xcku040-ffva1156-2-e", "kintexu"),
-        ("xc7a100tcsg324-1", "artix7"), ("xcvc1902-vsva2197-2MP-e-S", "versal"), ("ice40", ""),
+        ("xc7a100tcsg324-1", "artix7"), ("xcvc1902-vsva2197-2MP-e-S", ""), ("ice40", ""),
+        ("xczu28dr-ffvg1517-2-e", "zynquplusRFSOC"), ("xcu50-fsvh2104-2-e", "virtexuplusHBM"),
+        ("xcu55c-fsvh2892-2L-e", "virtexuplusHBM"), ("xcu280-fsvh2892-2L-e", "virtexuplusHBM"),
+        ("xcu200-fsgd2104-2-e", "virtexuplus"), ("xcvu37p-fsvh2892-2-e", "virtexuplusHBM"),
+        ("xcvu57p-fsvk2892-2-e", "virtexuplusHBM"), ("xcvu29p-figd2104-2-e", "virtexuplus58g"),
+        ("xcvu35p-fsvh2104-1-e", "virtexuplusHBM"), ("xcvu3p-ffvc1517-2-i", "virtexuplus"),
     ],
 )  # fmt: skip
 def test_the_family_of_a_part(part, family):
     assert family_of(part) == family
+
+
+def test_a_part_of_an_unknown_family_restricts_the_core_to_none(small):
+    families = f"{{{XILINX}}}supportedFamilies"
+    for part, named in ((PART, True), ("xcvc1902-vsva2197-2MP-e-S", False)):
+        text = component_xml(small.design, (), (), replace(small.facts(), part=part))
+        assert (ElementTree.fromstring(text.encode()).find(f".//{families}") is not None) is named
