@@ -18,6 +18,9 @@ FINN_LAYERS = "finn.custom_op.fpgadataflow"
 PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChannels")}
 """What folding may raise in a kernel that FINN does not know, and the attributes that give the limit."""
 
+ROWS = {"MVAU_rtl": "MH", "VVAU_rtl": "Channels"}
+"""Layers that are FINN's matrix-vector unit, and the attribute that limits their PE."""
+
 
 @step(
     name="fold",
@@ -29,9 +32,9 @@ PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChanne
 def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Fold a specialised model to `cfg.target_fps`; without a rate, leave it as it is.
 
-    No RTL matrix-vector unit takes a whole row at once (SIMD = MW): FINN's `mvu_vvu_axi` then loses data when
-    its output stalls. It gets a smaller SIMD and more PE instead. Bit widths are minimised afterwards, since
-    the accumulators of RTL and HLS layers differ.
+    No RTL matrix-vector unit takes a whole row or window at once (SIMD = MW, or the size of Kernel): FINN's
+    `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead. Bit widths
+    are minimised afterwards, since the accumulators of RTL and HLS layers differ.
     """
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
@@ -84,17 +87,19 @@ def _cycles_per_frame(cfg: Any) -> int | None:
 
 
 def _avoid_whole_rows(model: ModelWrapper, cycles: int) -> None:
-    """Give RTL matrix-vector units whose SIMD is the whole row the next smaller one, and more PE."""
+    """Give RTL matrix-vector units whose SIMD is all that a result needs the next smaller one, and more PE."""
     from qonnx.custom_op.registry import getCustomOp
 
+    from brainsmith.rtl.stitching.suitable import dot_length
+
     for node in model.graph.node:
-        if node.op_type != "MVAU_rtl":
+        if node.op_type not in ROWS:
             continue
         layer = getCustomOp(node)
-        width = layer.get_nodeattr("MW")
+        width = dot_length(layer)
         if width > 1 and layer.get_nodeattr("SIMD") == width:
             layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
-            _raise(layer, "PE", layer.get_nodeattr("MH"), cycles)
+            _raise(layer, "PE", layer.get_nodeattr(ROWS[node.op_type]), cycles)
 
 
 def _fold_own(model: ModelWrapper, cycles: int) -> None:

@@ -1,7 +1,10 @@
 import pytest
+from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.plugins import steps
+from brainsmith.steps.fold import _avoid_whole_rows
 from tests.steps.conftest import Graph, digits_model, integers
 from tests.steps.test_specialize import hardware, own_kernel
 
@@ -34,6 +37,17 @@ def test_no_rtl_product_takes_a_whole_row_at_once(config):
     model = steps.fold(specialized(graph.model(1, 6), config), config)
     ((pe, simd),) = folding(model)
     assert (pe, simd) == (6, 4)
+
+
+@pytest.mark.parametrize(("kernel", "before", "after"), [([3, 3], 9, (6, 3)), ([1, 1], 1, (1, 1))])
+def test_no_rtl_window_is_taken_at_once(kernel, before, after):
+    node = helper.make_node(
+        "VVAU_rtl", ["x", "w"], ["y"], domain="finn.custom_op.fpgadataflow.rtl", PE=1, SIMD=before, Channels=6,
+        Kernel=kernel, Dim=[4, 4],
+    )  # fmt: skip
+    model = ModelWrapper(helper.make_model(helper.make_graph([node], "window", [], [])))
+    _avoid_whole_rows(model, 1)
+    assert folding(model, "VVAU_rtl") == [after]
 
 
 def test_a_node_on_the_host_does_not_disturb_folding(config):

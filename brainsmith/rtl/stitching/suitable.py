@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 RTL_DOMAIN = "finn.custom_op.fpgadataflow.rtl"
 """Where FINN's own passes look for RTL layers; a plugin's layers of other domains are generated alike."""
+
+_DOTS = {"MVAU_rtl": "MW", "VVAU_rtl": "Kernel"}
+"""Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and what says how many products are one result."""
+
+_LIMITS = {"MVAU_rtl": "MW", "VVAU_rtl": "the size of Kernel"}
 
 
 def is_rtl(node: NodeProto) -> bool:
@@ -46,16 +52,18 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
     Raises:
         BuildError: All layers that are so.
     """
-    # FINN's matrix-vector unit overflows its output queue under back-pressure if it takes all columns in one cycle.
-    wrong = [
-        name
-        for name, node in nodes.items()
-        if node.onnx_node.op_type == "MVAU_rtl" and node.get_nodeattr("SIMD") == node.get_nodeattr("MW")
-    ]
+    wrong = [name for name, node in nodes.items() if dot_length(node) and _takes_all(node)]
+    lower = [name for name in wrong if dot_length(nodes[name]) > 1]
+    if lower:
+        raise BuildError(
+            f"SIMD must be less than {_limits(nodes, lower)}, not equal to it, in {', '.join(lower)}: FINN's "
+            "matrix-vector unit loses results then when its output is held back\n  fold these layers with a lower SIMD"
+        )
     if wrong:
         raise BuildError(
-            f"SIMD must be less than MW, not equal to it, in {', '.join(wrong)}: FINN's matrix-vector unit loses "
-            "results then when its output is held back\n  fold these layers with a lower SIMD"
+            f"{', '.join(wrong)} cannot be built: a result is one product there ({_limits(nodes, wrong)} is 1), so one "
+            "may come in every cycle, and FINN's matrix-vector unit loses results then when its output is held back; "
+            "no folding avoids it\n  make the layer wider, or end the model before it"
         )
     pumped = [
         name
@@ -68,6 +76,31 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
             f"pumpedCompute and pumpedMemory must be 0 in {', '.join(dict.fromkeys(pumped))}: a stitched design "
             "has no clock of twice the rate"
         )
+
+
+def dot_length(layer: Any) -> int:
+    """Return how many products FINN's matrix-vector unit adds up to one result in a layer; 0 if it is another layer.
+
+    Args:
+        layer: QONNX's instance of a node.
+    """
+    attribute = _DOTS.get(layer.onnx_node.op_type)
+    return prod(_values(layer.get_nodeattr(attribute))) if attribute else 0
+
+
+def _takes_all(layer: Any) -> bool:
+    """Tell whether a layer takes all that one result needs in one cycle: the unit's output queue is too short then."""
+    return dot_length(layer) == layer.get_nodeattr("SIMD")
+
+
+def _limits(nodes: Mapping[str, Any], names: list[str]) -> str:
+    """Name what SIMD must stay below in some layers."""
+    kinds = {nodes[name].onnx_node.op_type for name in names}
+    return " or ".join(text for kind, text in _LIMITS.items() if kind in kinds)
+
+
+def _values(attribute: Any) -> list[int]:
+    return [int(attribute)] if isinstance(attribute, int) else [int(value) for value in attribute]
 
 
 def _what_to_do(node: NodeProto) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError, OutputError, RtlSourceError, SimulationError
@@ -15,6 +16,7 @@ from brainsmith.rtl.sizing.gauges import steady
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import DESIGN, End, Layer
 from brainsmith.rtl.stitching.stitch import stitch
+from brainsmith.rtl.stitching.suitable import check_attributes
 from brainsmith.rtl.stitching.top_module import plan_design, top_module
 from brainsmith.rtl.stitching.written import read_design, write_design
 from brainsmith.rtl.verification.frames import run_design
@@ -115,6 +117,45 @@ def test_a_folding_that_loses_results_is_refused(tmp_path):
     )
     with pytest.raises(BuildError, match=r"^SIMD must be less than MW, not equal to it, in MVAU_rtl_0: "):
         stitched(layer.model, tmp_path / "code")
+
+
+@pytest.mark.parametrize(
+    ("op_type", "attributes", "message"),
+    [
+        ("MVAU_rtl", {"MW": 4, "SIMD": 2}, None),
+        ("VVAU_rtl", {"Kernel": [3, 3], "SIMD": 3}, None),
+        (
+            "VVAU_rtl",
+            {"Kernel": [3, 3], "SIMD": 9},
+            "SIMD must be less than the size of Kernel, not equal to it, in layer: FINN's matrix-vector unit loses "
+            "results then when its output is held back\n  fold these layers with a lower SIMD",
+        ),
+        (
+            "VVAU_rtl",
+            {"Kernel": [1, 1], "SIMD": 1},
+            "layer cannot be built: a result is one product there (the size of Kernel is 1), so one may come in every "
+            "cycle, and FINN's matrix-vector unit loses results then when its output is held back; no folding avoids "
+            "it\n  make the layer wider, or end the model before it",
+        ),
+        (
+            "MVAU_rtl",
+            {"MW": 1, "SIMD": 1},
+            "layer cannot be built: a result is one product there (MW is 1), so one may come in every cycle, and "
+            "FINN's matrix-vector unit loses results then when its output is held back; no folding avoids it\n"
+            "  make the layer wider, or end the model before it",
+        ),
+    ],
+)
+def test_every_layer_of_the_unit_that_loses_results_is_refused(op_type, attributes, message):
+    node = helper.make_node(
+        op_type, ["x", "w"], ["y"], domain="finn.custom_op.fpgadataflow.rtl", PE=1, **attributes
+    )
+    if message is None:
+        check_attributes({"layer": getCustomOp(node)})
+        return
+    with pytest.raises(BuildError) as caught:
+        check_attributes({"layer": getCustomOp(node)})
+    assert str(caught.value) == message
 
 
 def test_a_layer_without_rtl_is_named(layer, tmp_path):
