@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.synthesis.families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
+    from brainsmith.rtl.synthesis.report import SynthesisReport
 
 
 def check_slices(piece: Piece, cells: Mapping[str, int], family: Family) -> list[str]:
@@ -47,6 +48,20 @@ def check_slices(piece: Piece, cells: Mapping[str, int], family: Family) -> list
     if expected is not None and found != expected:
         return [f"{piece.name} has {found} DSP slices, and the parameters of its core say {expected}"]
     return []
+
+
+def check_whole(report: SynthesisReport) -> None:
+    """Refuse figures of a whole design that lost the DSP slices that its layers have.
+
+    Raises:
+        BuildError: Layers have some, and the whole design has none.
+    """
+    alone = sum(layer.used.dsp for layer in report.layers)
+    if alone and not report.used.dsp:
+        raise BuildError(
+            f"the whole design was synthesised without a DSP slice, and its layers have {alone:,} alone: they got "
+            "lost, so the figures cannot be believed\n  please report this with the design's sources"
+        )
 
 
 def _expected(piece: Piece) -> int | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 SHIFT_REGISTERS = ("SRL16E", "SRLC32E")
 _APART = 0.1
+_COMPARED = {"lut": "LUTs", "ff": "flip-flops", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP"}
 
 
 def notes_on(report: SynthesisReport, family: Family, cells: Mapping[str, int]) -> tuple[str, ...]:
@@ -61,12 +62,14 @@ def _not_modelled(report: SynthesisReport) -> list[str]:
 
 def _sum(report: SynthesisReport) -> list[str]:
     alone, whole = report.parts_sum, report.used
-    pairs = [("LUTs", alone.lut, whole.lut), ("flip-flops", alone.ff, whole.ff)]
+    pairs = [(label, getattr(alone, name), getattr(whole, name)) for name, label in _COMPARED.items()]
     apart = [
-        f"{one:,} {what} instead of {other:,}"
-        for what, one, other in pairs
+        f"{one:,} {label} instead of {other:,}"
+        for label, one, other in pairs
         if abs(one - other) > _APART * max(other, 1)
     ]
     if not apart:
         return []
-    return [f"Layers and FIFOs synthesised alone add up to {' and '.join(apart)} of the whole design"]
+    *others, last = apart
+    text = f"{', '.join(others)} and {last}" if others else last
+    return [f"Layers and FIFOs synthesised alone add up to {text} of the whole design"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.synthesis.cells import cost
-from brainsmith.rtl.synthesis.checks import check_slices
+from brainsmith.rtl.synthesis.checks import check_slices, check_whole
 from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.notes import notes_on
@@ -64,7 +64,7 @@ def synthesise(
 
     Raises:
         BuildError: The part is of no known family, Yosys refuses a layer, or a layer that computes in DSP slices has
-            none.
+            none, alone or in the whole design.
         RtlSourceError: FINN's library is not what the rules for synthesis expect.
         ToolError: pyosys is missing.
     """
@@ -92,6 +92,7 @@ def synthesise(
         seconds=round(sum({id(one.mapped): one.mapped.seconds for one in done}.values()), 1),
         peak_mb=max(one.mapped.peak_mb for one in done),
     )
+    check_whole(report)
     return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
 
 

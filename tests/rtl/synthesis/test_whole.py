@@ -1,0 +1,64 @@
+"""The whole design beside the sum of its parts: what differs is said, and what got lost is refused."""
+
+import pytest
+
+from brainsmith.errors import BuildError
+from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.synthesis.checks import check_whole
+from brainsmith.rtl.synthesis.families import family_of
+from brainsmith.rtl.synthesis.notes import notes_on
+from brainsmith.rtl.synthesis.report import FifoFigures, LayerFigures, SynthesisReport
+
+PART = "xczu7ev-ffvc1156-2-e"
+
+
+def report(whole, layer, fifo=None):
+    """Return what a design of one layer, and one FIFO, needs."""
+    layers = (LayerFigures("MVAU_rtl_0", "MVAU_rtl", layer, None, 1.0),)
+    fifos = (FifoFigures("stream_0", 8, 64, fifo or Resources()),)
+    return SynthesisReport(PART, "xcup", "pyosys", whole, layers, fifos, (), 1.0, 100)
+
+
+def sums(found):
+    notes = notes_on(found, family_of(PART), {})
+    return [note for note in notes if note.startswith("Layers and FIFOs synthesised alone")]
+
+
+def test_what_adds_up_needs_no_note():
+    parts = Resources(lut=900, ff=400, bram18=2, dsp=8, uram=1)
+    assert (
+        sums(
+            report(Resources(lut=1000, ff=404, bram18=3, dsp=8, uram=1), parts, Resources(lut=100, bram18=1))
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (Resources(100, 0, 100, 2, 8, 1), "1 URAM instead of 0"),
+        (Resources(100, 0, 100, 3, 8, 0), "3 BRAM18 instead of 2"),
+        (Resources(100, 0, 100, 2, 9, 0), "9 DSP instead of 8"),
+        (Resources(120, 0, 80, 2, 8, 0), "120 LUTs instead of 100 and 80 flip-flops instead of 100"),
+        (
+            Resources(1200, 0, 100, 0, 4, 0),
+            "1,200 LUTs instead of 100, 0 BRAM18 instead of 2 and 4 DSP instead of 8",
+        ),
+    ],
+)
+def test_each_resource_that_differs_is_named(parts, said):
+    assert sums(report(Resources(100, 0, 100, 2, 8, 0), parts)) == [
+        f"Layers and FIFOs synthesised alone add up to {said} of the whole design"
+    ]
+
+
+def test_slices_that_got_lost_in_the_whole_design_are_refused():
+    with pytest.raises(BuildError) as caught:
+        check_whole(report(Resources(lut=100), Resources(lut=100, dsp=8)))
+    assert str(caught.value) == (
+        "the whole design was synthesised without a DSP slice, and its layers have 8 alone: they got lost, so the "
+        "figures cannot be believed\n  please report this with the design's sources"
+    )
+    check_whole(report(Resources(dsp=7), Resources(dsp=8)))
+    check_whole(report(Resources(lut=100), Resources(lut=100)))
