@@ -21,6 +21,8 @@ def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
 def synthesis_line(synthesis: dict[str, Any]) -> str:
     """Return what a synthesis needs of the part; `synthesis` as in `report.json`."""
     names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "dsp": "DSP"}
+    if synthesis["uram"]:
+        names["uram"] = "URAM"
     figures = ", ".join(f"{count(synthesis[key])} {name}" for key, name in names.items())
     made = " by ".join(part for part in (synthesis["family"], synthesis["tool"]) if part)
     return f"{figures} ({made})" if made else figures

@@ -17,7 +17,8 @@ Fields: TypeAlias = "dict[str, Any]"
 
 PLAN = "rtl/design/design.json"
 FIFOS, SIMULATION, SYNTHESIS = (f"report/rtl_{name}.json" for name in ("fifos", "simulation", "synthesis"))
-RESOURCES = ("lut", "lutram", "ff", "bram18", "dsp")
+RESOURCES = ("lut", "lutram", "ff", "bram18", "uram", "dsp")
+_PLACED = ("fmax_mhz", "lut", "ff", "bram", "dsp", "seconds")
 _ENDS = ("input", "output")
 _MEASURED = (
     "frames", "mismatches", "stalled_frames", "stalled_mismatches", "interval_cycles", "interval_estimate",
@@ -80,6 +81,7 @@ def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> Fields | None
         "tool": _text(found.get("tool")),
         **{name: _number(found.get(name)) for name in RESOURCES},
         "notes": [str(note) for note in _list(found.get("notes"))],
+        "place": _placed(_fields(found.get("place"))),
         "layers": [_synthesised(layer, estimates) for layer in _entries(found.get("layers"))],
         "fifos": [
             {
@@ -89,6 +91,13 @@ def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> Fields | None
             for fifo in _entries(found.get("fifos"))
         ],
     }
+
+
+def _placed(found: Fields) -> Fields | None:
+    """Return where the design was placed and routed besides, and its clock there; None if it was not."""
+    if not found:
+        return None
+    return {"device": _text(found.get("device")), **{name: _number(found.get(name)) for name in _PLACED}}
 
 
 def _alone(layer: Fields) -> Fields:

@@ -11,7 +11,9 @@ from brainsmith.web.content import Fields, fields, first_text, items, text
 from brainsmith.web.elements import cell, section, sentence, table
 from brainsmith.web.figures import number
 
-RESOURCES = {"lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "dsp": "DSP"}
+RESOURCES = {
+    "lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP",
+}  # fmt: skip
 _ESTIMATED = ("lut", "bram18", "dsp")
 _MEMORIES = "FINN's estimate of a layer includes the memory of its weights, which has a row of its own here."
 _NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended before."
@@ -27,7 +29,7 @@ def synthesis_section(synthesis: object) -> Markup:
     if not found:
         return section("synthesis", "Synthesis", sentence(_NONE))
     layers = [fields(layer) for layer in items(found.get("layers"))]
-    stated = [text(note) for note in items(found.get("notes"))]
+    stated = [text(note) for note in items(found.get("notes"))] + _placed(fields(found.get("place")))
     if any(first_text(layer, "kernel") == MEMORY for layer in layers):
         stated.append(_MEMORIES)
     notes = [tag("li", note) for note in stated]
@@ -47,6 +49,19 @@ def _note(found: Fields, layers: Sequence[Fields]) -> str:
         f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, each alone, without place and route; FINN's "
         "analytic estimates beside. The whole design is optimised together, so the others need not add up to it."
     )
+
+
+def _placed(found: Fields) -> list[str]:
+    """Say what clock the design reaches on the part that open tools can place on, if it was placed there."""
+    clock, device = number(found.get("fmax_mhz")), first_text(found, "device")
+    if clock is None or not device:
+        return []
+    names = {"lut": "LUTs of four inputs", "ff": "flip-flops", "bram": "block RAMs", "dsp": "multipliers"}
+    used = ", ".join(f"{figures.count(number(found.get(key)))} {name}" for key, name in names.items())
+    return [
+        f"Placed and routed on {device} the design reaches {figures.count(clock)} MHz, with {used}. That is no forecast "
+        "for the part that it was built for."
+    ]
 
 
 def _table(found: Fields, layers: Sequence[Fields]) -> Markup:

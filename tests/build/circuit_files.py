@@ -86,18 +86,21 @@ SIMULATION = {
 SYNTHESIS = {
     "family": "xcup",
     "tool": "Yosys 0.70",
-    "lut": 4312, "lutram": 64, "ff": 5120, "bram18": 3, "dsp": 8,
+    "lut": 4312, "lutram": 64, "ff": 5120, "bram18": 3, "uram": 2, "dsp": 8,
     "notes": ["a shallow FIFO counts as flip-flops"],
+    "place": {
+        "device": "ecp5-85k", "fmax_mhz": 61.4, "lut": 5210, "ff": 4821, "bram": 6, "dsp": 12, "seconds": 214.5,
+    },
     "layers": [
         {
-            "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "dsp": 8,
-            "estimate": {"lut": None, "bram18": 3, "dsp": 4}, "seconds": 7.2,
+            "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "uram": 2,
+            "dsp": 8, "estimate": {"lut": None, "bram18": 3, "dsp": 4}, "seconds": 7.2,
         },
     ],
     "fifos": [
         {
             "name": "Thresholding_rtl_0_out0_V", "bits": 32, "depth": 7,
-            "lut": 48, "lutram": 32, "ff": 40, "bram18": 0, "dsp": 0,
+            "lut": 48, "lutram": 32, "ff": 40, "bram18": 0, "uram": 0, "dsp": 0,
         },
     ],
 }  # fmt: skip

@@ -55,6 +55,11 @@ def test_the_synthesis(tmp_path):
     assert read_synthesis(write_circuit(tmp_path)) == SYNTHESIS
 
 
+def test_a_design_that_was_not_placed(tmp_path):
+    found = {key: value for key, value in SYNTHESIS.items() if key != "place"}
+    assert read_synthesis(write_circuit(tmp_path, rtl_synthesis=found)) == {**found, "place": None}
+
+
 def test_an_estimate_that_the_synthesis_does_not_have_is_that_of_the_layers(tmp_path):
     layer = {key: value for key, value in SYNTHESIS["layers"][0].items() if key != "estimate"}
     write_circuit(tmp_path, rtl_synthesis={**SYNTHESIS, "layers": [layer]})

@@ -118,7 +118,7 @@ def test_the_summary_of_a_circuit(tmp_path):
         "(held back: input 31%, output 29% of the cycles)",
         "measured   512 per frame (estimated 512), 640 latency (estimated 576)",
         "FIFOs      1 with 224 bits",
-        "synthesis  4,312 LUT, 5,120 FF, 3 BRAM18, 8 DSP (xcup by Yosys 0.70)",
+        "synthesis  4,312 LUT, 5,120 FF, 3 BRAM18, 8 DSP, 2 URAM (xcup by Yosys 0.70)",
         f"output     {tmp_path}",
         f"package    {tmp_path}/accelerator",
     ]

@@ -61,17 +61,25 @@ RTL: dict[str, Any] = {
 SYNTHESIS: dict[str, Any] = {
     "family": "xcup",
     "tool": "Yosys 0.70",
-    "lut": 4312, "lutram": 64, "ff": 5120, "bram18": 3, "dsp": 8,
+    "lut": 4312, "lutram": 64, "ff": 5120, "bram18": 3, "uram": 2, "dsp": 8,
     "notes": ["a shallow FIFO counts as flip-flops"],
+    "place": {
+        "device": "ecp5-85k", "fmax_mhz": 61.4, "lut": 5210, "ff": 4821, "bram": 6, "dsp": 12, "seconds": 214.5,
+    },
     "layers": [
         {
-            "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "dsp": 8,
-            "estimate": {"lut": None, "bram18": 11, "dsp": 16}, "seconds": 7.2,
+            "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "uram": 0,
+            "dsp": 8, "estimate": {"lut": None, "bram18": 11, "dsp": 16}, "seconds": 7.2,
         },
         {
             "name": "MVAU_rtl_0_memory", "kernel": "memstream", "lut": 500, "lutram": 64, "ff": 99, "bram18": 3,
-            "dsp": 0, "estimate": {}, "seconds": 1.8,
+            "uram": 2, "dsp": 0, "estimate": {}, "seconds": 1.8,
         },
     ],
-    "fifos": [{"name": "s_axis_0", "bits": 8, "depth": 2, "lut": 9, "lutram": 8, "ff": 7, "bram18": 0, "dsp": 0}],
+    "fifos": [
+        {
+            "name": "s_axis_0", "bits": 8, "depth": 2, "lut": 9, "lutram": 8, "ff": 7, "bram18": 0, "uram": 0,
+            "dsp": 0,
+        },
+    ],
 }  # fmt: skip

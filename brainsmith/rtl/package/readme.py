@@ -160,14 +160,27 @@ def _resources(facts: Facts) -> str:
     found = facts.synthesised
     if not found:
         return "## Resources\n\nNot known: the circuit was not synthesised."
-    names = (("lut", "LUT"), ("lutram", "LUTRAM"), ("ff", "FF"), ("bram18", "BRAM18"), ("dsp", "DSP"))
+    names = (
+        ("lut", "LUT"), ("lutram", "LUTRAM"), ("ff", "FF"), ("bram18", "BRAM18"), ("uram", "URAM"), ("dsp", "DSP"),
+    )  # fmt: skip
     cells = [(label, f"{found[name]:,}") for name, label in names if name in found]
     heading = " | ".join(label for label, _ in cells)
     values = " | ".join(value for _, value in cells)
     notes = "".join(f"\n- {note}" for note in found.get("notes", ()))
     return (
         f"## Resources\n\nYosys gives for {found.get('family', facts.part)}:\n\n| {heading} |\n"
-        f"|{' --- |' * len(cells)}\n| {values} |" + (f"\n{notes}" if notes else "")
+        f"|{' --- |' * len(cells)}\n| {values} |" + (f"\n{notes}" if notes else "") + _placed(found)
+    )
+
+
+def _placed(found: Mapping[str, Any]) -> str:
+    place = found.get("place")
+    if not place:
+        return ""
+    return (
+        f"\n\nPlaced and routed by nextpnr on {place['device']} it reaches {place['fmax_mhz']:g} MHz, with "
+        f"{place['lut']:,} LUTs of four inputs,\n{place['ff']:,} flip-flops, {place['bram']:,} block RAMs and "
+        f"{place['dsp']:,} multipliers. That is no forecast for the part that it was built for."
     )
 
 

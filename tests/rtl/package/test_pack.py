@@ -167,7 +167,10 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
             "frames": 360, "mismatches": 0, "stalled_frames": 1080, "stalled_mismatches": 0,
             "interval_cycles": 96.0, "latency_cycles": 131,
         },
-        synthesised={"family": "UltraScale+", "lut": 1234, "ff": 88, "dsp": 0, "notes": ["FIFOs: corrected"]},
+        synthesised={
+            "family": "UltraScale+", "lut": 1234, "ff": 88, "uram": 2, "dsp": 0, "notes": ["FIFOs: corrected"],
+            "place": {"device": "ecp5-85k", "fmax_mhz": 61.4, "lut": 5210, "ff": 4821, "bram": 6, "dsp": 12, "seconds": 9},
+        },
         licences={"FINN.txt": "the licence"},
         host=("Mul_0 (Mul)",),
     )  # fmt: skip
@@ -179,7 +182,14 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
     assert "Both were measured in simulation of the RTL; FINN's estimates are 96 and 96." in text
     assert "360 frames were compared with the golden model, 0 of them wrong; with random stalls" in text
     assert "\nThe matrix-vector cores ran as FINN's behavioural description, not as DSP slices.\n" in text
-    assert "| LUT | FF | DSP |\n| --- | --- | --- |\n| 1,234 | 88 | 0 |\n\n- FIFOs: corrected" in text
+    assert (
+        "| LUT | FF | URAM | DSP |\n| --- | --- | --- | --- |\n| 1,234 | 88 | 2 | 0 |\n\n- FIFOs: corrected\n"
+        in text
+    )
+    assert (
+        "Placed and routed by nextpnr on ecp5-85k it reaches 61.4 MHz, with 5,210 LUTs of four inputs,\n"
+        in text
+    )
     assert "Not in it, and left to the host: Mul_0 (Mul)." in text
     assert "BSD-3-Clause: `licenses/FINN.txt`." in text
     assert (folder / "licenses" / "FINN.txt").read_text() == "the licence"
