@@ -3,6 +3,7 @@
 // Compiled in one translation unit with the model, after it and after BRAINSMITH_PORTS. The structures are mirrored in
 // native.py; their fields go from large to small alignment, so that both sides lay them out alike.
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -79,6 +80,7 @@ struct RunState {
 
 thread_local std::string* messages = nullptr;
 thread_local bool fault = false;
+thread_local std::string* wave_failure = nullptr; // set while waveforms are written: then nothing may throw
 
 void note(const std::string& text) {
     if (messages && messages->size() < 16384) *messages += text;
@@ -107,7 +109,7 @@ public:
             wave_.reset(new VerilatedVcdC);
             top_->trace(wave_.get(), 99);
             wave_->open(trace);
-            if (!wave_->isOpen()) throw std::runtime_error(std::string("cannot write ") + trace);
+            if (!wave_->isOpen()) fail_waves(std::strerror(errno));
         }
 #else
         (void)trace;
@@ -115,11 +117,26 @@ public:
     }
 
     ~Simulation() {
+        try {
+            finish();
+        } catch (const std::exception&) { // whoever wanted to know has called it before
+        }
+    }
+
+    void finish() { // after it `waves_failed` is final
         listen();
+        if (finished_) return;
+        finished_ = true;
         top_->final();
 #ifdef BRAINSMITH_TRACE
-        if (wave_) wave_->close();
+        if (wave_) write_waves([this] { wave_->close(); });
 #endif
+    }
+
+    void fail(const char* what) {
+        listen();
+        note(std::string(what) + "\n");
+        fault_ = true;
     }
 
     void start(RunState& run) {
@@ -163,8 +180,27 @@ public:
     }
 
     std::string text;
+    std::string waves_failed; // why the waveforms are not whole; empty if they are
 
 private:
+    void fail_waves(const std::string& why) {
+        waves_failed = why;
+        fault_ = true;
+    }
+
+    // Verilator's writer closes its file after a failure only if vl_fatal returns; else its destructor tries again.
+    template <class Write> void write_waves(Write write) {
+        std::string failure;
+        wave_failure = &failure;
+        try {
+            write();
+        } catch (const std::exception& thrown) {
+            failure = thrown.what();
+        }
+        wave_failure = nullptr;
+        if (!failure.empty() && waves_failed.empty()) fail_waves(failure);
+    }
+
     void listen() {
         messages = &text;
         fault = fault_;
@@ -173,10 +209,10 @@ private:
     void eval() {
         top_->eval();
 #ifdef BRAINSMITH_TRACE
-        if (wave_) wave_->dump(context_->time());
+        if (wave_) write_waves([this] { wave_->dump(context_->time()); });
 #endif
         context_->timeInc(1);
-        fault_ = fault;
+        fault = fault_ = fault_ || fault;
     }
 
     void set(int32_t port, uint64_t value) {
@@ -282,7 +318,7 @@ private:
     std::unique_ptr<VerilatedContext> context_;
     std::unique_ptr<Vtop> top_;
     std::vector<Place> ports_;
-    bool fault_ = false;
+    bool fault_ = false, finished_ = false;
 #ifdef BRAINSMITH_TRACE
     std::unique_ptr<VerilatedVcdC> wave_;
 #endif
@@ -310,8 +346,12 @@ void vl_finish(const char* file, int line, const char* scope) VL_MT_UNSAFE { end
 void vl_stop(const char* file, int line, const char* scope) VL_MT_UNSAFE { end_with("$stop or $error", file, line, scope); }
 void vl_warn(const char* file, int line, const char*, const char* message) VL_MT_UNSAFE { end_with(message, file, line, ""); }
 void vl_fatal(const char* file, int line, const char*, const char* message) VL_MT_UNSAFE {
-    end_with(message, file, line, "");
-    throw std::runtime_error(message);
+    if (wave_failure) {
+        *wave_failure = message;
+        return;
+    }
+    fault = true;
+    throw std::runtime_error(std::string(file ? file : "") + ":" + std::to_string(line) + ": " + message);
 }
 
 BRAINSMITH_API Simulation* brainsmith_open(const char* trace, char* error, uint64_t error_size) {
@@ -327,7 +367,8 @@ BRAINSMITH_API int32_t brainsmith_start(Simulation* simulation, RunState* run) {
     try {
         simulation->start(*run);
         return RUNNING;
-    } catch (const std::exception&) {
+    } catch (const std::exception& failure) {
+        simulation->fail(failure.what());
         return FAULT;
     }
 }
@@ -335,9 +376,20 @@ BRAINSMITH_API int32_t brainsmith_start(Simulation* simulation, RunState* run) {
 BRAINSMITH_API int32_t brainsmith_step(Simulation* simulation, RunState* run, uint64_t cycles) {
     try {
         return simulation->step(*run, cycles);
-    } catch (const std::exception&) {
+    } catch (const std::exception& failure) {
+        simulation->fail(failure.what());
         return FAULT;
     }
+}
+
+BRAINSMITH_API int32_t brainsmith_finish(Simulation* simulation, char* error, uint64_t error_size) { // closes the waveforms
+    try {
+        simulation->finish();
+        std::snprintf(error, error_size, "%s", simulation->waves_failed.c_str());
+    } catch (const std::exception& failure) {
+        std::snprintf(error, error_size, "%s", failure.what());
+    }
+    return *error ? FAULT : COMPLETE;
 }
 
 BRAINSMITH_API void brainsmith_hold(Simulation* simulation, int32_t port, uint64_t value) { simulation->hold(port, value); }

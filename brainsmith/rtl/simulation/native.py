@@ -75,6 +75,7 @@ _FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (
     ("brainsmith_open", c_void_p, [c_char_p, c_char_p, c_uint64]),
     ("brainsmith_start", c_int32, [c_void_p, POINTER(RunState)]),
     ("brainsmith_step", c_int32, [c_void_p, POINTER(RunState), c_uint64]),
+    ("brainsmith_finish", c_int32, [c_void_p, c_char_p, c_uint64]),
     ("brainsmith_hold", None, [c_void_p, c_int32, c_uint64]),
     ("brainsmith_value", c_uint64, [c_void_p, c_int32]),
     ("brainsmith_messages", c_char_p, [c_void_p]),

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from brainsmith.errors import SimulationError
+from brainsmith.errors import OutputError, SimulationError
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.checks import (
     check_ports,
@@ -144,6 +144,10 @@ class Simulator:
                 outcome = library.brainsmith_step(handle, state, SLICE)
             seconds = time.perf_counter() - begin
             values = self._values(handle)
+            if library.brainsmith_finish(handle, error, len(error)) == native.FAULT:
+                # Verilator's writer puts its own name before the system's reason.
+                reason = error.value.decode(errors="replace").rpartition("bufferFlush: ")[2]
+                raise OutputError(f"{trace}: the waveforms cannot be written: {reason}")
             return outcome, seconds, values, library.brainsmith_messages(handle).decode(errors="replace")
         finally:
             library.brainsmith_close(handle)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -218,6 +219,22 @@ def test_waveforms_are_written_on_request(build, tmp_path):
     assert run(simulator).cycles == result.cycles
     with pytest.raises(OutputError, match=r"nowhere/wave.vcd: there is no such folder; make it first"):
         run(simulator, trace=tmp_path / "nowhere" / "wave.vcd")
+
+
+def test_waveforms_that_cannot_be_written_are_an_error(build, tmp_path):
+    simulator = build(stream_design(designs.PASS, trace=True))
+    with pytest.raises(OutputError) as caught:
+        run(simulator, trace=Path("/dev/full"))
+    assert str(caught.value) == "/dev/full: the waveforms cannot be written: No space left on device"
+    many = np.tile(BEATS, (2000, 1))  # more than the writer's buffer, so that it fails during the run
+    with pytest.raises(OutputError) as caught:
+        run(simulator, many, len(many), trace=Path("/dev/full"))
+    assert str(caught.value) == "/dev/full: the waveforms cannot be written: No space left on device"
+    (tmp_path / "wave.vcd").mkdir()
+    with pytest.raises(OutputError) as caught:
+        run(simulator, trace=tmp_path / "wave.vcd")
+    assert str(caught.value) == f"{tmp_path / 'wave.vcd'}: the waveforms cannot be written: Is a directory"
+    assert run(simulator).cycles == COUNT
 
 
 def test_a_design_with_other_names_is_driven_as_said(build, library):
