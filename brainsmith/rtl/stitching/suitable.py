@@ -90,7 +90,7 @@ def dot_length(layer: Any) -> int:
 
 def _takes_all(layer: Any) -> bool:
     """Tell whether a layer takes all that one result needs in one cycle: the unit's output queue is too short then."""
-    return dot_length(layer) == layer.get_nodeattr("SIMD")
+    return bool(dot_length(layer) == layer.get_nodeattr("SIMD"))
 
 
 def _limits(nodes: Mapping[str, Any], names: list[str]) -> str:
