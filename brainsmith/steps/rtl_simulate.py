@@ -26,8 +26,10 @@ GOLDEN = "rtl/golden"
 
 TRACE = "rtl/trace.vcd"
 
-LAYER_FRAMES = 4
-"""With which each layer is run alone."""
+LAYER_CYCLES = 5_000_000
+"""How long the layers are run alone at most: all frames that fit, and some in any case."""
+
+_LEAST_FRAMES = 4
 
 SLACK = 1.01
 """How many times FINN's estimate the measured interval may be without a warning."""
@@ -50,9 +52,9 @@ def rtl_simulate(
 ) -> ModelWrapper:
     """Verify the design against the hardware model, and write `report/rtl_simulation.json` in `cfg.output_dir`.
 
-    Each layer runs alone with a few frames, then the whole design with all of them: without stalls, and with random
-    ones at both ends. The frames are those of `cfg.verify_input_npy`, or 32 random ones if that is None; they go to
-    `rtl/golden`.
+    Each layer runs alone, with as many frames as five million cycles hold, then the whole design with all of them:
+    without stalls, and with random ones at both ends. The frames are those of `cfg.verify_input_npy`, or 32 random ones
+    if that is None; they go to `rtl/golden`.
 
     Args:
         model: With a stitched design.
@@ -78,7 +80,8 @@ def rtl_simulate(
     _check_arguments(seeds=seeds, limit=limit, frames=frames)
     design = take_design(model, cfg)
     golden = GoldenFrames(model, design, cfg, frames)
-    count = min(LAYER_FRAMES, len(next(iter(golden.inputs.values()))))
+    fitting = max(_LEAST_FRAMES, LAYER_CYCLES // design.interval)
+    count = min(fitting, len(next(iter(golden.inputs.values()))))
     chosen = range(1, seeds + 1)
     with ThreadPoolExecutor(1) as beside:  # two compilers on two processors
         built = beside.submit(build_verified, design, golden.inputs, chosen)
