@@ -139,4 +139,7 @@ def _trace(design: Design, golden: GoldenFrames, file: Path) -> None:
 
     simulator = build_simulator(plan_design(design, trace=True), quick=is_short(design, 1))
     first = {name: tensor[:1] for name, tensor in golden.inputs.items()}
-    run_design(simulator, design, first, trace=file)
+    constant = [
+        stream.name for stream in design.outputs
+    ]  # a single frame may well have one value in all beats
+    run_design(simulator, design, first, constant=constant, trace=file)

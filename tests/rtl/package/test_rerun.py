@@ -95,8 +95,23 @@ def test_waveforms_are_written(folder, simulate, tmp_path):
 
 
 def test_equal_frames_may_have_equal_results(folder, simulate):
-    done = simulate(folder, {"s_axis_0": np.zeros((2, 4, 24), int)})
-    assert not done.outputs["m_axis_0"].any()
+    for count in (1, 2):
+        done = simulate(folder, {"s_axis_0": np.zeros((count, 4, 24), int)})
+        assert not done.outputs["m_axis_0"].any()
+
+
+def test_results_may_be_equal_where_the_golden_ones_are(folder, simulate):
+    memory = folder / "memory" / "MVAU_rtl_0_memblock.dat"
+    lines = memory.read_text().splitlines()
+    memory.write_text(
+        "".join("0" * len(line) + "\n" for line in lines)
+    )  # all weights are 0, and so are all results
+    with pytest.raises(SimulationError, match=r"^all .* beats of output 'm_axis_0' .* have the same value"):
+        simulate(folder)
+    file = folder / "golden" / "m_axis_0.npy"
+    np.save(file, np.zeros_like(np.load(file)))
+    assert (done := simulate(folder)).compared == FRAMES
+    assert done.wrong == ()
 
 
 BAD = {
