@@ -56,6 +56,8 @@ def no_real_verilator(monkeypatch, tmp_path):
     # From here on, undoing puts the whole search path back.
     monkeypatch.syspath_prepend(str(tmp_path / "none"))
     sys.path[:] = [path for path in sys.path if not os.path.isdir(os.path.join(path, "verilator"))]
+    # What an earlier test imported would be found without the search path.
+    monkeypatch.delitem(sys.modules, "verilator", raising=False)
 
 
 DEBIAN = "echo 'Verilator 5.006 2023-01-22 rev (Debian 5.006-3)'"
