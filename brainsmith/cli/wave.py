@@ -25,7 +25,7 @@ def run(options: Options, terminal: Terminal) -> int:
     wave = draw_wave(Path(options.required("DIR")), frame, links, window)
     write_wave(wave, file)
     for change in wave.changed:
-        complain(f"warning: {options.required('DIR')}: {change}; it is simulated as it is")
+        complain(f"warning: {options.required('DIR')}: {change}; the picture is of what design.json connects")
     terminal.pairs([
         ("design", f"{wave.design}, {len(wave.links)} links"),
         ("frame", f"{wave.frame}, {wave.cycles:,} cycles from its first beat in to its last beat out"),

@@ -32,6 +32,17 @@ def test_a_picture_is_written_and_what_it_shows_is_printed(built, tmp_path):
     assert ET.parse(tmp_path / "a.svg").getroot().get("aria-label") == "Handshakes of frame 1 of small_design"
 
 
+@pytest.mark.slow
+def test_of_a_changed_source_it_is_said_what_the_picture_shows(built, tmp_path):
+    source = built / "accelerator" / "hdl" / "slow.v"
+    source.write_text(source.read_text() + "// changed\n")
+    code, _, said = wave("build", cwd=tmp_path)
+    assert (code, said) == (
+        0,
+        "warning: build: hdl/slow.v is not as it was packed; the picture is of what design.json connects\n",
+    )
+
+
 def test_no_package(tmp_path):
     assert wave("build", cwd=tmp_path) == (
         1,
