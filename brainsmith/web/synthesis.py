@@ -117,4 +117,12 @@ def _total(layers: Sequence[Fields], key: str) -> float | None:
 
 
 def _estimates(layers: Sequence[Fields]) -> dict[str, float | None]:
-    return {key: _total([fields(layer.get("estimate")) for layer in layers], key) for key in _ESTIMATED}
+    """Add up estimates; None where a layer has none, because a sum of the others would look like a saving.
+
+    A memory of weights has none of its own: it is in that of its layer.
+    """
+    found = [fields(layer.get("estimate")) for layer in layers if first_text(layer, "kernel") != MEMORY]
+    return {
+        key: None if any(number(one.get(key)) is None for one in found) else _total(found, key)
+        for key in _ESTIMATED
+    }

@@ -61,6 +61,12 @@ def test_the_synthesis_is_on_the_page(synthesised):
         assert words in text
 
 
+def test_estimates_are_added_up_only_where_each_layer_has_one(synthesised):
+    other = {**synthesised["synthesis"]["layers"][0], "name": "MVAU_rtl_1"}
+    synthesised["synthesis"]["layers"].append({**other, "estimate": {"lut": 5, "bram18": None, "dsp": 4}})
+    assert "All layers 2,120 – 64 2,577 3 – 2 16 20" in whole(synthesised).text
+
+
 def test_a_design_that_was_not_placed_has_no_clock(synthesised):
     synthesised["synthesis"]["place"] = None
     assert "Placed and routed" not in whole(synthesised).text
@@ -123,6 +129,12 @@ def test_what_is_absent_is_said(report, synthesised):
         "Interval 784 cycles, set by MVAU_rtl_0",
     ]:
         assert words in text
+
+
+def test_an_interval_that_was_not_measured_is_the_estimate(synthesised):
+    synthesised["rtl"] |= {"frames": 1, "interval_cycles": None}
+    text = whole(synthesised).text
+    assert "Interval 784 cycles, estimated; not measured with one frame" in text
 
 
 def test_random_frames_are_said(synthesised):

