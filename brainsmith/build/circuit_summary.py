@@ -10,7 +10,7 @@ def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
     lines = []
     if rtl["frames"] is not None:
         lines.append(("circuit", _verdict(rtl)))
-    if rtl["interval_cycles"] is not None:
+    if rtl["interval_cycles"] is not None or rtl["latency_cycles"] is not None:
         lines.append(("measured", _measured(rtl)))
     if rtl["fifos"]:
         bits = sum(fifo["total_bits"] or 0 for fifo in rtl["fifos"])
@@ -49,6 +49,8 @@ def _measured(rtl: dict[str, Any]) -> str:
         f"{cycles(rtl[f'{name}_cycles'])} {words} (estimated {count(rtl[f'{name}_estimate'])})"
         for name, words in (("interval", "per frame"), ("latency", "latency"))
     ]
+    if rtl["interval_cycles"] is None:  # that needs two frames
+        parts[0] = f"{count(rtl['interval_estimate'])} per frame (estimated; not measured)"
     return ", ".join(parts)
 
 

@@ -123,11 +123,17 @@ def _summary(package: Package, done: Rerun, golden: bool) -> list[tuple[str, str
         ("frames", f"{done.frames:,} {source}"),
         ("golden", _golden(done)),
         ("cycles", f"{result.cycles:,}" + (f"; held back: {held}" if stalled else "")),
-        ("interval", f"{done.interval:,.1f} cycles" if done.frames > 1 else "needs two frames or more"),
+        ("interval", _interval(package, done)),
         ("latency", f"{done.latency:,} cycles"),
         ("speed", f"{result.cycles_per_second:,.0f} cycles/s"),
     ]
     return [("design", f"{package.design.top} in {package.folder}"), *pairs]
+
+
+def _interval(package: Package, done: Rerun) -> str:
+    if done.interval is None:
+        return f"not measured with one frame; estimated {package.design.interval:,} cycles"
+    return f"{done.interval:,.1f} cycles"
 
 
 def _golden(done: Rerun) -> str:

@@ -111,7 +111,7 @@ def _check_arguments(seeds: int, **optional: int | None) -> None:
 
 
 def _warn_if_slow(done: Verification) -> None:
-    if done.interval_cycles > SLACK * done.interval_estimate:
+    if done.interval_cycles is not None and done.interval_cycles > SLACK * done.interval_estimate:
         over = done.interval_cycles / done.interval_estimate - 1
         logging.getLogger(__name__).warning(
             "the circuit needs %.1f cycles per frame, %.0f %% more than the estimate of %d: FIFOs that are too small "

@@ -87,16 +87,18 @@ def _circuit(circuit: Fields) -> Markup | None:
 def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
     """Show what the circuit's simulation measured; nothing where it did not."""
     interval, latency = number(circuit.get("interval_cycles")), number(circuit.get("latency_cycles"))
-    if not interval:
+    if latency is None and not interval:
         return []
     estimates = [figures.count(number(circuit.get(f"{name}_estimate"))) for name in ("interval", "latency")]
-    fps = 1e9 / (interval * subject.clock_ns) if subject.clock_ns else None
+    fps = 1e9 / (interval * subject.clock_ns) if interval and subject.clock_ns else None
     clock = subject.clock_ns
     time = figures.seconds(latency * clock * 1e-9) if latency is not None and clock else ""
     cycles = f"{figures.count(latency)} cycles"
     return [
         _rate(fps, subject.fps),
-        _tile("Interval", figures.count(interval), f"cycles, simulated; estimated {estimates[0]}"),
+        _tile("Interval", figures.count(interval), f"cycles, simulated; estimated {estimates[0]}")
+        if interval
+        else _tile("Interval", estimates[0], "cycles, estimated; not measured with one frame"),
         _tile(
             "Latency", time or cycles, f"{cycles + ', ' if time else ''}simulated; estimated {estimates[1]}"
         )

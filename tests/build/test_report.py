@@ -142,6 +142,17 @@ def test_the_summary_of_a_circuit_of_which_little_is_known(tmp_path):
     ]
 
 
+def test_the_summary_of_one_frame_states_the_estimate(tmp_path):
+    simulation = {
+        "frames": 1, "mismatches": 0, "interval_cycles": None, "interval_estimate": 512, "latency_cycles": 700,
+        "latency_estimate": 690,
+    }  # fmt: skip
+    assert circuit_summary(tmp_path, rtl_simulation=simulation, rtl_synthesis=None)[:2] == [
+        "circuit    0 of 1 frames differ",
+        "measured   512 per frame (estimated; not measured), 700 latency (estimated 690)",
+    ]
+
+
 def names(value):
     """All names of fields in a part of the report."""
     if isinstance(value, list):

@@ -53,6 +53,12 @@ def test_the_golden_inputs_by_default(simulate, elsewhere):
     np.testing.assert_array_equal(np.load(elsewhere / "y.npy"), golden)
 
 
+def test_one_frame_has_no_interval(simulate):
+    done = simulate("out", "--frames", "1")
+    assert done.returncode == 0, done.stderr
+    assert "interval  not measured with one frame; estimated 96 cycles\n" in done.stdout
+
+
 def test_a_changed_file_is_warned_of_and_wrong_frames_are_named(simulate, elsewhere):
     path = elsewhere / "out" / "accelerator" / "golden" / "m_axis_0.npy"
     golden = np.load(path)

@@ -127,7 +127,8 @@ def _speed(design: Design, facts: Facts) -> str:
     """Return what was measured, or what FINN estimates."""
     found = facts.simulated or {}
     measured = "interval_cycles" in found
-    interval = float(found["interval_cycles"] if measured else design.interval)
+    single = measured and found["interval_cycles"] is None  # an interval needs two frames
+    interval = float(found["interval_cycles"] if measured and not single else design.interval)
     latency = float(found["latency_cycles"] if measured else design.latency)
     rate = 1e9 / (interval * facts.period) if interval else 0.0
     text = (
@@ -136,6 +137,11 @@ def _speed(design: Design, facts: Facts) -> str:
     )
     if not measured:
         return f"{text}. These are FINN's estimates: the circuit was not simulated."
+    if single:
+        return (
+            f"{text}. The latency was measured in simulation of the RTL, and FINN's estimate is {design.latency:,}. The "
+            f"interval is FINN's\nestimate: it was not measured, because one frame was simulated.{_checked(design, found)}"
+        )
     estimates = f"FINN's estimates are {design.interval:,} and {design.latency:,}"
     return f"{text}. Both were measured in simulation of the RTL; {estimates}.{_checked(design, found)}"
 

@@ -31,7 +31,7 @@ class Rerun:
     Attributes:
         frames: How many were simulated.
         outputs: By the names of outputs: (frames, *shape of one).
-        interval: Cycles from one frame to the next; 0 for one frame.
+        interval: Cycles from one frame to the next; None for one frame.
         latency: Cycles from the first beat of the first frame to the last of its result.
         compared: Frames whose inputs are golden, so that their outputs were compared.
         wrong: Which of them do not have the golden outputs.
@@ -40,7 +40,7 @@ class Rerun:
 
     frames: int
     outputs: dict[str, NDArray[Any]]
-    interval: float
+    interval: float | None
     latency: int
     compared: int
     wrong: tuple[int, ...]

@@ -32,13 +32,13 @@ class DesignRun:
 
     Attributes:
         outputs: By tensor: (frames, *shape of one).
-        interval: Cycles from the last beat of a frame to that of the next, on average; 0 for one frame.
+        interval: Cycles from the last beat of a frame to that of the next, on average; None for one frame.
         latency: Cycles from the first beat of the first frame to the last of its result.
         result: Of the simulation.
     """
 
     outputs: dict[str, NDArray[np.int64]]
-    interval: float
+    interval: float | None
     latency: int
     result: SimulationResult
 
@@ -153,8 +153,8 @@ def lane_values(layout: Layout, words: Words) -> NDArray[np.int64]:
     return 2 * values - 1 if layout.bipolar else values
 
 
-def _cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float, int]:
+def _cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float | None, int]:
     spans = [result.streams[stream.name].frames(frames) for stream in design.outputs]
     begin = min(result.streams[stream.name].frames(frames)[0][0] for stream in design.inputs)
     first, last = max(span[0][1] for span in spans), max(span[-1][1] for span in spans)
-    return (last - first) / (frames - 1) if frames > 1 else 0.0, first - begin + 1
+    return (last - first) / (frames - 1) if frames > 1 else None, first - begin + 1

@@ -62,7 +62,7 @@ class Verification:
         stalled_mismatches: Frames among them whose result differs.
         stalled_cycles: In which the ends held back a beat, by `input` and `output`, of all seeds.
         stalled_shares: Of all cycles of the run in which that was least, by `input` and `output`.
-        interval_cycles: Measured: cycles from one frame to the next, on average; 0 for one frame.
+        interval_cycles: Measured: cycles from one frame to the next, on average; None for one frame.
         interval_estimate: FINN's.
         latency_cycles: Measured: cycles from the first beat of the first frame to the last of its result.
         latency_estimate: FINN's.
@@ -77,7 +77,7 @@ class Verification:
     stalled_mismatches: int
     stalled_cycles: dict[str, int]
     stalled_shares: dict[str, float]
-    interval_cycles: float
+    interval_cycles: float | None
     interval_estimate: int
     latency_cycles: int
     latency_estimate: int

@@ -195,6 +195,17 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
     assert (folder / "licenses" / "FINN.txt").read_text() == "the licence"
 
 
+def test_the_readme_of_one_frame_says_that_the_interval_is_an_estimate(small, tmp_path):
+    folder = small.write(tmp_path / "accelerator", simulated={"interval_cycles": None, "latency_cycles": 131})
+    text = (folder / "README.md").read_text()
+    assert "A frame every 96 cycles" in text
+    assert "latency 131 cycles" in text
+    assert (
+        "The latency was measured in simulation of the RTL, and FINN's estimate is 96. The interval is FINN's\n"
+        "estimate: it was not measured, because one frame was simulated."
+    ) in text
+
+
 @pytest.mark.parametrize(
     ("text", "licence"),
     [
