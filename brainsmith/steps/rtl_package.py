@@ -73,8 +73,6 @@ def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
 def _golden(model: ModelWrapper, design: Design, folder: Path) -> tuple[Vectors, str]:
     """Return the golden vectors of all streams, and what the README says of where they come from."""
-    import numpy as np
-
     streams = [stream.name for stream in (*design.inputs, *design.outputs)]
     there = [name for name in streams if (folder / f"{name}.npy").is_file()]
     if not there:
@@ -83,7 +81,7 @@ def _golden(model: ModelWrapper, design: Design, folder: Path) -> tuple[Vectors,
     if there != streams:
         missing = ", ".join(name for name in streams if name not in there)
         raise BuildError(f"{folder} has no golden vectors of {missing}: run the step rtl_simulate again")
-    vectors = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in streams}
+    vectors = {name: _load(folder / f"{name}.npy", "run the step rtl_simulate again") for name in streams}
     return vectors, "those with which the circuit was verified"
 
 
@@ -118,8 +116,23 @@ def _network_frames(inputs: Any) -> NDArray[np.generic] | None:
         return None
     import numpy as np
 
-    values = np.load(inputs, allow_pickle=False)
+    values = _load(Path(inputs), "verify_input_npy must name an .npy file")
     return values if isinstance(values, np.ndarray) else None
+
+
+def _load(path: Path, advice: str) -> NDArray[Any]:
+    """Read an array.
+
+    Raises:
+        BuildError: The file is empty, cut, or no array.
+    """
+    import numpy as np
+
+    try:
+        values: NDArray[Any] = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise BuildError(f"{path} cannot be read: {error}\n  {advice}") from error
+    return values
 
 
 def _report(path: Path) -> dict[str, Any] | None:

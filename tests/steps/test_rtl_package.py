@@ -11,6 +11,7 @@ from brainsmith.plugins import steps
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.steps.design_files import take_design
+from brainsmith.steps.rtl_package import _network_frames
 
 FRONT = (
     "cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "rtl_codegen", "rtl_stitch",
@@ -79,6 +80,18 @@ def test_no_file_of_the_package_names_the_output_folder(stitched, config, tmp_pa
     steps.rtl_package(stitched, config)
     for path in (tmp_path / "accelerator").rglob("*"):
         assert path.is_dir() or str(tmp_path).encode() not in path.read_bytes(), path
+
+
+def test_golden_vectors_that_are_cut_are_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((4, 8)))
+    whole = (tmp_path / "x.npy").read_bytes()
+    for size in (0, 40, len(whole) - 1):
+        (tmp_path / "x.npy").write_bytes(whole[:size])
+        with pytest.raises(BuildError) as caught:
+            _network_frames(tmp_path / "x.npy")
+        first, last = str(caught.value).splitlines()
+        assert first.startswith(f"{tmp_path}/x.npy cannot be read: ")
+        assert last == "  verify_input_npy must name an .npy file"
 
 
 def test_golden_vectors_of_some_streams_only_are_refused(stitched, config, tmp_path):

@@ -73,7 +73,7 @@ class Package:
         path = self.folder / GOLDEN / f"{stream}.npy"
         try:
             values: NDArray[Any] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:  # EOFError: it is empty
             raise BuildError(f"{path} cannot be read: {error}\n  build the accelerator again") from error
         return values
 

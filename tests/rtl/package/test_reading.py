@@ -87,6 +87,17 @@ def test_a_damaged_order_is_refused(folder):
         read_package(folder)
 
 
+@pytest.mark.parametrize("size", [0, 40, 200])
+def test_golden_vectors_that_are_cut_are_said(folder, size):
+    path = folder / "golden" / "s_axis_0.npy"
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(BuildError) as caught:
+        read_package(folder).golden("s_axis_0")
+    first, last = str(caught.value).splitlines()
+    assert first.startswith(f"{path} cannot be read: ")
+    assert last == "  build the accelerator again"
+
+
 def test_golden_vectors_that_are_none_are_said(folder):
     path = folder / "golden" / "s_axis_0.npy"
     path.write_text("none")
