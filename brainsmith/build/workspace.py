@@ -23,7 +23,10 @@ _STAGING = ".build-"
 _MANIFEST = ".build.json"
 FAILED = "failed"
 # What every build writes; found in a folder that no build made, it is the user's.
-_OURS = ("model.onnx", "report.json", "report.html", "report", "checkpoints", "build.log", FAILED)
+_OURS = (
+    "model.onnx", "report.json", "report.html", "report", "checkpoints", "build.log", "rtl", "accelerator",
+    "intermediate_models", FAILED,
+)  # fmt: skip
 
 
 class Workspace:

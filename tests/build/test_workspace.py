@@ -111,7 +111,9 @@ def test_paths_into_the_staging_folder_are_rewritten(tmp_path):
     assert json.loads((tmp_path / "out" / "paths.json").read_text()) == [f"{tmp_path}/out/x"]
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "report", "failed"])
+@pytest.mark.parametrize(
+    "name", ["model.onnx", "report", "rtl", "accelerator", "intermediate_models", "failed"]
+)
 def test_files_of_the_users_are_not_replaced(tmp_path, name):
     (tmp_path / name).mkdir()
     with pytest.raises(OutputError) as caught:
