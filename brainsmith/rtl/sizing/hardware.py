@@ -6,7 +6,7 @@ LEAST = 5
 """What FINN's FIFO holds at the least, whatever its depth: four stages of a shift register and one behind them."""
 
 DEEPEST = 1 << 18
-"""The deepest FIFO whose timing is modelled, in beats."""
+"""The deepest FIFO of five bits or more whose timing `adjustable_fifo.sv` models, in beats."""
 
 _REGISTERED = 257
 """Up to this depth the memory is one of LUTs, with one register behind it."""
@@ -18,6 +18,11 @@ _NARROW = 5
 """Beats of fewer bits are always held in LUTs."""
 
 _QUEUE = 16
+
+
+def is_modelled(depth: int, bits: int) -> bool:
+    """Tell whether the adjustable FIFO is cycle for cycle FINN's: UltraRAM has a stage for each 8,192 beats."""
+    return depth <= DEEPEST or bits < _NARROW
 
 
 def held(depth: int, bits: int) -> int:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.errors import SimulationError
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.sizing.adjustable import plan_adjustable
+from brainsmith.rtl.sizing.hardware import DEEPEST, is_modelled
 from brainsmith.rtl.stitching.top_module import DEPTH, FILL, plan_design
 from brainsmith.rtl.verification.frames import layout_words
 
@@ -114,10 +116,11 @@ class Runner:
 
         Raises:
             SimulationStalledError: The limit was reached.
-            SimulationError: The design reported an error.
+            SimulationError: The design reported an error, or a FIFO is deeper than what is modelled.
         """
-        self.simulations += 1
         design = self.design
+        _check_depths(design, depths or {})
+        self.simulations += 1
         result = self._simulator.run(
             {one.name: self._frames(one.name, frames * one.layout.beats) for one in design.inputs},
             {one.name: frames * one.layout.beats for one in design.outputs},
@@ -140,6 +143,19 @@ class Runner:
     def _frames(self, stream: str, beats: int) -> Words:
         words = self._words[stream]
         return np.tile(words, (-(-beats // len(words)), 1))[:beats]
+
+
+def _check_depths(design: Design, depths: Mapping[str, int]) -> None:
+    deep = [
+        f"{link.name} ({depths[link.name]:,} beats of {link.bits} bits)"
+        for link in design.links
+        if link.name in depths and not is_modelled(depths[link.name], link.bits)
+    ]
+    if deep:
+        raise SimulationError(
+            f"FIFOs of more than {DEEPEST:,} beats cannot be sized: {', '.join(deep)}\n"
+            "  fold the layers around them so that their rates are closer"
+        )
 
 
 def _ends(result: SimulationResult, stream: str, frames: int) -> NDArray[np.uint64]:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from brainsmith.errors import SimulationStalledError
+from brainsmith.errors import SimulationError, SimulationStalledError
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge, steady
+from brainsmith.rtl.sizing.hardware import DEEPEST
 from brainsmith.rtl.sizing.runs import Runner
 from brainsmith.rtl.verification.frames import random_frames
 
@@ -37,6 +38,19 @@ def test_values_do_not_matter(runner, design, simulations):
     first, second = (one.run(FRAMES, depths) for one in (runner, other))
     assert moved(first) == moved(second)
     assert first.fills == second.fills
+
+
+def test_a_depth_beyond_what_is_modelled_is_refused(runner):
+    depths = dict.fromkeys(runner.capacities, 6) | {"s_axis_0": DEEPEST + 1}
+    (bits,) = (link.bits for link in runner.design.links if link.name == "s_axis_0")
+    before = runner.simulations
+    with pytest.raises(SimulationError) as caught:
+        runner.run(FRAMES, depths)
+    assert str(caught.value) == (
+        f"FIFOs of more than 262,144 beats cannot be sized: s_axis_0 (262,145 beats of {bits} bits)\n"
+        "  fold the layers around them so that their rates are closer"
+    )
+    assert runner.simulations == before
 
 
 def test_a_fifo_that_reached_its_capacity_is_named(design, simulations):
