@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Integers = NDArray[np.integer[Any]]
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 MAX_BITS = 62
 """The widest lane; a word has any number of lanes."""
+
+_BITS = 1 << 18
+"""That are packed or unpacked at once."""
 
 
 def pack(values: Integers, bits: int, word_bits: int | None = None) -> Words:
@@ -30,16 +35,19 @@ def pack(values: Integers, bits: int, word_bits: int | None = None) -> Words:
     Raises:
         ValueError: A value is not whole or does not fit, or the lanes are wider than the word.
     """
-    lanes = _whole(values, bits)
-    wanted = lanes.shape[-1] * bits
+    rows = _whole(values, bits)
+    lanes = rows.shape[-1]
+    wanted = lanes * bits
     width = wanted if word_bits is None else word_bits
     if wanted > width:
-        raise ValueError(f"{lanes.shape[-1]} lanes of {bits} bits do not fit a word of {width} bits")
-    single = (lanes[..., None] >> np.arange(bits)) & 1
-    rows = single.astype(np.uint8).reshape(-1, wanted)
-    padded = np.zeros((len(rows), (width + 7) // 8 * 8), np.uint8)
-    padded[:, :wanted] = rows
-    return np.packbits(padded, axis=1, bitorder="little")
+        raise ValueError(f"{lanes} lanes of {bits} bits do not fit a word of {width} bits")
+    words = np.zeros((len(rows), (width + 7) // 8), np.uint8)
+    used = (wanted + 7) // 8
+    for part in _parts(len(rows), wanted):
+        single = (rows[part].astype(np.int64)[..., None] >> np.arange(bits)) & 1
+        bytewise = single.astype(np.uint8).reshape(-1, wanted)
+        words[part, :used] = np.packbits(bytewise, axis=1, bitorder="little")
+    return words
 
 
 def unpack(words: Words, bits: int, lanes: int, signed: bool) -> NDArray[np.int64]:
@@ -54,22 +62,35 @@ def unpack(words: Words, bits: int, lanes: int, signed: bool) -> NDArray[np.int6
     _check_bits(bits)
     if words.shape[1] * 8 < lanes * bits:
         raise ValueError(f"{lanes} lanes of {bits} bits are not in words of {words.shape[1] * 8} bits")
-    single = np.unpackbits(words, axis=1, bitorder="little")[:, : lanes * bits]
     weights = np.int64(1) << np.arange(bits, dtype=np.int64)
     if signed:
         weights[-1] = -weights[-1]
-    return single.reshape(len(words), lanes, bits).astype(np.int64) @ weights
+    values = np.empty((len(words), lanes), np.int64)
+    for part in _parts(len(words), lanes * bits):
+        single = np.unpackbits(words[part], axis=1, bitorder="little")[:, : lanes * bits]
+        values[part] = single.reshape(-1, lanes, bits).astype(np.int64) @ weights
+    return values
 
 
-def _whole(values: Integers, bits: int) -> NDArray[np.int64]:
+def _parts(beats: int, bits: int) -> Iterator[slice]:
+    """Yield parts of all beats: each bit takes several bytes while it is moved, so few are at a time."""
+    step = max(1, _BITS // max(bits, 1))
+    return (slice(begin, begin + step) for begin in range(0, beats, step))
+
+
+def _whole(values: Integers, bits: int) -> NDArray[Any]:
+    """Return the values as (beats, lanes), not copied, after a check of each."""
     _check_bits(bits)
     found = np.atleast_2d(np.asarray(values))
-    lanes = found.astype(np.int64)
-    if not np.array_equal(lanes, found):
-        raise ValueError("values must be whole numbers")
-    if lanes.size and (lanes.min() < -(1 << (bits - 1)) or lanes.max() >= 1 << bits):
-        raise ValueError(f"values from {lanes.min()} to {lanes.max()} do not fit {bits} bits")
-    return lanes
+    rows = found.reshape(-1, found.shape[-1])
+    if rows.dtype.kind not in "iub":
+        for part in _parts(len(rows), rows.shape[-1]):
+            if not np.array_equal(rows[part].astype(np.int64), rows[part]):
+                raise ValueError("values must be whole numbers")
+    low, high = (int(rows.min()), int(rows.max())) if rows.size else (0, 0)
+    if low < -(1 << (bits - 1)) or high >= 1 << bits:
+        raise ValueError(f"values from {low} to {high} do not fit {bits} bits")
+    return rows
 
 
 def _check_bits(bits: int) -> None:

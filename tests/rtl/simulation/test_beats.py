@@ -1,5 +1,7 @@
 """Packing and unpacking are each other's reverse, and the first lane lies in the lowest bits."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,6 +22,22 @@ def test_unpack_reverses_pack(data, bits, lanes, signed):
     np.testing.assert_array_equal(unpack(words, bits, lanes, signed), values)
     whole = [sum((value % (1 << bits)) << (bits * lane) for lane, value in enumerate(row)) for row in rows]
     assert [int.from_bytes(word.tobytes(), "little") for word in words] == whole
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_many_beats_need_little_more_memory_than_they_are(signed):
+    count = 200_000
+    values = np.random.default_rng(1).integers(-128 if signed else 0, 128, (count, 4), np.int8)
+    tracemalloc.start()
+    words = pack(values, 8, 40)
+    packed = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    again = unpack(words, 8, 4, signed)
+    unpacked = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(again, values)
+    assert packed < words.nbytes + 8_000_000
+    assert unpacked < words.nbytes + again.nbytes + 8_000_000
 
 
 def test_floats_that_are_whole_are_taken():
