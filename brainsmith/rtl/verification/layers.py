@@ -38,6 +38,7 @@ class LayerCheck:
         values: How many were compared.
         wrong: How many of them differ.
         missing: Beats that did not come.
+        untaken: Beats of its inputs that it did not take.
         surplus: Cycles in which it offered beats of a frame that was not fed.
         first: The first value that differs.
     """
@@ -48,13 +49,14 @@ class LayerCheck:
     values: int
     wrong: int
     missing: int
+    untaken: int
     surplus: int
     first: Difference | None
 
     @property
     def right(self) -> bool:
-        """Tell whether all of its outputs are the golden model's."""
-        return not (self.wrong or self.missing or self.surplus)
+        """Tell whether all of its outputs are the golden model's, and all of its inputs were taken."""
+        return not (self.wrong or self.missing or self.untaken or self.surplus)
 
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -72,6 +74,7 @@ class LayerCheck:
                 f"{self.first.expected}"
             )
         found += [f"{self.missing} beats are missing"] if self.missing else []
+        found += [f"{self.untaken} beats of its inputs are not taken"] if self.untaken else []
         found += (
             [f"it offers more beats than the frames have, in {self.surplus} cycles"] if self.surplus else []
         )
@@ -192,6 +195,16 @@ def _check(
         values=sum(one.values for one in found),
         wrong=sum(one.wrong for one in found),
         missing=sum(one.beats - one.moved for one in found),
+        untaken=sum(_untaken(layer, apart, run, _frames(golden)) for run in runs),
         surplus=surplus,
         first=next((one.first for one in found if one.first), None),
+    )
+
+
+def _untaken(layer: Layer, apart: Design, run: SimulationResult, frames: int) -> int:
+    """Return how many beats of its inputs a layer did not take: a run that is given up may have all outputs."""
+    return sum(
+        frames * link.layout.beats - len(run.streams[link.source.stream].words)
+        for link in apart.links
+        if link.target.layer == layer.name and link.layout is not None
     )

@@ -78,6 +78,24 @@ def test_layers_that_lose_beats_give_too_many_or_report_an_error(library, simula
         )  # fmt: skip
 
 
+def test_a_layer_that_does_not_take_its_last_input_is_wrong(library, simulations):
+    import numpy as np
+
+    frames = np.random.default_rng(2).integers(1, 100, (1, 16))
+    frames[0, -1] = 0
+    design = branches(library, 0)
+    for change in (
+        ("n < 16", "n < 15"), ("n == 16;", "n == 15;"), ("n <= 0;\n    end", "n <= 20;\n    end"),
+        ("= kept[given[3:0]]", "= given == 15 ? 8'd0 : kept[given[3:0]]"),
+    ):  # fmt: skip
+        design = _altered(design, {"collect.v": change})
+    golden = dict.fromkeys("xabc", frames) | {"y": 2 * frames}
+    found = [check for check in verify_layers(design, golden, cache=simulations) if not check.right]
+    assert [str(check) for check in found] == [
+        "layer 'collect' (Collect_rtl) alone is wrong: 2 beats of its inputs are not taken"
+    ]
+
+
 def _altered(design, changes):
     sources = []
     for source in design.sources:
