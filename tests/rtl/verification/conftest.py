@@ -50,7 +50,9 @@ def cnn(tmp_path_factory):
 
 def make_network(name, folder, frames_per_second):
     inputs = DIGITS / f"digits_{name}_x.npy"
-    config = StepConfig(str(folder), 5.0, PART, frames_per_second, inputs, {"*": ("rtl",)})
+    config = StepConfig(
+        str(folder), 5.0, PART, frames_per_second, verify_input_npy=inputs, kernel_preferences={"*": ("rtl",)}
+    )
     model = ModelWrapper(str(DIGITS / f"{name}.onnx"))
     for step in FRONT:
         model = steps[step](model, config)
