@@ -132,8 +132,10 @@ def print_speed(network: Network, simulator: Simulator) -> None:
     print(f"    latency {run.latency:,} cycles, FINN's estimate {network.design.latency:,}")
 
 
-def print_interval(found: float, estimate: float) -> None:
-    """Print the initiation interval beside FINN's estimate."""
+def print_interval(found: float | None, estimate: float) -> None:
+    """Print the initiation interval beside FINN's estimate; that of one frame is not known."""
+    if found is None:
+        return
     ratio = found / estimate
     what = f"initiation interval ({found:.0f}) over FINN's estimate"
     row(what, f"{ratio:.4f} x", "1.00 x", reached=abs(ratio - 1) <= 0.01)
