@@ -1,6 +1,7 @@
 """HWWhere, a layer with three inputs, as FINN+'s `test_where_execution` has it.
 
-Its cases: 54 that are not skipped, all RTL, all run here: 30 as a layer, and 24 stitched between FIFOs. Left out:
+Its cases: 54 that are not skipped, all RTL: 30 as a layer, all run here, and 24 stitched between FIFOs, of which the 16
+without floats are run, because a design here has no streams of floats. Left out:
 `test_where_stitched_ip_synth_ooc`, which needs Vivado, and `test_where_resource_estimation`, which simulates nothing.
 
 Verilator 5.48 cannot take `'{ 1, 2, 4 }` for an array parameter whose size is another parameter, unless the module's
@@ -78,7 +79,8 @@ def test_all_cases(rank, tmp_path, library, simulations):
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [3, 4])
 def test_stitched(rank, tmp_path, library, simulations):
-    cases = [case for case in GRID if len(case[-1][-1]) == rank]
+    cases = [case for case in GRID if len(case[-1][-1]) == rank and not case[0].startswith("FLOAT")]
+    assert len(cases) == 8
     check_stitched(make_case, cases, tmp_path, of_rank(library, rank), simulations)
 
 
