@@ -10,31 +10,6 @@ transforms look at a node's type and not at its domain, and would take a `MatMul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from brainsmith.plugin.operators import lazy_operators
 
-if TYPE_CHECKING:
-    from brainsmith.kernels.layer_norm import LayerNormKernel
-    from brainsmith.kernels.mat_mul import MatMulKernel
-    from brainsmith.kernels.softmax import SoftmaxKernel
-
-__all__ = ["LayerNormKernel", "MatMulKernel", "SoftmaxKernel"]
-
-_FILES = {"LayerNormKernel": "layer_norm", "MatMulKernel": "mat_mul", "SoftmaxKernel": "softmax"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _FILES:
-        raise AttributeError(f"module {__name__!r} has no kernel {name!r}; it has {', '.join(__all__)}")
-    from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.loading import import_object
-
-    return import_object(
-        PluginInfo(
-            name=name,
-            type="kernel",
-            framework="brainsmith",
-            reference=f"{__name__}.{_FILES[name]}:{name}",
-            requires=("finn-plus",),
-            origin=f"{__path__[0]}/{_FILES[name]}.py",
-        )
-    )
+__getattr__ = lazy_operators(__name__)

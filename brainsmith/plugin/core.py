@@ -16,6 +16,7 @@ import sys
 
 from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
+from brainsmith.plugin.operators import enter_operator
 from brainsmith.plugin.registry import REGISTRY, Registry
 
 TYPE_CHECKING = False
@@ -72,6 +73,8 @@ def _enter(plugin_type: str, obj: Any, values: dict[str, Any], origin: str) -> A
         if framework == info.framework:
             raise
         REGISTRY.register(info.replace(framework=framework), obj, override=override)
+    if "domain" in info.extra:
+        enter_operator(info, obj)
     return obj
 
 

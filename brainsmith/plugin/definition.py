@@ -14,14 +14,14 @@ _LISTS = ("requires", "tags")
 _COMMON = (*_TEXTS, *_LISTS, "priority", "override")
 _OWN: dict[str, tuple[str, ...]] = {
     "transform": ("stage", "kernel"),
-    "kernel": ("domain",),
-    "backend": ("kernel", "backend_type", "domain"),
+    "kernel": ("domain", "op_type"),
+    "backend": ("kernel", "backend_type", "domain", "op_type"),
     "step": (),
     "op": ("domain", "num_inputs"),
     "target": ("display_name", "vendor", "device_types"),
     "bundle": (),
 }
-_EXTRA = ("domain", "num_inputs", "display_name", "vendor", "override")
+_EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "override")
 
 
 def keywords(plugin_type: str) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def make_record(
 
     decorator = f"@{plugin_type}"
     _check_keywords(plugin_type, values, origin)
-    for field in (*_TEXTS, "domain", "display_name", "vendor"):
+    for field in (*_TEXTS, "domain", "op_type", "display_name", "vendor"):
         _expect(values, field, str, "a string", decorator, origin)
     for field in ("priority", "num_inputs"):
         _expect(values, field, int, "a number", decorator, origin)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
+from brainsmith.plugin.operators import offer_operators
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 _SETTINGS_MODULE = "finn.util.settings"
 _SIMULATOR_MODULE = "finn.xsi"
+
+_DOMAINS = ("finn.custom_op.fpgadataflow.hls", "finn.custom_op.fpgadataflow.rtl")
+"""Plugins may implement kernels in these domains of FINN."""
 
 KERNELS = "finn.custom_op."
 """Modules below this package must not load transformations, nor much else, until one of their kernels runs."""
@@ -130,6 +134,7 @@ def _deferred(module: ModuleType, name: str) -> Callable[..., Any]:
 _COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {
     _SETTINGS_MODULE: _give_settings,
     _SIMULATOR_MODULE: _defer_simulator,
+    **dict.fromkeys(_DOMAINS, offer_operators),
 }
 
 

@@ -52,7 +52,10 @@ class End:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a tensor lies in a stream: row-major, `lanes` values in a beat, the first in the lowest bits.
+    """How a tensor lies in a stream: `lanes` values in a beat, the first in the lowest bits.
+
+    Values follow each other row-major, but for windows that come channel by channel: a depthwise sliding window
+    gives a tensor of shape (..., window * channels) in the order (..., channels / lanes, window, lanes).
 
     Attributes:
         tensor: Of the model.
@@ -61,6 +64,7 @@ class Layout:
         lane_bits: The width of a value.
         signed: Whether values are in two's complement.
         bipolar: Whether a value is -1 or 1, and its one bit 0 or 1.
+        window: How many values of each channel the last axis has, where they come channel by channel; else 1.
     """
 
     tensor: str
@@ -69,6 +73,7 @@ class Layout:
     lane_bits: int
     signed: bool
     bipolar: bool = False
+    window: int = 1
 
     @property
     def span(self) -> tuple[int, int]:

@@ -1,0 +1,52 @@
+"""DuplicateStreamsRTL: FINN's DuplicateStreams kernel in RTL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from finn.custom_op.fpgadataflow.duplicatestreams import DuplicateStreams
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.wrapper import CoreStream
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@backend(
+    name="DuplicateStreamsRTL",
+    kernel="finn:DuplicateStreams",
+    backend_type="rtl",
+    description="One stream given to several, one beat per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="DuplicateStreams_rtl",
+)
+class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
+    """The fork in front of a residual branch: `PE` values a beat, each output takes it when it can."""
+
+    core = "duplicate_streams_core"
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the number of outputs and the width of a beat."""
+        return {"COUNT": self.get_num_output_streams(), "BITS": self.get_instream_width()}
+
+    def core_streams(self) -> tuple[CoreStream, ...]:
+        """Return the input, and all outputs as one vector."""
+        ends = tuple(f"out{at}_V" for at in range(self.get_num_output_streams()))
+        bits = self.get_instream_width()
+        return CoreStream("in", ("in0_V",), bits, fed=True), CoreStream("out", ends, bits, fed=False)
+
+    def core_resources(self) -> Resources:
+        """Return a flip-flop for each output, a LUT for its valid, one for its next state, and one for ready."""
+        count = self.get_num_output_streams()
+        return Resources(lut=2 * count + -(-2 * count // 6), ff=count)
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return PE, which divides the channels."""
+        return (Parallelism("PE", divisors(self.get_nodeattr("NumChannels"))),)

@@ -1,0 +1,148 @@
+"""The base of RTL backends that are one SystemVerilog core."""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
+
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.wrapper import CoreStream, wrap_core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    from onnx import GraphProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.cores.parallelism import Parallelism
+    from brainsmith.rtl.synthesis.cells import Resources
+
+
+class CoreBackend(RTLBackend):
+    """A kernel's RTL: put it before the kernel among the bases, `class PoolRTL(CoreBackend, Pool)`.
+
+    The kernel gives shapes, datatypes, streams, cycles and the Python execution; this class the Verilog. A node is
+    executed in Python unless its `exec_mode` is `rtlsim`.
+
+    Attributes:
+        core: The core's module. It is defined in the file of that name with `.sv`, beside the backend's own file.
+        parts: Files beside it that the core needs too.
+    """
+
+    core: ClassVar[str]
+    parts: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the parameters of the core; a text is given in quotes."""
+
+    @abstractmethod
+    def core_resources(self) -> Resources:
+        """Return what the core needs of a part, by the formula that its page states."""
+
+    @abstractmethod
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return what folding may raise, in the order in which it should; empty if nothing makes it faster."""
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether this backend can implement a node: all of its streams must carry integers.
+
+        Args:
+            node: QONNX's instance of the kernel's node.
+            part: The FPGA; empty if it is not known.
+        """
+        inputs = [(f"input {at}", node.get_input_datatype(at)) for at in range(len(node.onnx_node.input))]
+        outputs = [(f"output {at}", node.get_output_datatype(at)) for at in range(len(node.onnx_node.output))]
+        for name, kind in inputs + outputs:
+            if not kind.is_integer():
+                return unsupported(f"{name} is {kind.name}, and its core computes with integers")
+        return SUPPORTED
+
+    def fed_inputs(self) -> tuple[int, ...]:
+        """Return which of the node's inputs are streams; the others, of width 0, are constants inside the core."""
+        return tuple(at for at in range(len(self.onnx_node.input)) if self.get_instream_width(at))
+
+    def core_streams(self) -> tuple[CoreStream, ...]:
+        """Return the core's streams: `in` and `out`, or numbered (`in0`, `in1`) where there are several."""
+        fed = self.fed_inputs()
+        given = range(len(self.onnx_node.output))
+        inputs = [
+            CoreStream(f"in{at if len(fed) > 1 else ''}", (f"in{at}_V",), self.get_instream_width(at), True)
+            for at in fed
+        ]
+        outputs = [
+            CoreStream(
+                f"out{at if len(given) > 1 else ''}", (f"out{at}_V",), self.get_outstream_width(at), False
+            )
+            for at in given
+        ]
+        return (*inputs, *outputs)
+
+    def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
+        """Return what the core reads with `$readmemh`: texts by file names that end in `.dat`.
+
+        A parameter that names such a file is `./` and its name. Names should begin with the node's, so that they are
+        unique in a design.
+
+        Args:
+            model: Holds the node's constants.
+        """
+        return {}
+
+    def generate_hdl(self, model: ModelWrapper, fpgapart: str, clk: float) -> None:
+        """Write the layer's Verilog and its memory contents to `code_gen_dir_ipgen`."""
+        folder = Path(self.get_nodeattr("code_gen_dir_ipgen"))
+        module = self.get_verilog_top_module_name()
+        self.set_nodeattr("gen_top_module", module)
+        for name, text in self.core_memories(model).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        text = wrap_core(module, self.core, self.core_parameters(), self.core_streams())
+        (folder / f"{module}.v").write_text(text, encoding="utf-8")
+        for attribute in ("ipgen_path", "ip_path"):
+            self.set_nodeattr(attribute, str(folder))
+
+    @classmethod
+    def core_files(cls) -> tuple[Path, ...]:
+        """Return the core's source and those of its parts."""
+        folder = Path(inspect.getfile(cls)).parent
+        return tuple(folder / name for name in (*cls.parts, f"{cls.core}.sv"))
+
+    def get_rtl_file_list(self, abspath: bool = False) -> list[str]:
+        """Return the core's sources and the generated module."""
+        generated = Path(self.get_nodeattr("code_gen_dir_ipgen"), f"{self.get_nodeattr('gen_top_module')}.v")
+        return [str(file) if abspath else file.name for file in (*self.core_files(), generated)]
+
+    def code_generation_ipi(self) -> list[str]:
+        """Return the Tcl that adds the layer to a block design of Vivado."""
+        module = self.get_nodeattr("gen_top_module")
+        added = [f"add_files -norecurse {file}" for file in self.get_rtl_file_list(abspath=True)]
+        return [*added, f"create_bd_cell -type module -reference {module} {self.onnx_node.name}"]
+
+    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
+        """Simulate the RTL if `exec_mode` is `rtlsim`, else compute as the kernel does."""
+        if self.get_nodeattr("exec_mode") == "rtlsim":
+            RTLBackend.execute_node(self, context, graph)
+        else:
+            super(RTLBackend, self).execute_node(context, graph)
+
+    def lut_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated LUTs."""
+        return self.core_resources().lut
+
+    def bram_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated block RAMs of 18 Kbit."""
+        return self.core_resources().bram18
+
+    def uram_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated UltraRAMs."""
+        return self.core_resources().uram
+
+    def dsp_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated DSP slices."""
+        return self.core_resources().dsp

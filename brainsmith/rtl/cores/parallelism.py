@@ -1,0 +1,34 @@
+"""What folding may raise in a layer, and up to where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Parallelism:
+    """One attribute that makes a layer faster.
+
+    Attributes:
+        attribute: Its name, such as `PE` or `SIMD`.
+        values: What it may be, ascending; the slowest first.
+        window: The name of the same attribute in a sliding window in front (`SIMD`), which must have the same value;
+            empty if there is none. A layer that reads a window channel by channel (Pool) needs that.
+    """
+
+    attribute: str
+    values: tuple[int, ...]
+    window: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.values or list(self.values) != sorted(set(self.values)) or self.values[0] < 1:
+            raise ValueError(
+                f"values of {self.attribute} must be ascending and positive, not {self.values!r}"
+            )
+
+
+def divisors(number: int) -> tuple[int, ...]:
+    """Return what divides a positive number, ascending."""
+    if number < 1:
+        raise ValueError(f"a number with divisors must be 1 or more, not {number!r}")
+    return tuple(one for one in range(1, number + 1) if number % one == 0)
