@@ -24,6 +24,8 @@ from brainsmith.rtl.verification.layers import take_apart, verify_layers
 
 PART = "xczu7ev-ffvc1156-2-e"
 RTL = "finn.custom_op.fpgadataflow.rtl"
+WHOLE = 2**24
+"""Up to here all whole numbers are exact in a float32, in which the Python models give theirs."""
 
 
 @dataclass
@@ -80,11 +82,11 @@ def make_model(cases):
 
 
 def random_values(rng, kind, shape):
-    """Return values of a datatype; the least and the greatest are among them if there is room."""
+    """Return values of a datatype that are exact in a float32; the least and the greatest are among them if possible."""
     datatype = DataType[kind]
     if kind == "BIPOLAR":
         return 2 * rng.integers(0, 2, shape) - 1
-    low, high = int(datatype.min()), int(datatype.max())
+    low, high = max(int(datatype.min()), -WHOLE), min(int(datatype.max()), WHOLE)
     values = rng.integers(low, high + 1, shape).reshape(-1)
     if values.size > 1:
         values[rng.choice(values.size, 2, replace=False)] = low, high
