@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 BYTE = 8
+INTEGER = 31
+"""Bits of a Verilog number that states no size, without its sign; a parameter that is a vector may have more."""
 
 
 @dataclass(frozen=True)
@@ -18,23 +20,61 @@ class CoreStream:
     Attributes:
         name: The core's ports are `<name>_data`, `<name>_valid` and `<name>_ready`.
         ends: The layer's streams, such as `in0_V`; where there are several, the first is the core's lowest.
-        bits: Of data of one end, without the padding to whole bytes that the layer's streams have.
+        bits: Of data of one end, without the padding to whole bytes that the layer's streams have; one number for
+            each where the ends differ.
         fed: Whether it is an input.
+        ports: What the core's ports are called, data, valid and ready, where they are not named after the stream.
     """
 
     name: str
     ends: tuple[str, ...]
-    bits: int
+    bits: int | tuple[int, ...]
     fed: bool
+    ports: tuple[str, str, str] | None = None
 
     @property
-    def padded(self) -> int:
-        """The width of the layer's stream."""
-        return -(-self.bits // BYTE) * BYTE
+    def pins(self) -> tuple[str, str, str]:
+        """The core's ports: data, valid and ready."""
+        return self.ports or (f"{self.name}_data", f"{self.name}_valid", f"{self.name}_ready")
+
+    @property
+    def widths(self) -> tuple[tuple[str, int, int], ...]:
+        """Each end with the bits of its data, and those of the layer's stream."""
+        bits = (self.bits,) * len(self.ends) if isinstance(self.bits, int) else self.bits
+        return tuple(
+            (end, width, -(-width // BYTE) * BYTE) for end, width in zip(self.ends, bits, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class CorePins:
+    """The ports of a core that are no streams.
+
+    Attributes:
+        clocks: All get the one clock.
+        reset: Synchronous; empty if there is none.
+        reset_low: Whether it is active low.
+        held: Inputs with a constant value.
+    """
+
+    clocks: tuple[str, ...] = ("clk",)
+    reset: str = "rst"
+    reset_low: bool = False
+    held: Mapping[str, int] = field(default_factory=dict)
+
+    def connected(self) -> list[str]:
+        """Return the connections of these ports."""
+        nets = [f".{clock}(ap_clk)" for clock in self.clocks]
+        nets += [f".{self.reset}({'' if self.reset_low else '!'}ap_rst_n)"] if self.reset else []
+        return nets + [f".{port}({value})" for port, value in self.held.items()]
 
 
 def wrap_core(
-    module: str, core: str, parameters: Mapping[str, int | str], streams: Sequence[CoreStream]
+    module: str,
+    core: str,
+    parameters: Mapping[str, int | str],
+    streams: Sequence[CoreStream],
+    pins: CorePins | None = None,
 ) -> str:
     """Return the Verilog of a layer: reset is active low, `TDATA` is padded to whole bytes with zeros.
 
@@ -43,21 +83,18 @@ def wrap_core(
         core: The core's; it has `clk`, `rst` (synchronous, active high) and its streams.
         parameters: Of the core; a text becomes a Verilog string.
         streams: All of them.
+        pins: The core's other ports, where they are not those.
     """
-    ends = [(end, stream) for stream in streams for end in stream.ends]
-    buses = ":".join(end for end, _ in ends)
+    buses = ":".join(end for stream in streams for end in stream.ends)
     ports = [
         f'(* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {buses}, ASSOCIATED_RESET ap_rst_n" *)\n    input ap_clk',
         "input ap_rst_n",
-        *(port for end, stream in ends for port in _ports(end, stream)),
+        *(port for stream in streams for port in _ports(stream)),
     ]
-    connected = [
-        ".clk(ap_clk)",
-        ".rst(!ap_rst_n)",
-        *(pin for stream in streams for pin in _pins(stream)),
-    ]
+    other = (pins or CorePins()).connected()
+    connected = [*other, *(pin for stream in streams for pin in _connected(stream))]
     stated = [f".{name}({_literal(value)})" for name, value in parameters.items()]
-    padding = [line for end, stream in ends if not stream.fed for line in _padding(end, stream)]
+    padding = [line for stream in streams if not stream.fed for line in _padding(stream)]
     parts = [
         f"module {module} (\n    " + ",\n    ".join(ports) + "\n);",
         *padding,
@@ -67,15 +104,19 @@ def wrap_core(
     return "\n".join(parts) + "\n"
 
 
-def _ports(end: str, stream: CoreStream) -> list[str]:
+def _ports(stream: CoreStream) -> list[str]:
     way, back = ("input", "output") if stream.fed else ("output", "input")
     return [
-        f"{way} [{stream.padded - 1}:0] {end}_TDATA", f"{way} {end}_TVALID", f"{back} {end}_TREADY"
+        port
+        for end, _, padded in stream.widths
+        for port in (
+            f"{way} [{padded - 1}:0] {end}_TDATA", f"{way} {end}_TVALID", f"{back} {end}_TREADY"
+        )
     ]  # fmt: skip
 
 
-def _pins(stream: CoreStream) -> list[str]:
-    data = _joined([f"{end}_TDATA[{stream.bits - 1}:0]" for end in stream.ends])
+def _connected(stream: CoreStream) -> list[str]:
+    data = _joined([f"{end}_TDATA[{bits - 1}:0]" for end, bits, _ in stream.widths])
     valid = _joined([f"{end}_TVALID" for end in stream.ends])
     ready = _joined([f"{end}_TREADY" for end in stream.ends])
     return [
@@ -89,10 +130,16 @@ def _joined(nets: list[str]) -> str:
     return nets[0] if len(nets) == 1 else "{" + ", ".join(reversed(nets)) + "}"
 
 
-def _padding(end: str, stream: CoreStream) -> list[str]:
-    spare = stream.padded - stream.bits
-    return [f"assign {end}_TDATA[{stream.padded - 1}:{stream.bits}] = {spare}'d0;"] if spare else []
+def _padding(stream: CoreStream) -> list[str]:
+    return [
+        f"assign {end}_TDATA[{padded - 1}:{bits}] = {padded - bits}'d0;"
+        for end, bits, padded in stream.widths
+        if padded > bits
+    ]
 
 
 def _literal(value: int | str) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(int(value))
+    if isinstance(value, str):
+        return f'"{value}"'
+    number = int(value)
+    return f"{number.bit_length()}'d{number}" if number >> INTEGER > 0 else str(number)
