@@ -38,6 +38,11 @@ class CoreStream:
         return self.ports or (f"{self.name}_data", f"{self.name}_valid", f"{self.name}_ready")
 
     @property
+    def padded(self) -> int:
+        """The width of the layer's stream, which is that of the first where there are several."""
+        return self.widths[0][2]
+
+    @property
     def widths(self) -> tuple[tuple[str, int, int], ...]:
         """Each end with the bits of its data, and those of the layer's stream."""
         bits = (self.bits,) * len(self.ends) if isinstance(self.bits, int) else self.bits
