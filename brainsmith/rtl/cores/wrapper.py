@@ -20,17 +20,18 @@ class CoreStream:
     Attributes:
         name: The core's ports are `<name>_data`, `<name>_valid` and `<name>_ready`.
         ends: The layer's streams, such as `in0_V`; where there are several, the first is the core's lowest.
-        bits: Of data of one end, without the padding to whole bytes that the layer's streams have; one number for
-            each where the ends differ.
+        bits: Of data of one end, without the padding to whole bytes that the layer's streams have.
         fed: Whether it is an input.
         ports: What the core's ports are called, data, valid and ready, where they are not named after the stream.
+        each: The bits of every end, where they differ; `bits` is then not read.
     """
 
     name: str
     ends: tuple[str, ...]
-    bits: int | tuple[int, ...]
+    bits: int
     fed: bool
     ports: tuple[str, str, str] | None = None
+    each: tuple[int, ...] = ()
 
     @property
     def pins(self) -> tuple[str, str, str]:
@@ -45,7 +46,7 @@ class CoreStream:
     @property
     def widths(self) -> tuple[tuple[str, int, int], ...]:
         """Each end with the bits of its data, and those of the layer's stream."""
-        bits = (self.bits,) * len(self.ends) if isinstance(self.bits, int) else self.bits
+        bits = self.each or (self.bits,) * len(self.ends)
         return tuple(
             (end, width, -(-width // BYTE) * BYTE) for end, width in zip(self.ends, bits, strict=True)
         )
