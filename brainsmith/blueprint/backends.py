@@ -6,9 +6,9 @@ from brainsmith.blueprint.lookup import Lookup, in_framework
 from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.schema import KernelEntry, PluginName
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError
-from brainsmith.plugin.collections import backends_of
+from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
-from brainsmith.plugin.registry import OURS, Registry, split_name
+from brainsmith.plugin.registry import Registry, split_name
 
 
 class BackendChoice:
@@ -23,7 +23,7 @@ class BackendChoice:
 
     def select(self, kernel: PluginInfo, entry: KernelEntry) -> tuple[PluginInfo, ...]:
         """Give the backends that an entry allows, in its order; all of the kernel's where it says nothing."""
-        own = sorted(backends_of(self._lookup.registry, kernel), key=_rank)
+        own = ranked(backends_of(self._lookup.registry, kernel))
         if entry.backends is None:
             return tuple(own)
         found: dict[PluginInfo, None] = {}
@@ -84,11 +84,6 @@ def _implemented(registry: Registry, backend: PluginInfo) -> str:
 
 def _is_type(name: PluginName) -> bool:
     return not name.framework and name.name.lower() in BACKEND_TYPES
-
-
-def _rank(backend: PluginInfo) -> tuple[int, int, str, str]:
-    ours = OURS.index(backend.framework) if backend.framework in OURS else len(OURS)
-    return -backend.priority, ours, backend.framework, backend.name
 
 
 def _listed(own: list[PluginInfo]) -> str:

@@ -19,7 +19,8 @@ class StepConfig:
         synth_clk_period_ns: The target clock, nanoseconds.
         fpga_part: The device; None where the blueprint names none.
         target_fps: Frames per second that folding aims at; None keeps the smallest folding.
-        kernel_preferences: For each kernel of the blueprint, its backend types, the preferred one first.
+        kernel_preferences: The backends that each kernel of the blueprint may have, the preferred one first: both by
+            qualified names (`finn:MVAU`). By hand, bare names, `hls` and `rtl`, and `*` for all other kernels do too.
         verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
     """
 

@@ -134,7 +134,9 @@ def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
     target: dict[str, Any] = {"fpga_part": blueprint.target.part, "target_fps": blueprint.target.fps}
     if blueprint.target.clock_ns is not None:
         target["synth_clk_period_ns"] = blueprint.target.clock_ns
-    target["kernel_preferences"] = {use.record.name: use.backend_types for use in chosen.kernels}
+    target["kernel_preferences"] = {
+        use.record.qualified: tuple(backend.qualified for backend in use.backends) for use in chosen.kernels
+    }
     return target
 
 

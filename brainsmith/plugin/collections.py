@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.records import RecordList
-from brainsmith.plugin.registry import ADAPTED, framework_identifier, preferred, split_name
+from brainsmith.plugin.registry import ADAPTED, OURS, framework_identifier, preferred, split_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
@@ -169,21 +169,36 @@ def backends_of(
     """
     found = []
     for info in registry.records("backend"):
-        stated = split_name(info.kernel or "")[1]
         allowed = only is None or (info.type, info.reference) in only
-        if allowed and stated == kernel.name and _means(registry, info, kernel):
+        if allowed and means_kernel(registry, info, kernel):
             found.append(info)
     return RecordList(found)
 
 
-def _means(registry: Registry, backend: PluginInfo, kernel: PluginInfo) -> bool:
-    framework, bare = split_name(backend.kernel or "")
+def means_kernel(registry: Registry, info: PluginInfo, kernel: PluginInfo) -> bool:
+    """Tell whether the kernel that a backend or transform states is this one."""
+    framework, bare = split_name(info.kernel or "")
+    if bare != kernel.name:
+        return False
     if framework is not None:
         return framework_identifier(framework) == framework_identifier(kernel.framework)
-    owners = [info.framework for info in registry.providers("kernel", bare)]
-    if backend.framework in owners:
-        return backend.framework == kernel.framework
+    owners = [owner.framework for owner in registry.providers("kernel", bare)]
+    if info.framework in owners:
+        return info.framework == kernel.framework
     return bool(owners) and kernel.framework == owners[0]
+
+
+def ranked(backends: Iterable[PluginInfo]) -> list[PluginInfo]:
+    """Return backends as they are preferred where nothing is said of them.
+
+    RTL comes before HLS; among those of a type the higher priority, then the project's, this one's, and others'.
+    """
+    return sorted(backends, key=_rank)
+
+
+def _rank(backend: PluginInfo) -> tuple[bool, int, int, str, str]:
+    ours = OURS.index(backend.framework) if backend.framework in OURS else len(OURS)
+    return backend.backend_type != "rtl", -backend.priority, ours, backend.framework, backend.name
 
 
 CLASSES = {"kernel": Kernels, "backend": Backends}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.specialize import choose_backends, chosen_before
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -57,26 +58,14 @@ def _decompose_shuffles(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Split transposes on the chip, which are folded as a whole, into the parts that have backends."""
     if not any(node.op_type == "Shuffle" for node in model.graph.node):
         return model
-    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
     from finn.transformation.fpgadataflow.transpose_decomposition import (
         InferInnerOuterShuffles,
         ShuffleDecomposition,
     )
-    from qonnx.transformation.general import GiveReadableTensorNames, GiveUniqueNodeNames
-    from qonnx.transformation.infer_datatypes import InferDataTypes
-    from qonnx.transformation.infer_shapes import InferShapes
 
-    for transform in (
-        ShuffleDecomposition(),
-        InferInnerOuterShuffles(),
-        SpecializeLayers(cfg._resolve_fpga_part()),
-        InferShapes(),
-        InferDataTypes(),
-        GiveUniqueNodeNames(),
-        GiveReadableTensorNames(),
-    ):
+    for transform in (ShuffleDecomposition(), InferInnerOuterShuffles()):
         model = model.transform(transform)
-    return model
+    return choose_backends(model, cfg, chosen_before(cfg))
 
 
 def _cycles_per_frame(cfg: Any) -> int | None:

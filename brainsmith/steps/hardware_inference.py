@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
+from brainsmith.plugin.collections import means_kernel
 from brainsmith.plugin.core import step
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
-from brainsmith.steps.preferences import prefers_rtl
+from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
 
 REQUANT_BITS = 9
@@ -43,9 +45,9 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         ModelError: A node between hardware layers could not be converted.
     """
     registry, _ = get_plugin_manager().all_records()
-    for transform in _kernel_transforms(registry, getattr(cfg, "kernel_preferences", {})):
+    for transform in _kernel_transforms(registry, listed_kernels(cfg, registry)):
         model = model.transform(transform())
-    standalone = prefers_rtl(cfg, "MVAU") or getattr(cfg, "standalone_thresholds", True)
+    standalone = prefers_rtl(cfg, registry, "finn:MVAU") or getattr(cfg, "standalone_thresholds", True)
     first = (*THRESHOLDS, *PRODUCTS) if standalone else (*PRODUCTS, *THRESHOLDS)
     model = _convert(model, (*first, *STREAMS), registry, cfg)
     model = _convert_elementwise(model, registry)
@@ -59,11 +61,12 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     return model
 
 
-def _kernel_transforms(registry: Registry, kernels: dict[str, tuple[str, ...]]) -> list[Any]:
+def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[Any]:
     """Load the transforms that infer the blueprint's kernels; FINN's are in the tables already."""
-    wanted = {name for name in kernels if name != "*"}
-    records = registry.records("transform")
-    return [info.load() for info in records if info.framework != "finn" and info.kernel in wanted]
+    records = [info for info in registry.records("transform") if info.framework != "finn" and info.kernel]
+    return [
+        info.load() for info in records if any(means_kernel(registry, info, kernel) for kernel in kernels)
+    ]
 
 
 def _convert(

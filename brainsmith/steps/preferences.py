@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-ANY_KERNEL = "*"
+from brainsmith.transforms.backend_order import ANY_KERNEL, BackendOrder
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def preferred_backends(cfg: Any, kernel: str) -> tuple[str, ...]:
-    """Return the backend types that a kernel may have, the preferred one first; empty if nothing is said.
-
-    `cfg.kernel_preferences` maps a kernel's name, or "*" for all others, to such a tuple. FINN's own config
-    has none: then FINN chooses.
-    """
-    preferences = getattr(cfg, "kernel_preferences", None) or {}
-    return tuple(preferences.get(kernel) or preferences.get(ANY_KERNEL) or ())
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.registry import Registry
 
 
-def prefers_rtl(cfg: Any, kernel: str) -> bool:
-    """Tell whether RTL is the first choice for a kernel."""
-    return preferred_backends(cfg, kernel)[:1] == ("rtl",)
+def kernel_preferences(cfg: Any) -> Mapping[str, tuple[str, ...]]:
+    """Return the backends that kernels are to have, as `StepConfig.kernel_preferences`; FINN's own config has none."""
+    return getattr(cfg, "kernel_preferences", None) or {}
+
+
+def listed_kernels(cfg: Any, registry: Registry) -> list[PluginInfo]:
+    """Return the kernels that the preferences name."""
+    named = set(kernel_preferences(cfg)) - {ANY_KERNEL}
+    return [info for info in registry.records("kernel") if named & {info.name, info.qualified}]
+
+
+def prefers_rtl(cfg: Any, registry: Registry, kernel: str) -> bool:
+    """Tell whether the preferences list something for a kernel (`framework:Name`), and RTL first."""
+    order = BackendOrder(registry, kernel_preferences(cfg)).of(registry.resolve("kernel", kernel))
+    return order.listed and [info.backend_type for info in order.backends[:1]] == ["rtl"]

@@ -8,7 +8,7 @@ def backends(selection):
 @pytest.mark.parametrize(
     ("written", "expected", "types"),
     [
-        ("- MatMul", ["MatMulFastRTL", "AcmeMatMul", "MatMulHLS", "MatMulRTL"], ("rtl", "hls")),
+        ("- MatMul", ["MatMulFastRTL", "MatMulRTL", "AcmeMatMul", "MatMulHLS"], ("rtl", "hls")),
         ("- MatMul: hls", ["AcmeMatMul", "MatMulHLS"], ("hls",)),
         ("- MatMul: [hls, rtl]", ["AcmeMatMul", "MatMulHLS", "MatMulFastRTL", "MatMulRTL"], ("hls", "rtl")),
         ("- MatMul: [MatMulRTL, HLS]", ["MatMulRTL", "AcmeMatMul", "MatMulHLS"], ("rtl", "hls")),
@@ -57,8 +57,8 @@ def test_a_preferred_type_that_no_backend_has_is_reported(files, registry):
             "kernels:\n- MatMul: FancyMatMul_hls",
             [
                 "3:13: backend 'acme-norms:FancyMatMul_hls' implements 'acme-norms:FancyMatMul', "
-                "not 'brainsmith:MatMul'. It has MatMulFastRTL (rtl), AcmeMatMul (hls), MatMulHLS (hls), "
-                "MatMulRTL (rtl)."
+                "not 'brainsmith:MatMul'. It has MatMulFastRTL (rtl), MatMulRTL (rtl), AcmeMatMul (hls), "
+                "MatMulHLS (hls)."
             ],
         ),
         (

@@ -23,7 +23,10 @@ def test_the_blueprint_says_all():
     assert chosen.target["fpga_part"] == "xczu7ev-ffvc1156-2-e"
     assert chosen.target["synth_clk_period_ns"] == 5.0
     assert chosen.target["target_fps"] == 200000
-    assert chosen.target["kernel_preferences"] == {"Thresholding": ("rtl",), "MVAU": ("rtl",)}
+    preferences = chosen.target["kernel_preferences"]
+    assert list(preferences) == ["finn:Thresholding", "finn:MVAU"]
+    assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
+    assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
     inputs, labels, expected = chosen.golden
     assert (Path(inputs).name, Path(labels).name, expected) == ("digits_mlp_x.npy", "digits_y.npy", None)
 

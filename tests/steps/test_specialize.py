@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 from qonnx.custom_op.registry import getCustomOp
 
@@ -5,6 +8,11 @@ from brainsmith.errors import BuildError
 from brainsmith.plugins import steps
 from tests.steps.conftest import Graph, digits_model, integers, op_types
 from tests.steps.test_hardware_inference import streamlined
+
+REFUSED = (
+    "FINN's rules refuse it: Please check the bit-widths to be <= 8 and ensure the thresholds are implemented as "
+    "standalone layer"
+)
 
 
 def hardware(model, config):
@@ -17,7 +25,8 @@ def hardware(model, config):
         ({"*": ("rtl", "hls")}, ["Thresholding_rtl", "MVAU_rtl"]),
         ({"MVAU": ("hls",), "*": ("rtl",)}, ["Thresholding_rtl", "MVAU_hls"]),
         ({"*": ("hls",)}, ["Thresholding_hls", "MVAU_hls"]),
-        ({}, ["Thresholding_rtl", "MVAU_hls"]),
+        ({"finn:MVAU": ("finn:MVAU_hls", "finn:MVAU_rtl")}, ["Thresholding_rtl", "MVAU_hls"]),
+        ({}, ["Thresholding_rtl", "MVAU_rtl"]),
     ],
 )
 def test_layers_get_the_preferred_backend(config, preferences, expected):
@@ -42,10 +51,13 @@ def test_a_backend_that_is_not_allowed_is_an_error(config):
     getCustomOp(model.get_nodes_by_op_type("MVAU")[0]).set_nodeattr("noActivation", 0)
     with pytest.raises(BuildError) as caught:
         steps.specialize(model, config)
-    assert str(caught.value) == (
-        "layer 'MVAU_0' (MVAU) cannot be rtl: its datatypes, its attributes or the part allow only hls. Add hls to "
-        "the backends of MVAU in the blueprint"
-    )
+    lines = str(caught.value).splitlines()
+    assert lines[:2] == [
+        "no backend that these layers may have can be them on xczu7ev-ffvc1156-2-e:",
+        "  MVAU_0 (finn:MVAU), listed for MVAU:",
+    ]
+    assert f"    finn:MVAU_rtl: {REFUSED}" in lines
+    assert "    not listed: finn:MVAU_hls (hls)" in lines
 
 
 def own_kernel(config):
@@ -67,6 +79,30 @@ def test_a_kernel_without_the_wanted_backend_is_an_error(config):
     name = model.get_nodes_by_op_type("MatMulKernel")[0].name
     with pytest.raises(BuildError) as caught:
         steps.specialize(model, config)
-    assert str(caught.value) == (
-        f"layer '{name}': kernel MatMul has no rtl backend: `brainsmith plugins list --type backend` lists them"
+    assert f"\n  {name} (brainsmith:MatMul), listed for MatMul:\n    it has no such backend\n" in str(
+        caught.value
+    )
+
+
+def test_the_report_says_which_backend_and_why(config, capsys):
+    config.kernel_preferences = {"MVAU": ("MVAU_rtl", "MVAU_hls")}
+    model = hardware(digits_model("mlp"), config)
+    getCustomOp(model.get_nodes_by_op_type("MVAU")[1]).set_nodeattr("noActivation", 0)
+    model = steps.specialize(model, config)
+    report = json.loads((Path(config.output_dir) / "report" / "backends.json").read_text())
+    assert [layer["layer"] for layer in report["layers"]] == [
+        node.name for node in model.graph.node if node.domain.startswith("finn")
+    ]
+    assert report["layers"][3] == {
+        "node": "MVAU_1",
+        "layer": "MVAU_hls_0",
+        "kernel": "finn:MVAU",
+        "backend": "finn:MVAU_hls",
+        "backend_type": "hls",
+        "reason": "choice 2 of 2, listed for MVAU",
+        "refused": [{"backend": "finn:MVAU_rtl", "reason": REFUSED}],
+    }
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "Thresholding_rtl_0: finn:Thresholding_rtl "
+        "(choice 1 of 2, nothing is listed for Thresholding: RTL first, then HLS)"
     )

@@ -1,0 +1,85 @@
+"""What FINN itself says of its own backends: whether one can be a layer, and what it leaves for later."""
+
+from __future__ import annotations
+
+import logging
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.plugin.info import PluginInfo
+
+FRAMEWORK = "finn"
+
+STYLE = "preferred_impl_style"
+"""The attribute of FINN's layers that asks for `hls` or `rtl`; no backend has it."""
+
+_LATER = ("Shuffle",)
+"""FINN folds these kernels as a whole, and takes them apart into others afterwards."""
+
+_NOISE = re.compile(r"There is no \w+ variant (of|for) \S+|.*will automatically be set to \w+ variant")
+
+
+def waits_for_folding(kernel: PluginInfo) -> bool:
+    """Tell whether FINN chooses no backend for a kernel until it is folded."""
+    return kernel.framework == FRAMEWORK and kernel.name in _LATER
+
+
+def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part: str) -> Support:
+    """Ask FINN's rules whether its own backend of a type can be a layer; its warning is the reason if not.
+
+    Args:
+        model: Holds the node's constants: whether RTL can be a product depends on its weights.
+        node: Of a kernel; not changed.
+        backend_type: `hls` or `rtl`; FINN has such a backend of the kernel.
+        part: The FPGA.
+    """
+    from finn.transformation.fpgadataflow.specialize_layers import _determine_impl_style
+    from finn.util.exception import FINNUserError
+    from onnx import NodeProto
+    from qonnx.custom_op.registry import getCustomOp
+
+    asked = NodeProto()
+    asked.CopyFrom(node)
+    getCustomOp(asked).set_nodeattr(STYLE, backend_type)
+    with _heard() as warnings:
+        try:
+            style = _determine_impl_style(asked, part, model)
+        except FINNUserError as error:
+            return unsupported(f"FINN refuses it: {' '.join(str(error).split())}")
+    return SUPPORTED if style == backend_type else unsupported(_reason(warnings))
+
+
+def _reason(warnings: list[str]) -> str:
+    """Return what a warning says beyond that FINN would take another type."""
+    sentences = [
+        sentence.strip() for warning in warnings for sentence in " ".join(warning.split()).split(". ")
+    ]
+    said = [sentence.rstrip(".") for sentence in sentences if not _NOISE.fullmatch(sentence)]
+    return f"FINN's rules refuse it: {'. '.join(said)}" if said else "FINN's rules refuse it"
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """Take what FINN logs in the body, so that nothing is said of backends that are only asked for."""
+    from finn.util.logging import log
+
+    lines: list[str] = []
+
+    def keep(record: logging.LogRecord) -> bool:
+        lines.append(record.getMessage())
+        return False
+
+    log.addFilter(keep)
+    try:
+        yield lines
+    finally:
+        log.removeFilter(keep)
