@@ -135,6 +135,38 @@ VERBS = (
         ),
     ),
     Verb(
+        "kernel import",
+        "brainsmith.cli.kernel_import",
+        "make a kernel and a backend of a SystemVerilog module",
+        "Reads parameters, ports and AXI streams with pyslang; what a module cannot say, shapes and datatypes of its"
+        " streams, what makes it faster and what it computes, comes from options or a description file (YAML). Writes a"
+        " kernel, a backend and a test that simulates it. A port that fits no convention is an error that names it.",
+        "brainsmith kernel import my_core.sv --top my_core --streams 'in=1,8:INT8:PE out=1,8:INT9:PE'"
+        " --golden golden.py:my_core",
+        (
+            Argument("FILE", about="the file that defines the module", completes="files"),
+            Argument("--top", "MODULE", "the module; the file's name by default"),
+            Argument("--files", "A.sv,B.sv", "the files of all that it instantiates", completes="files"),
+            Argument(
+                "--streams", "TEXT", "NAME=SHAPE:DATATYPE:LANES of each stream, with spaces between them"
+            ),
+            Argument("--golden", "FILE.py:NAME", "the function that the core must compute"),
+            Argument("--set", "NAME=VALUE,...", "values of parameters; they become the node's defaults"),
+            Argument("--parallel", "NAME=LIMIT,...", "parameters that make it faster, and what each divides"),
+            Argument(
+                "--cycles", "TEXT", "cycles from frame to frame; the beats of the longest stream by default"
+            ),
+            Argument("--tie", "PORT=VALUE,...", "inputs that get a constant"),
+            Argument("--open", "PORT,...", "outputs that nothing reads"),
+            Argument("--name", "NAME", "of the kernel; the module's in CamelCase by default"),
+            Argument("--description", "FILE.yaml", "all of this as a file; options win", completes="files"),
+            Argument(
+                "--output", "DIR", "the folder for the plugins; plugins by default", completes="folders"
+            ),
+            Argument("--tests", "DIR", "the folder for the test; tests by default", completes="folders"),
+        ),
+    ),
+    Verb(
         "health",
         "brainsmith.cli.health",
         "say what works here, what does not, and what to do",

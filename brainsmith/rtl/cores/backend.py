@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
-from brainsmith.rtl.cores.wrapper import CoreStream, wrap_core
+from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,10 @@ class CoreBackend(RTLBackend):
         ]
         return (*inputs, *outputs)
 
+    def core_pins(self) -> CorePins:
+        """Return how the core's other ports are called: `clk`, and `rst`, which is active high."""
+        return CorePins()
+
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
         """Return what the core reads with `$readmemh`: texts by file names that end in `.dat`.
 
@@ -102,7 +106,7 @@ class CoreBackend(RTLBackend):
         self.set_nodeattr("gen_top_module", module)
         for name, text in self.core_memories(model).items():
             (folder / name).write_text(text, encoding="utf-8")
-        text = wrap_core(module, self.core, self.core_parameters(), self.core_streams())
+        text = wrap_core(module, self.core, self.core_parameters(), self.core_streams(), self.core_pins())
         (folder / f"{module}.v").write_text(text, encoding="utf-8")
         for attribute in ("ipgen_path", "ip_path"):
             self.set_nodeattr(attribute, str(folder))

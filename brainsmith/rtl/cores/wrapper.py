@@ -125,11 +125,7 @@ def _connected(stream: CoreStream) -> list[str]:
     data = _joined([f"{end}_TDATA[{bits - 1}:0]" for end, bits, _ in stream.widths])
     valid = _joined([f"{end}_TVALID" for end in stream.ends])
     ready = _joined([f"{end}_TREADY" for end in stream.ends])
-    return [
-        f".{stream.name}_data({data})",
-        f".{stream.name}_valid({valid})",
-        f".{stream.name}_ready({ready})",
-    ]
+    return [f".{port}({net})" for port, net in zip(stream.pins, (data, valid, ready), strict=True)]
 
 
 def _joined(nets: list[str]) -> str:

@@ -1,0 +1,114 @@
+"""`brainsmith kernel import`: someone's SystemVerilog as a kernel and a backend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.rtl.importing.description import CoreDescription
+    from brainsmith.rtl.importing.plan import ImportPlan
+
+PLUGINS = "plugins"
+TESTS = "tests"
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Write the files, and say what was found in the module."""
+    from brainsmith.rtl.importing.plan import plan_import
+    from brainsmith.rtl.importing.written import write_import
+
+    said = _description(options)
+    main = Path(options.required("FILE"))
+    files = (main, *(Path(name) for name in said.files))
+    plan = plan_import(files, options.text("--top") or main.stem, said)
+    folders = Path(options.text("--output") or PLUGINS), Path(options.text("--tests") or TESTS)
+    written = write_import(plan, *folders)
+    terminal.pairs(_found(plan))
+    terminal.write("")
+    for path in written:
+        terminal.write(f"wrote {path}")
+    for line in _what_next(folders[0], written[-1]):
+        terminal.write(line)
+    return 0
+
+
+def _what_next(plugins: Path, test: Path) -> list[str]:
+    """Say how the test is run, and what is missing for the plugins to be found."""
+    from brainsmith.settings import load_settings
+
+    settings = load_settings()
+    scanned = [Path(folder).resolve() for folder in settings.plugin_folders]
+    if settings.project:
+        scanned.append(Path(settings.project, PLUGINS).resolve())
+    lines = ["", f"simulate it: python -m pytest {test}"]
+    if not any(plugins.resolve().is_relative_to(folder) for folder in scanned):
+        lines += [
+            f"{plugins} is not scanned for plugins yet: `mkdir .brainsmith` in the folder that holds plugins/ makes it a"
+            " project, or name the folder in the setting plugin_folders"
+        ]
+    return lines
+
+
+def _description(options: Options) -> CoreDescription:
+    """Return what options and the description file say; options win."""
+    from brainsmith.errors import UsageError
+    from brainsmith.rtl.importing.description import (
+        CoreDescription,
+        number_or_text,
+        parse_list,
+        parse_streams,
+        parse_table,
+        read_description,
+    )
+
+    held = parse_table("--tie", options.text("--tie"))
+    if any(not isinstance(value, int) for value in held.values()):
+        raise UsageError(f"--tie takes numbers, such as PORT=0, not {options.text('--tie')!r}")
+    given = CoreDescription(
+        name=options.text("--name") or "",
+        files=parse_list(options.text("--files")),
+        parameters=parse_table("--set", options.text("--set")),
+        held={name: int(value) for name, value in held.items()},
+        left_open=parse_list(options.text("--open")),
+        streams=parse_streams(options.text("--streams")),
+        parallel=parse_table("--parallel", options.text("--parallel")),
+        cycles=number_or_text(options.text("--cycles") or ""),
+        golden=options.text("--golden") or "",
+    )
+    file = options.text("--description")
+    return given.over(read_description(Path(file))) if file else given
+
+
+def _found(plan: ImportPlan) -> list[tuple[str, str]]:
+    roles = plan.roles
+    streams = [
+        (
+            "input" if stream.fed else "output",
+            f"{', '.join(stream.ports)}: {stream.bits} bits{_several(stream.count)}, "
+            f"{_shape(plan, stream.name)} {plan.streams[stream.name].datatype}",
+        )
+        for stream in roles.streams
+    ]
+    reset = f"{roles.reset}, active {'low' if roles.reset_low else 'high'}" if roles.reset else "none"
+    return [
+        ("kernel", f"{plan.name}, backend {plan.name}RTL"),
+        ("clock", ", ".join(roles.clocks)),
+        ("reset", reset),
+        *streams,
+        *([("held", ", ".join(f"{port} = {value}" for port, value in roles.held.items()))] if roles.held else []),
+        *([("open", ", ".join(roles.open))] if roles.open else []),
+        ("attributes", ", ".join(f"{name} = {value}" for name, value in plan.attributes.items()) or "none"),
+        *([("parallel", ", ".join(f"{name} divides {limit}" for name, limit in plan.parallel.items()))] if plan.parallel else []),
+        ("cycles", str(plan.cycles)),
+    ]  # fmt: skip
+
+
+def _several(count: int) -> str:
+    return f" each of {count}" if count > 1 else ""
+
+
+def _shape(plan: ImportPlan, stream: str) -> str:
+    return "(" + ", ".join(map(str, plan.streams[stream].shape)) + ")"

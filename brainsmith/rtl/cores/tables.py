@@ -1,0 +1,76 @@
+"""Tables inside cores: what they hold, what they are made of, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LUT_WORDS = 64
+"""How many bits a LUT holds: those of as many words, one of each."""
+
+SMALL = 8192
+"""Bits of a table that is better kept in 128 LUTs than in a block RAM."""
+
+_BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
+"""Words and bits that a block RAM of 18 Kbit can be (AMD UG573); 36 bits only where one port reads."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is read and never written, its words registered behind it (`constant_rom.sv`).
+
+    Attributes:
+        bits: Of a word.
+        depth: Words.
+        style: `block` or `distributed`.
+    """
+
+    bits: int
+    depth: int
+    style: str
+
+    def resources(self) -> Resources:
+        """Return what it needs: 64 words in a LUT of each bit and its register, or the fewest block RAMs."""
+        if self.depth == 1:
+            return Resources()
+        if self.style == "distributed":
+            return Resources(lut=self.bits * -(-self.depth // LUT_WORDS), ff=self.bits)
+        shapes = (-(-self.depth // words) * -(-self.bits // bits) for words, bits in _BLOCK_SHAPES)
+        return Resources(bram18=min(shapes))
+
+
+def make_table(bits: int, depth: int, ram_style: str) -> Table:
+    """Choose what a table is made of.
+
+    Args:
+        bits: Of a word.
+        depth: Words.
+        ram_style: The node's attribute; `auto` takes LUTs for up to 64 words or 8,192 bits, and block RAM for more.
+    """
+    if ram_style == "auto":
+        ram_style = "distributed" if depth <= LUT_WORDS or bits * depth <= SMALL else "block"
+    return Table(bits, depth, ram_style)
+
+
+def table_text(words: NDArray[Any], kind: Any) -> str:
+    """Return a table's content as `$readmemh` reads it.
+
+    Args:
+        words: (words, values of one), whole numbers of the datatype; the first value gets the lowest bits.
+        kind: QONNX's datatype of the values.
+    """
+    bits, bipolar = int(kind.bitwidth()), kind.name == "BIPOLAR"
+    digits = -(-bits * words.shape[1] // 4)
+    mask = (1 << bits) - 1
+    lines = []
+    for word in np.asarray(words, np.int64).tolist():
+        values = [value > 0 for value in word] if bipolar else [value & mask for value in word]
+        lines.append(f"{sum(value << bits * at for at, value in enumerate(values)):0{digits}x}\n")
+    return "".join(lines)

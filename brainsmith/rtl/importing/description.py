@@ -1,0 +1,234 @@
+"""What a module cannot say of itself: shapes, datatypes, what makes it faster, what it computes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import RtlSourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KEYS = ("name", "description", "files", "set", "tie", "open", "streams", "parallel", "cycles", "golden")
+"""What a description file may say."""
+
+
+@dataclass(frozen=True)
+class StreamText:
+    """What is said of a stream, as it is written: numbers or expressions of the core's parameters.
+
+    Attributes:
+        shape: Of a frame.
+        datatype: QONNX's name, with expressions in braces.
+        lanes: Values in a beat.
+    """
+
+    shape: tuple[int | str, ...]
+    datatype: str
+    lanes: int | str = 1
+
+
+@dataclass(frozen=True)
+class CoreDescription:
+    """What the user says of a core.
+
+    Attributes:
+        name: Of the kernel; made of the module's by default.
+        description: One line for listings.
+        files: Of what the core instantiates.
+        parameters: In place of their defaults.
+        held: Inputs that get a constant.
+        left_open: Outputs that nothing reads.
+        streams: By their names.
+        parallel: Parameters that make it faster, each with what it must divide.
+        cycles: From frame to frame, an expression; the most beats of any stream by default.
+        golden: `file.py:function`.
+    """
+
+    name: str = ""
+    description: str = ""
+    files: tuple[str, ...] = ()
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    held: Mapping[str, int] = field(default_factory=dict)
+    left_open: tuple[str, ...] = ()
+    streams: Mapping[str, StreamText] = field(default_factory=dict)
+    parallel: Mapping[str, int | str] = field(default_factory=dict)
+    cycles: int | str = ""
+    golden: str = ""
+
+    def over(self, other: CoreDescription) -> CoreDescription:
+        """Return this description, completed by another where it says nothing."""
+        changes = {name: getattr(other, name) for name in _FIELDS if not getattr(self, name)}
+        merged = {name: {**getattr(other, name), **getattr(self, name)} for name in _TABLES}
+        return replace(self, **{**changes, **merged})
+
+
+_TABLES = ("parameters", "held", "streams", "parallel")
+_FIELDS = ("name", "description", "files", "left_open", "cycles", "golden")
+
+
+def number_or_text(text: str) -> int | str:
+    """Return a number where a text is one."""
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def parse_table(option: str, text: str | None) -> dict[str, int | str]:
+    """Read `A=1,B=text`.
+
+    Raises:
+        RtlSourceError: An entry is no such pair, or a name stands twice.
+    """
+    found: dict[str, int | str] = {}
+    for entry in _entries(text):
+        name, equals, value = entry.partition("=")
+        if not equals or not name.isidentifier() or not value:
+            raise RtlSourceError(f"{option} takes NAME=VALUE, with commas between several, not {entry!r}")
+        if name in found:
+            raise RtlSourceError(f"{option} gives {name} twice")
+        found[name] = number_or_text(value)
+    return found
+
+
+def parse_list(text: str | None) -> tuple[str, ...]:
+    """Read `A,B`."""
+    return tuple(_entries(text))
+
+
+def parse_streams(text: str | None) -> dict[str, StreamText]:
+    """Read `in=1,CHANNELS:INT8:PE out=1,CHANNELS:INT{BITS}:PE`: shape, datatype and lanes of each stream.
+
+    Raises:
+        RtlSourceError: An entry is none of that form.
+    """
+    found = {}
+    for entry in (text or "").split():
+        match = re.fullmatch(r"(\w+)=([^:]+):([^:]+)(?::([^:]+))?", entry)
+        if not match:
+            raise RtlSourceError(
+                f"--streams takes NAME=SHAPE:DATATYPE:LANES, with spaces between several, such as in=1,CHANNELS:INT8:PE, "
+                f"not {entry!r}"
+            )
+        name, shape, datatype, lanes = match.groups()
+        sizes = tuple(number_or_text(size) for size in shape.split(","))
+        found[name] = StreamText(sizes, datatype, number_or_text(lanes or "1"))
+    return found
+
+
+def read_description(file: Path) -> CoreDescription:
+    """Read a description file: a YAML table of `KEYS`.
+
+    Raises:
+        RtlSourceError: It cannot be read, or what it says is of another form; with file, line and column.
+    """
+    root = _compose(file)
+    values = {key: (value, mark) for key, value, mark in _entries_of(file, root)}
+    for key, (_, mark) in values.items():
+        if key not in KEYS:
+            raise _at(file, mark, f"there is no key {key!r}; there is {', '.join(KEYS)}")
+
+    def take(key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+        value, mark = values.get(key, (default, None))
+        if not isinstance(value, kind):
+            names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+            raise _at(file, mark, f"{key} must be {names}, not {value!r}")
+        return value
+
+    return CoreDescription(
+        name=take("name", str, ""),
+        description=take("description", str, ""),
+        files=tuple(str((file.parent / one).resolve()) for one in take("files", list, [])),
+        parameters=take("set", dict, {}),
+        held=take("tie", dict, {}),
+        left_open=tuple(take("open", list, [])),
+        streams={
+            name: _stream(file, values["streams"][1], name, said)
+            for name, said in take("streams", dict, {}).items()
+        },
+        parallel=take("parallel", dict, {}),
+        cycles=take("cycles", (int, str), ""),
+        golden=_beside(file, take("golden", str, "")),
+    )
+
+
+def golden_function(text: str) -> tuple[Path, str]:
+    """Return the file and the name of the golden function.
+
+    Raises:
+        RtlSourceError: There is none, or no such file or function.
+    """
+    path, colon, name = text.rpartition(":")
+    if not text or not colon or not name.isidentifier():
+        raise RtlSourceError(
+            "the golden function must be given, --golden FILE.py:FUNCTION: it takes one int64 array for each input and "
+            f"returns what the core must give{f'; found {text!r}' if text else ''}"
+        )
+    file = Path(path)
+    try:
+        body = ast.parse(file.read_text("utf-8"), filename=path).body
+    except (OSError, UnicodeDecodeError) as error:
+        raise RtlSourceError(f"{path}: cannot be read: {error}") from error
+    except SyntaxError as error:
+        raise RtlSourceError(f"{path}:{error.lineno}: {error.msg}") from error
+    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    if name not in functions:
+        raise RtlSourceError(f"{path} has no function {name!r}; it has {', '.join(functions) or 'none'}")
+    return file, name
+
+
+def _entries(text: str | None) -> list[str]:
+    return [entry.strip() for entry in (text or "").split(",") if entry.strip()]
+
+
+def _beside(file: Path, golden: str) -> str:
+    return str(file.parent / golden) if golden else ""
+
+
+def _compose(file: Path) -> Any:
+    import yaml
+
+    try:
+        root = yaml.compose(file.read_text("utf-8"), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise RtlSourceError(f"{file}: cannot be read: {error}") from error
+    except yaml.MarkedYAMLError as error:
+        raise _at(file, error.problem_mark, f"not valid YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise RtlSourceError(f"{file}: not valid YAML: {error}") from error
+    if not isinstance(root, yaml.MappingNode):
+        raise RtlSourceError(f"{file}:1:1: a description is a table with the keys {', '.join(KEYS)}")
+    return root
+
+
+def _entries_of(file: Path, root: Any) -> list[tuple[str, Any, Any]]:
+    import yaml
+
+    loader = yaml.SafeLoader("")
+    try:
+        return [
+            (str(key.value), loader.construct_object(value, deep=True), key.start_mark)
+            for key, value in root.value
+        ]
+    except yaml.MarkedYAMLError as error:
+        raise _at(file, error.problem_mark, f"not valid YAML: {error.problem}") from error
+
+
+def _stream(file: Path, mark: Any, name: str, said: Any) -> StreamText:
+    if (
+        not isinstance(said, dict)
+        or set(said) - {"shape", "datatype", "lanes"}
+        or not {"shape", "datatype"} <= set(said)
+        or not isinstance(said["shape"], list)
+    ):
+        raise _at(
+            file, mark, f"stream {name!r} must be a table of shape (a list), datatype and lanes, not {said!r}"
+        )
+    return StreamText(tuple(said["shape"]), str(said["datatype"]), said.get("lanes", 1))
+
+
+def _at(file: Path, mark: Any, text: str) -> RtlSourceError:
+    place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+    return RtlSourceError(f"{file}{place}: {text}")

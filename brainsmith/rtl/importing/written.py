@@ -1,0 +1,171 @@
+"""The files that an imported core becomes: a kernel, a backend, a test, and copies of its sources."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import RtlSourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from brainsmith.rtl.importing.plan import ImportPlan
+
+WIDTH = 100
+
+
+def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ...]:
+    """Write an imported core into a folder of plugins, and its test.
+
+    Args:
+        plan: The core.
+        plugins: Where kernel, backend, golden function and the core's sources go.
+        tests: Where the test goes.
+
+    Returns:
+        What was written, in that order.
+
+    Raises:
+        RtlSourceError: A file exists with another content, or cannot be written. Then nothing is written.
+    """
+    stem = plan.stem
+    golden = f"{stem}_golden"
+    contents = {
+        plugins / f"{stem}.py": kernel_file(plan, golden),
+        plugins / f"{stem}_rtl.py": backend_file(plan),
+        plugins / f"{golden}.py": plan.golden[0].read_text("utf-8"),
+        **{plugins / file.name: file.read_text("utf-8") for file in plan.files},
+        tests / f"test_{stem}.py": check_file(plan),
+    }
+    taken = [path for path, text in contents.items() if path.exists() and path.read_text("utf-8") != text]
+    if taken:
+        raise RtlSourceError(
+            f"{', '.join(map(str, taken))}: there is such a file with another content, and nothing is written over\n"
+            "  remove it, or give the kernel another name with --name"
+        )
+    made: list[Path] = []
+    try:
+        for path, text in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                made.append(path)
+                path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise RtlSourceError(f"{error.filename}: cannot be written: {error.strerror}") from error
+    return tuple(contents)
+
+
+def kernel_file(plan: ImportPlan, golden: str) -> str:
+    """Return the kernel."""
+    function = plan.golden[1]
+    return f'''"""{plan.name}: what the core {plan.module.name} computes, in Python."""
+
+from brainsmith.plugin.core import kernel
+from brainsmith.rtl.cores.stream_kernel import StreamKernel, StreamType
+
+from .{golden} import {function}
+
+
+@kernel(
+    name="{plan.name}",
+    description={_text(plan.description)},
+    requires=("finn-plus",),
+    domain="brainsmith.kernels",
+)
+class {plan.name}Kernel(StreamKernel):
+    """{plan.description}."""
+
+    attributes = {_table(plan.attributes, 4)}
+    inputs = ({_streams(plan, fed=True)})
+    outputs = ({_streams(plan, fed=False)})
+    cycles = {_value(plan.cycles)}
+    golden = staticmethod({function})
+'''
+
+
+def backend_file(plan: ImportPlan) -> str:
+    """Return the backend."""
+    roles = plan.roles
+    streams = {stream.name: stream.ports for stream in roles.streams}
+    pins = [f"clocks={_value(roles.clocks)}", f"reset={_text(roles.reset)}"]
+    pins += ["reset_low=True"] if roles.reset_low else []
+    pins += [f"held={_table(dict(roles.held), 12)}"] if roles.held else []
+    parallel = f"    parallel = {_table(plan.parallel, 4)}\n" if plan.parallel else ""
+    return f'''"""{plan.name}RTL: the core {plan.module.name} as a layer."""
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.imported import CorePorts, ImportedCore
+from brainsmith.rtl.cores.wrapper import CorePins
+
+from .{plan.stem} import {plan.name}Kernel
+
+
+@backend(
+    name="{plan.name}RTL",
+    kernel="{plan.name}",
+    backend_type="rtl",
+    description={_text(plan.description)},
+    requires=("finn-plus",),
+    domain="brainsmith.backends.rtl",
+)
+class {plan.name}RTL(ImportedCore, {plan.name}Kernel):
+    """{plan.module.name} behind AXI streams with FINN's names."""
+
+    core = "{plan.module.name}"
+    sources = {_value(tuple(file.name for file in plan.files))}
+    ports = CorePorts(
+        streams={_table(streams, 8)},
+        pins=CorePins({", ".join(pins)}),
+    )
+{parallel}'''
+
+
+def check_file(plan: ImportPlan) -> str:
+    """Return the test."""
+    return f'''"""{plan.name}RTL against the golden function: random frames, without stalls and with random ones."""
+
+from brainsmith.rtl.cores.checking import check_kernel
+
+
+def test_{plan.stem}(tmp_path):
+    check = check_kernel("{plan.name}", tmp_path, frames=4)
+    assert check.right, str(check)
+    assert check.interval == check.estimate  # cycles from frame to frame, as the kernel says
+'''
+
+
+def _streams(plan: ImportPlan, *, fed: bool) -> str:
+    texts = []
+    for stream in plan.roles.streams:
+        if stream.fed == fed:
+            said = plan.streams[stream.name]
+            lanes = "" if said.lanes == 1 else f", lanes={_value(said.lanes)}"
+            text = f"StreamType({_text(stream.name)}, {_value(said.shape)}, {_text(said.datatype)}{lanes})"
+            texts += [text] * stream.count
+    return f"{texts[0]}," if len(texts) == 1 else "".join(f"\n        {text}," for text in texts) + "\n    "
+
+
+def _table(values: object, indent: int) -> str:
+    assert isinstance(values, dict)
+    entries = [f"{_text(name)}: {_value(value)}" for name, value in values.items()]
+    line = "{" + ", ".join(entries) + "}"
+    if len(line) + indent < WIDTH:
+        return line
+    inside = textwrap.indent(",\n".join(entries) + ",", " " * (indent + 4))
+    return "{\n" + inside + "\n" + " " * indent + "}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_value(one) for one in value) + (",)" if len(value) == 1 else ")")
+    return repr(value)
+
+
+def _text(value: str) -> str:
+    """Return a Python literal in double quotes."""
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
