@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
+from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm, output_bits_for
 from brainsmith.plugin.core import transform
+from brainsmith.transforms.absorb_affine import absorb_affine
 from brainsmith.transforms.graph_view import GraphView, attribute, value_of_one
+from brainsmith.transforms.integer_source import declare_integers, find_integer_source, scale_node
 from brainsmith.transforms.norm_pattern import find_normalisation
 
 if TYPE_CHECKING:
     from onnx import NodeProto
+    from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.transforms.integer_source import IntegerSource
+
+
+FRACTION_BITS = 8
+"""Bits behind the point of normalised integers, unless the transform is told otherwise."""
 
 
 @transform(
@@ -32,42 +42,107 @@ class InferLayerNorm(Transformation):
     exporter has written. Scale and bias of the operator become a Mul and an Add behind the kernel, unless
     they are constants of ones and of zeros; those of a chain are such nodes already.
 
+    Where the input is integers, or integers behind a Mul, Div, Add or Sub by a constant of one element, the kernel
+    takes the integers (a normalisation does not depend on scale and offset, but for epsilon, which is divided by the
+    scale's square), gives integers, and a Mul by 2^-fraction_bits follows. That Mul, and Mul and Add by positive
+    constants behind it, are absorbed by the MultiThresholds that they end in. Integers of more than 64 bits inside
+    the kernel stay floats.
+
     Left alone: other axes, element types other than float32, shapes that are not known, and an operator whose
     output Mean or InvStdDev is read (run ExpandNorms first; then the kernel takes the place of the normalised
     result only).
+
+    Args:
+        fraction_bits: Of the output of a kernel of integers.
     """
+
+    def __init__(self, fraction_bits: int = FRACTION_BITS) -> None:
+        super().__init__()
+        self.fraction_bits = fraction_bits
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Convert every such normalisation; the flag is True exactly when there was one."""
         view = GraphView(model)
         modified = False
         for name in [node.output[0] for node in model.graph.node if node.output]:
-            modified |= _infer_operator(view, name) or _infer_chain(view, name)
+            modified |= self._infer_operator(view, name) or self._infer_chain(view, name)
         return model, modified
 
+    def _infer_operator(self, view: GraphView, output: str) -> bool:
+        node = view.producer(output, "LayerNormalization")
+        if node is None or not _serves(view, node):
+            return False
+        stem = node.name or output
+        neutral = {"Mul": 1.0, "Add": 0.0}
+        affine = [
+            (op_type, operand)
+            for op_type, operand in zip(neutral, node.input[1:], strict=False)
+            if operand and not _is_all(view, operand, neutral[op_type])
+        ]
+        tensors = [view.new_name(f"{stem}_{part}") for part in ("normal", "scaled")[: len(affine)]]
+        for name in tensors:
+            view.declare_like(name, output, TensorProto.FLOAT)
+        tensors.append(output)
+        tail = [
+            helper.make_node(op_type, [source, operand], [target], name=f"{stem}_{op_type}")
+            for (op_type, operand), source, target in zip(affine, tensors[:-1], tensors[1:], strict=True)
+        ]
+        epsilon = attribute(node, "epsilon", 1e-5)
+        self._put(view, node, node.input[0], tensors[0], epsilon, tail)
+        return True
 
-def _infer_operator(view: GraphView, output: str) -> bool:
-    node = view.producer(output, "LayerNormalization")
-    if node is None or not _serves(view, node):
-        return False
-    stem = node.name or output
-    neutral = {"Mul": 1.0, "Add": 0.0}
-    affine = [
-        (op_type, operand)
-        for op_type, operand in zip(neutral, node.input[1:], strict=False)
-        if operand and not _is_all(view, operand, neutral[op_type])
-    ]
-    tensors = [view.new_name(f"{stem}_{part}") for part in ("normal", "scaled")[: len(affine)]]
-    for name in tensors:
-        view.declare_like(name, output, TensorProto.FLOAT)
-    tensors.append(output)
-    nodes = [_kernel_node(view, node.input[0], tensors[0], attribute(node, "epsilon", 1e-5), node.name)]
-    for (op_type, operand), source, target in zip(affine, tensors[:-1], tensors[1:], strict=True):
-        nodes.append(helper.make_node(op_type, [source, operand], [target], name=f"{stem}_{op_type}"))
-    unread = [*node.input[1:], *node.output[1:]]
-    view.replace(node, nodes)
-    view.drop_unread(unread)
-    return True
+    def _infer_chain(self, view: GraphView, output: str) -> bool:
+        node = view.producer(output, "Mul", "Div")
+        norm = find_normalisation(view, node) if node is not None else None
+        if node is None or norm is None or norm.axes != (-1,) or not norm.source:
+            return False
+        if view.static_shape(norm.source, TensorProto.FLOAT) is None:
+            return False
+        epsilon = value_of_one(view.constant(norm.epsilon)) or 0.0
+        self._put(view, node, norm.source, output, epsilon, [])
+        return True
+
+    def _put(
+        self,
+        view: GraphView,
+        node: NodeProto,
+        source: str,
+        output: str,
+        epsilon: float,
+        tail: list[NodeProto],
+    ) -> None:
+        """Put a kernel, and the nodes behind it, in the place of a node."""
+        unread = [*node.input, *node.output[1:]]
+        shape = view.static_shape(source, TensorProto.FLOAT) or []
+        integers = find_integer_source(view, source)
+        given = integers and _integer_output(view, integers, shape[-1], self.fraction_bits, epsilon)
+        if integers is None or given is None:
+            view.model.set_tensor_datatype(output, DataType["FLOAT32"])
+            view.replace(node, [_kernel_node(view, source, output, node.name, epsilon=epsilon), *tail])
+            view.drop_unread(unread)
+            return
+        normal = declare_integers(view, output, f"{node.name or output}_integers", given)
+        kernel = _kernel_node(
+            view, integers.name, normal, node.name, epsilon=epsilon / integers.scale**2,
+            outputDataType=given.name, fraction_bits=self.fraction_bits,
+        )  # fmt: skip
+        view.replace(node, [kernel, scale_node(view, normal, output, self.fraction_bits), *tail])
+        view.drop_unread(unread)
+        absorb_affine(view, normal)
+
+
+def _integer_output(
+    view: GraphView, integers: IntegerSource, size: int, fraction_bits: int, epsilon: float
+) -> BaseDataType | None:
+    """Return the datatype of normalised integers; None where they cannot be computed."""
+    taken = view.model.get_tensor_datatype(integers.name)
+    bits = output_bits_for(size, fraction_bits)
+    arithmetic = IntegerLayerNorm(
+        size, int(taken.min()), int(taken.max()), fraction_bits, bits, epsilon / integers.scale**2
+    )
+    if arithmetic.problem or taken.name in ("BIPOLAR", "TERNARY"):
+        return None
+    return DataType[f"INT{bits}"]
 
 
 def _serves(view: GraphView, node: NodeProto) -> bool:
@@ -79,28 +154,20 @@ def _serves(view: GraphView, node: NodeProto) -> bool:
     return single and attribute(node, "axis", -1) in (-1, len(shape) - 1)
 
 
-def _infer_chain(view: GraphView, output: str) -> bool:
-    node = view.producer(output, "Mul", "Div")
-    norm = find_normalisation(view, node) if node is not None else None
-    if node is None or norm is None or norm.axes != (-1,) or not norm.source:
-        return False
-    if view.static_shape(norm.source, TensorProto.FLOAT) is None:
-        return False
-    epsilon = value_of_one(view.constant(norm.epsilon)) or 0.0
-    unread = list(node.input)
-    view.replace(node, [_kernel_node(view, norm.source, output, epsilon, node.name)])
-    view.drop_unread(unread)
-    return True
-
-
 def _is_all(view: GraphView, name: str, number: float) -> bool:
     value = view.constant(name)
     return value is not None and bool((value == number).all())
 
 
-def _kernel_node(view: GraphView, source: str, output: str, epsilon: float, name: str) -> NodeProto:
-    view.model.set_tensor_datatype(output, DataType["FLOAT32"])
+def _kernel_node(view: GraphView, source: str, output: str, name: str, **attributes: Any) -> NodeProto:
     shape = view.static_shape(source, TensorProto.FLOAT) or []
+    stated = {
+        "ifm_dim": shape,
+        "NumChannels": shape[-1],
+        "SIMD": 1,
+        "inputDataType": view.model.get_tensor_datatype(source).name,
+        "outputDataType": "FLOAT32",
+    }
     return helper.make_node(
         "LayerNormKernel",
         [source],
@@ -108,10 +175,5 @@ def _kernel_node(view: GraphView, source: str, output: str, epsilon: float, name
         name=name,
         domain="brainsmith.kernels",
         backend="fpgadataflow",
-        ifm_dim=shape,
-        NumChannels=shape[-1],
-        SIMD=1,
-        epsilon=epsilon,
-        inputDataType=view.model.get_tensor_datatype(source).name,
-        outputDataType="FLOAT32",
+        **(stated | attributes),
     )

@@ -67,17 +67,19 @@ def test_numbers_of_any_shape(shape, affine, epsilon, expanded):
     check_kernel(after, feeds, expected, **rounding(feeds["x"], scale, epsilon=epsilon))
 
 
-def test_integers_in_floats_out():
-    model = model_of((1, 7, 16), datatype="INT4")
+def test_integers_in_integers_out():
+    model = model_of((1, 7, 16), scale=1.0, bias=0.0, datatype="INT4")
     feeds = {"x": np.random.default_rng(0).integers(-8, 8, (1, 7, 16)).astype(np.float32)}
     after, _ = infer(InferLayerNorm(), model)
-    check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
+    assert ops(after) == ["LayerNormKernel", "Mul"]
+    check_kernel(after, feeds, run_onnx(model, feeds), rtol=0, atol=0.76 * 2.0**-8)
     kernel = instance(after, "LayerNormKernel")
     assert (kernel.get_input_datatype(), kernel.get_output_datatype()) == (
         DataType["INT4"],
-        DataType["FLOAT32"],
+        DataType["INT12"],
     )
-    assert (kernel.get_instream_width(), kernel.get_outstream_width()) == (4, 32)
+    assert (kernel.get_instream_width(), kernel.get_outstream_width()) == (4, 12)
+    assert kernel.get_exp_cycles() == 7 * max(16, kernel.arithmetic().root_bits + 3)
 
 
 def test_streams_and_cycles():

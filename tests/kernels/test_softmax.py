@@ -34,16 +34,19 @@ def test_numbers_of_any_shape(shape, spread, stated):
     check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
 
 
-def test_integers_in_probabilities_out():
+def test_integers_in_integers_out():
     model = model_of((1, 4, 16), datatype="INT8")
     feeds = {"x": np.random.default_rng(0).integers(-128, 128, (1, 4, 16)).astype(np.float32)}
     after, _ = infer(InferSoftmax(), model)
-    check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
+    assert [node.op_type for node in after.graph.node] == ["SoftmaxKernel", "Mul"]
+    check_kernel(after, feeds, run_onnx(model, feeds), rtol=0, atol=2.0**-8)
     kernel = instance(after, "SoftmaxKernel")
     assert (kernel.get_input_datatype(), kernel.get_output_datatype()) == (
         DataType["INT8"],
-        DataType["FLOAT32"],
+        DataType["UINT8"],
     )
+    assert (kernel.get_instream_width(), kernel.get_outstream_width()) == (8, 8)
+    assert kernel.get_exp_cycles() == 4 * max(16, 8 + 3 + 2)
 
 
 def test_streams_and_cycles():
