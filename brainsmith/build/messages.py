@@ -67,8 +67,8 @@ class _Collector(logging.Handler):
         self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record of the own thread; our own logger speaks of the hub, not of the model."""
-        if record.thread == self._thread and not record.name.startswith("brainsmith"):
+        """Keep a record of the own thread; the hub's logger speaks of plugins, not of the model."""
+        if record.thread == self._thread and not record.name.startswith("brainsmith.plugin"):
             self.keep(record.getMessage())
 
     def keep(self, message: str) -> None:

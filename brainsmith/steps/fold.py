@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
+from brainsmith.plugin.info import BACKEND_TYPES
 from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.parallelism import fold_as_stated, is_layer, states_parallelism
 from brainsmith.steps.specialize import choose_backends, chosen_before
 
 if TYPE_CHECKING:
@@ -14,10 +17,11 @@ if TYPE_CHECKING:
 WEIGHT_STREAM_BITS = 36
 """The widest weight stream of one processing element, bits (FINN's default)."""
 
-FINN_LAYERS = "finn.custom_op.fpgadataflow"
+HIDDEN = "brainsmith.folded"
+"""A domain in which FINN's folding sees no layer: it says of each that it does not know it, and skips it."""
 
 PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChannels")}
-"""What folding may raise in a kernel that FINN does not know, and the attributes that give the limit."""
+"""What folding may raise in a layer that does not state it, and the attributes that give the limit."""
 
 ROWS = {"MVAU_rtl": "MH", "VVAU_rtl": "Channels"}
 """Layers that are FINN's matrix-vector unit, and the attribute that limits their PE."""
@@ -33,25 +37,59 @@ ROWS = {"MVAU_rtl": "MH", "VVAU_rtl": "Channels"}
 def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Fold a specialised model to `cfg.target_fps`; without a rate, leave it as it is.
 
+    Backends that state what makes them faster (`parallelism()`) are raised until their cycles fit the rate, with the
+    sliding window in front; FINN's SetFolding folds its own. If a layer cannot be as fast, all others are folded for
+    its rate, unless `cfg.folding_two_pass_relaxation` is False.
+
     No RTL matrix-vector unit takes a whole row or window at once (SIMD = MW, or the size of Kernel): FINN's
     `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead. Bit widths
     are minimised afterwards, since the accumulators of RTL and HLS layers differ.
     """
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
-        from finn.transformation.fpgadataflow.set_folding import SetFolding
-        from qonnx.transformation.general import GiveUniqueNodeNames
-
-        width = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
-        # FINN's second pass sums latencies from the inputs on, and knows none for a node on the host.
-        whole = all(node.domain.startswith(FINN_LAYERS) for node in model.graph.node)
-        twice = whole and getattr(cfg, "folding_two_pass_relaxation", True)
-        folding = SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=twice)
-        model = model.transform(folding)
-        model = model.transform(GiveUniqueNodeNames())
-        _fold_own(model, cycles)
+        model = _fold_all(model, cfg, cycles)
+        # A model with nodes of the host is left at what was asked for.
+        if getattr(cfg, "folding_two_pass_relaxation", True) and all(is_layer(n) for n in model.graph.node):
+            name, slowest = _slowest(model)
+            if slowest > cycles:
+                logging.getLogger(__name__).warning(
+                    "%s takes %d cycles per frame, and the target is %d: all layers are folded for its rate",
+                    name, slowest, cycles,
+                )  # fmt: skip
+                cycles = slowest
+                model = _fold_all(model, cfg, cycles)
         _avoid_whole_rows(model, cycles)
     return minimise_bit_widths(_decompose_shuffles(model, cfg), cfg)
+
+
+def _fold_all(model: ModelWrapper, cfg: Any, cycles: int) -> ModelWrapper:
+    """Fold each layer by its own rules: FINN's by FINN's, others by what they state."""
+    from finn.transformation.fpgadataflow.set_folding import SetFolding
+
+    width = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
+    asked = [at for at, node in enumerate(model.graph.node) if states_parallelism(node)]
+    domains = {at: model.graph.node[at].domain for at in asked}
+    for at in asked:
+        model.graph.node[at].domain = HIDDEN
+    model = model.transform(SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=False))
+    for at, domain in domains.items():
+        model.graph.node[at].domain = domain
+    for at in asked:
+        fold_as_stated(model, model.graph.node[at], cycles)
+    _fold_own(model, cycles)
+    return model
+
+
+def _slowest(model: ModelWrapper) -> tuple[str, int]:
+    """Return the name and cycles of the first of the slowest layers that have a backend."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    cycles = {
+        node.name: int(getCustomOp(node).get_exp_cycles())
+        for node in model.graph.node
+        if node.domain.rpartition(".")[2] in BACKEND_TYPES
+    }
+    return max(cycles.items(), key=lambda entry: entry[1], default=("", 0))
 
 
 def _decompose_shuffles(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -92,12 +130,12 @@ def _avoid_whole_rows(model: ModelWrapper, cycles: int) -> None:
 
 
 def _fold_own(model: ModelWrapper, cycles: int) -> None:
-    """Fold layers of other frameworks than FINN, whose rules know none of them."""
+    """Fold layers of other frameworks than FINN that do not state what makes them faster."""
     from qonnx.custom_op.registry import getCustomOp
 
     for node in model.graph.node:
         stated = {attribute.name for attribute in node.attribute}
-        if node.domain.startswith("finn.") or not stated & {"PE", "SIMD"}:
+        if node.domain.startswith("finn.") or not stated & {"PE", "SIMD"} or states_parallelism(node):
             continue
         layer = getCustomOp(node)
         for name, limits in PARALLELISM.items():

@@ -24,7 +24,7 @@ def test_only_what_the_blueprint_names_is_there(files):
     plugins = load_blueprint_plugins(path)
     assert [info.name for info in plugins["transforms"]] == ["ExpandNorms"]
     assert sorted(info.name for info in plugins["kernels"]) == ["MatMul", "Softmax"]
-    assert sorted(info.name for info in plugins["backends"]) == ["MatMulHLS", "SoftmaxHLS"]
+    assert {info.kernel for info in plugins["backends"]} == {"MatMul", "Softmax"}
     assert [info.name for info in plugins["steps"]] == ["cleanup"]
     assert plugins["skipped"] == [
         f"{path}:3:29: optional transform 'nope' is left out: no transform or group named 'nope'."

@@ -23,9 +23,9 @@ def test_a_whole_blueprint(files, registry):
     assert [record.qualified for record in selection.records] == [
         "brainsmith:MatMul",
         "brainsmith:MatMulFastRTL",
+        "brainsmith:MatMulRTL",
         "acme-norms:AcmeMatMul",
         "brainsmith:MatMulHLS",
-        "brainsmith:MatMulRTL",
         "brainsmith:Softmax",
         "brainsmith:SoftmaxHLS",
         "brainsmith:ExpandNorms",

@@ -7,6 +7,7 @@ from brainsmith.plugins import steps
 from brainsmith.steps.fold import _avoid_whole_rows
 from tests.steps.conftest import Graph, digits_model, integers
 from tests.steps.test_specialize import hardware, own_kernel
+from tests.transforms.test_specialize_kernels import forks
 
 
 def specialized(model, config):
@@ -80,3 +81,26 @@ def test_a_transpose_on_the_chip_gets_backends(config):
     kinds = {node.op_type for node in model.graph.node}
     assert "Shuffle" not in kinds
     assert kinds & {"InnerShuffle_rtl", "OuterShuffle_hls"}
+
+
+@pytest.mark.parametrize(("frames", "lanes"), [(50_000_000, 1), (70_000_000, 2), (200_000_000, 4)])
+def test_a_layer_that_states_its_parallelism_is_as_fast_as_asked(config, frames, lanes):
+    config.target_fps = frames
+    model = steps.specialize(forks(2), config)
+    model = steps.fold(model, config)
+    (layer,) = [getCustomOp(node) for node in model.graph.node]
+    assert (layer.onnx_node.op_type, layer.get_nodeattr("PE")) == ("DuplicateStreams_rtl", lanes)
+    assert layer.onnx_node.domain == "finn.custom_op.fpgadataflow.rtl"
+
+
+def test_if_one_layer_cannot_be_as_fast_the_others_are_as_slow(config, caplog):
+    config.target_fps = 200_000_000
+    graph = Graph(1, 32).quant(4)
+    model = graph.node("MatMul", graph.weights(integers(1, 32, 1))).quant(4, scale=16.0).model(1, 1)
+    model = specialized(model, config)
+    model.graph.node.remove(model.graph.node[-1])  # the host's, or all would be as fast as asked
+    model = steps.fold(model, config)
+    said = "MVAU_rtl_0 takes 4 cycles per frame, and the target is 1: all layers are folded for its rate"
+    assert said in caplog.messages
+    assert folding(model, "MVAU_rtl") == [(1, 8)]
+    assert getCustomOp(model.graph.node[0]).get_nodeattr("PE") == 8

@@ -1,0 +1,71 @@
+"""Fold a layer by what its backend states (`parallelism()`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.plugin.info import BACKEND_TYPES
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.cores.parallelism import Parallelism
+
+FINN_LAYERS = "finn.custom_op.fpgadataflow"
+
+
+def is_layer(node: NodeProto) -> bool:
+    """Tell whether a node is hardware, specialised or FINN's that waits for its folding."""
+    return node.domain.startswith(FINN_LAYERS) or node.domain.rpartition(".")[2] in BACKEND_TYPES
+
+
+def states_parallelism(node: NodeProto) -> bool:
+    """Tell whether a node's backend states what makes it faster."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    if node.domain.rpartition(".")[2] not in BACKEND_TYPES:
+        return False
+    return hasattr(getCustomOp(node), "parallelism")
+
+
+def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
+    """Raise what a layer states, one attribute after the other, until it and the window in front are fast enough.
+
+    What an attribute may be can depend on those before it, so the layer is asked again for each.
+    """
+    from qonnx.custom_op.registry import getCustomOp
+
+    layer = getCustomOp(node)
+    window = _window_in_front(model, node)
+    stated = layer.parallelism()
+    for one in reversed(stated):
+        _set(layer, window, one, one.values[0])
+    for at in range(len(stated)):
+        one = layer.parallelism()[at]
+        for value in one.values:
+            _set(layer, window, one, value)
+            followed = window if one.window else None
+            if max(each.get_exp_cycles() for each in (layer, followed) if each is not None) <= cycles:
+                return
+
+
+def _set(layer: Any, window: Any, one: Parallelism, value: int) -> None:
+    """Set an attribute of a layer, and that of the window in front which must be the same."""
+    layer.set_nodeattr(one.attribute, value)
+    if one.window and window is not None:
+        window.set_nodeattr(one.window, value)
+        if "parallel_window" in window.get_nodeattr_types():
+            window.set_nodeattr("parallel_window", 0)
+
+
+def _window_in_front(model: ModelWrapper, node: NodeProto) -> Any:
+    """Return the sliding window that gives a layer its channels one after the other; None if there is none."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    producer = model.find_producer(node.input[0])
+    if producer is None or not is_layer(producer):
+        return None
+    window = getCustomOp(producer)
+    depthwise = "depthwise" in window.get_nodeattr_types() and window.get_nodeattr("depthwise")
+    return window if depthwise else None
