@@ -76,6 +76,7 @@ def _description(options: Options) -> CoreDescription:
         streams=parse_streams(options.text("--streams")),
         parallel=parse_table("--parallel", options.text("--parallel")),
         cycles=number_or_text(options.text("--cycles") or ""),
+        early=options.flag("--early"),
         golden=options.text("--golden") or "",
     )
     file = options.text("--description")
@@ -93,6 +94,7 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         for stream in roles.streams
     ]
     reset = f"{roles.reset}, active {'low' if roles.reset_low else 'high'}" if roles.reset else "none"
+    parallel = ", ".join(f"{name} divides {limit}" for name, limit in plan.parallel.items())
     return [
         ("kernel", f"{plan.name}, backend {plan.name}RTL"),
         ("clock", ", ".join(roles.clocks)),
@@ -101,7 +103,7 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         *([("held", ", ".join(f"{port} = {value}" for port, value in roles.held.items()))] if roles.held else []),
         *([("open", ", ".join(roles.open))] if roles.open else []),
         ("attributes", ", ".join(f"{name} = {value}" for name, value in plan.attributes.items()) or "none"),
-        *([("parallel", ", ".join(f"{name} divides {limit}" for name, limit in plan.parallel.items()))] if plan.parallel else []),
+        *([("parallel", parallel)] if parallel else []),
         ("cycles", str(plan.cycles)),
     ]  # fmt: skip
 

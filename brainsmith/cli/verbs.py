@@ -156,6 +156,7 @@ VERBS = (
             Argument(
                 "--cycles", "TEXT", "cycles from frame to frame; the beats of the longest stream by default"
             ),
+            Argument("--early", about="it may begin a frame before its first input beat, as padding does"),
             Argument("--tie", "PORT=VALUE,...", "inputs that get a constant"),
             Argument("--open", "PORT,...", "outputs that nothing reads"),
             Argument("--name", "NAME", "of the kernel; the module's in CamelCase by default"),

@@ -48,6 +48,7 @@ class StreamKernel(HWCustomOp):
         inputs: In the order of the node's inputs.
         outputs: In the order of the node's outputs.
         cycles: From one frame to the next, as an expression.
+        early: Whether the hardware may begin a frame before its first input beat, as padding does.
         golden: What the hardware must compute: from one int64 array for each input to an array, or a tuple of them.
             It gets those attributes that it names as keywords.
     """
@@ -56,6 +57,7 @@ class StreamKernel(HWCustomOp):
     inputs: ClassVar[tuple[StreamType, ...]]
     outputs: ClassVar[tuple[StreamType, ...]]
     cycles: ClassVar[int | str]
+    early: ClassVar[bool] = False
     golden: ClassVar[Callable[..., Any]]
 
     def get_nodeattr_types(self) -> dict[str, Any]:

@@ -13,7 +13,19 @@ from brainsmith.errors import RtlSourceError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KEYS = ("name", "description", "files", "set", "tie", "open", "streams", "parallel", "cycles", "golden")
+KEYS = (
+    "name",
+    "description",
+    "files",
+    "set",
+    "tie",
+    "open",
+    "streams",
+    "parallel",
+    "cycles",
+    "early",
+    "golden",
+)
 """What a description file may say."""
 
 
@@ -46,6 +58,7 @@ class CoreDescription:
         streams: By their names.
         parallel: Parameters that make it faster, each with what it must divide.
         cycles: From frame to frame, an expression; the most beats of any stream by default.
+        early: Whether it may begin a frame before its first input beat.
         golden: `file.py:function`.
     """
 
@@ -58,6 +71,7 @@ class CoreDescription:
     streams: Mapping[str, StreamText] = field(default_factory=dict)
     parallel: Mapping[str, int | str] = field(default_factory=dict)
     cycles: int | str = ""
+    early: bool = False
     golden: str = ""
 
     def over(self, other: CoreDescription) -> CoreDescription:
@@ -68,7 +82,7 @@ class CoreDescription:
 
 
 _TABLES = ("parameters", "held", "streams", "parallel")
-_FIELDS = ("name", "description", "files", "left_open", "cycles", "golden")
+_FIELDS = ("name", "description", "files", "left_open", "cycles", "early", "golden")
 
 
 def number_or_text(text: str) -> int | str:
@@ -150,6 +164,7 @@ def read_description(file: Path) -> CoreDescription:
         },
         parallel=take("parallel", dict, {}),
         cycles=take("cycles", (int, str), ""),
+        early=take("early", bool, False),
         golden=_beside(file, take("golden", str, "")),
     )
 

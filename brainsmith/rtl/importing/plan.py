@@ -36,6 +36,7 @@ class ImportPlan:
         streams: What is said of each stream.
         parallel: Attributes that make it faster, each with what it must divide.
         cycles: From frame to frame.
+        early: Whether it may begin a frame before its first input beat.
         golden: The file and the function.
     """
 
@@ -48,6 +49,7 @@ class ImportPlan:
     streams: Mapping[str, StreamText]
     parallel: Mapping[str, int | str]
     cycles: int | str
+    early: bool
     golden: tuple[Path, str]
 
     @property
@@ -85,6 +87,7 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
         streams=said.streams,
         parallel=said.parallel,
         cycles=said.cycles,
+        early=said.early,
         golden=golden_function(said.golden),
     )
     if not plan.name.isidentifier():

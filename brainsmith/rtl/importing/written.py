@@ -61,6 +61,7 @@ def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ..
 def kernel_file(plan: ImportPlan, golden: str) -> str:
     """Return the kernel."""
     function = plan.golden[1]
+    early = "    early = True\n" if plan.early else ""
     return f'''"""{plan.name}: what the core {plan.module.name} computes, in Python."""
 
 from brainsmith.plugin.core import kernel
@@ -82,7 +83,7 @@ class {plan.name}Kernel(StreamKernel):
     inputs = ({_streams(plan, fed=True)})
     outputs = ({_streams(plan, fed=False)})
     cycles = {_value(plan.cycles)}
-    golden = staticmethod({function})
+{early}    golden = staticmethod({function})
 '''
 
 

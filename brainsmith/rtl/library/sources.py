@@ -65,8 +65,9 @@ class Library:
         except (OSError, UnicodeDecodeError) as error:
             raise RtlSourceError(f"{full}: cannot be read: {error}\n  generate the code again") from error
         applied = []
+        unaltered = text
         for rule in self._rules:
-            file = self._named_by(rule, full, text)
+            file = self._named_by(rule, full, unaltered)
             if file:
                 text = rule.apply(file, text, self.version)
                 applied.append(rule.name)

@@ -30,6 +30,7 @@ class Layer:
         kernel: The operator, such as `MVAU_rtl`; `memstream` for the memory of a layer's weights.
         ports: All ports of the module, each with whether it is an input.
         cycles: FINN's estimate per frame; 0 for a memory.
+        early: Whether it may begin a frame before its first input beat, and so give beats of one that is not fed.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Layer:
     kernel: str
     ports: tuple[tuple[str, bool], ...]
     cycles: int = 0
+    early: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
-"""In which order layers give and take the values of windows: channel by channel, or position by position."""
+"""When and in which order layers give and take values."""
 
 from __future__ import annotations
 
 from math import prod
 from typing import Any
+
+_EARLY = ("FMPadding", "Pad1D")
+"""FINN's kernels that may begin a frame before their first input beat."""
 
 _BY_CHANNEL = {"Pool": "KernelSize", "VVAU": "Kernel"}
 """Kernels that take windows channel by channel, and what says how large a window is."""
@@ -27,3 +30,8 @@ def output_window(layer: Any) -> int:
     ):
         return 1
     return prod(layer.get_nodeattr("ConvKernelDim"))
+
+
+def is_early(layer: Any) -> bool:
+    """Tell whether a layer may give beats of a frame that is not fed; a plugin's says so itself (`early = True`)."""
+    return layer.onnx_node.op_type.startswith(_EARLY) or bool(getattr(layer, "early", False))

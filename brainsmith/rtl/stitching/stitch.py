@@ -9,7 +9,7 @@ from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
-from brainsmith.rtl.stitching.orders import input_window, output_window
+from brainsmith.rtl.stitching.orders import input_window, is_early, output_window
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
 
 def _layers(name: str, node: Any, code: LayerCode) -> list[Layer]:
     """Return a layer's instance, and that of the memory of its weights before it."""
-    layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, int(node.get_exp_cycles()))
+    cycles, early = int(node.get_exp_cycles()), is_early(node)
+    layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, cycles, early)
     return (
         [Layer(code.memory, code.memory, "memstream", code.memory_ports), layer] if code.memory else [layer]
     )

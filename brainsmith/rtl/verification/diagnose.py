@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationStalledError
 from brainsmith.rtl.verification.compare import Comparison, compare_words
-from brainsmith.rtl.verification.diagnosis import EARLY, Diagnosis, kernel_of, link_state
+from brainsmith.rtl.verification.diagnosis import Diagnosis, kernel_of, link_state
 from brainsmith.rtl.verification.frames import is_short
 from brainsmith.rtl.verification.waits import find_standstill
 from brainsmith.rtl.verification.watch import build_watched, watch_design
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from brainsmith.rtl.simulation.result import Watched
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.watch import WatchedRun
@@ -98,26 +99,25 @@ def judge_links(run: WatchedRun, golden: Mapping[str, NDArray[Any]]) -> Diagnosi
 
 @dataclass(frozen=True)
 class _Checked:
-    """A link, and both of its ends against the golden model."""
+    """A link, both of its ends against the golden model, and whether beats of a frame that was not fed are right."""
 
     link: Link
     source: Comparison
     target: Comparison
-
-    @property
-    def early(self) -> bool:
-        """Whether beats of a frame that was not fed are right."""
-        return self.link.source.layer.startswith(EARLY)
+    early: bool
 
 
 def _check(run: WatchedRun, link: Link, golden: Mapping[str, NDArray[Any]]) -> _Checked:
-    source, target = run.sources[link.name], run.targets[link.name]
+    early = any(layer.early for layer in run.design.layers if layer.name == link.source.layer)
+    source, target = (_compared(run, link, ends[link.name], golden) for ends in (run.sources, run.targets))
+    return _Checked(link, source, target, early)
+
+
+def _compared(run: WatchedRun, link: Link, end: Watched, golden: Mapping[str, NDArray[Any]]) -> Comparison:
     tensor = golden.get(link.layout.tensor) if link.layout else None
     if link.layout is None or tensor is None:
-        counts = (Comparison(run.beats(link), end.moved, 0, 0, None) for end in (source, target))
-        return _Checked(link, *counts)
-    ends = (compare_words(link.layout, end.words, end.moved, tensor) for end in (source, target))
-    return _Checked(link, *ends)
+        return Comparison(run.beats(link), end.moved, 0, 0, None)
+    return compare_words(link.layout, end.words, end.moved, tensor)
 
 
 def _first_wrong(design: Design, checked: list[_Checked]) -> tuple[str, Link, Comparison] | None:

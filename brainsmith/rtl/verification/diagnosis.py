@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.compare import Comparison, Difference
     from brainsmith.rtl.verification.waits import Standstill
 
-EARLY = ("FMPadding", "Pad1D")
-"""Kernels that may begin a frame before their first input beat, and so give beats of one that is not fed."""
-
 Kind = Literal["right", "layer", "fifo", "stalled", "slow", "unseen"]
 
 

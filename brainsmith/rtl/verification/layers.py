@@ -12,7 +12,6 @@ from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.chances import stall_chance
 from brainsmith.rtl.verification.compare import compare_words
-from brainsmith.rtl.verification.diagnosis import EARLY
 from brainsmith.rtl.verification.frames import design_beats, estimated_cycles, is_short
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ def _check(
             found.append(
                 compare_words(link.layout, traffic.words, len(traffic.words), golden[link.layout.tensor])
             )
-            surplus += 0 if layer.kernel.startswith(EARLY) else traffic.surplus
+            surplus += 0 if layer.early else traffic.surplus
     return LayerCheck(
         layer=layer.name,
         kernel=layer.kernel,
