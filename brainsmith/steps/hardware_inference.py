@@ -10,6 +10,7 @@ from brainsmith.plugin.core import step
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
+from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 
@@ -45,6 +46,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         ModelError: A node between hardware layers could not be converted.
     """
     registry, _ = get_plugin_manager().all_records()
+    model = annotate_integer_ranges(model)
     for transform in _kernel_transforms(registry, listed_kernels(cfg, registry)):
         model = model.transform(transform())
     standalone = prefers_rtl(cfg, registry, "finn:MVAU") or getattr(cfg, "standalone_thresholds", True)

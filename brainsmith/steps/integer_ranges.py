@@ -1,0 +1,62 @@
+"""Tell how many bits sums and products of integers have, before kernels are inferred that depend on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+def annotate_integer_ranges(model: ModelWrapper) -> ModelWrapper:
+    """Annotate, in place, each Add and MatMul of integers with the smallest datatype that holds every result.
+
+    QONNX's InferDataTypes calls them all INT32. A residual sum of two activations has one bit more than they have,
+    and a kernel behind it (LayerNorm) needs to know. A MatMul by a constant has the range that its columns allow.
+    """
+    from qonnx.core.datatype import DataType
+
+    for node in model.graph.node:
+        if node.domain not in ("", "ai.onnx") or node.op_type not in ("Add", "MatMul"):
+            continue
+        limits = _sum_limits(model, node) if node.op_type == "Add" else _product_limits(model, node)
+        if limits is not None:
+            low, high = limits
+            bits = max((-low - 1).bit_length() if low < 0 else 0, high.bit_length() if high > 0 else 0)
+            name = f"INT{bits + 1}" if low < 0 else f"UINT{max(bits, 1)}"
+            model.set_tensor_datatype(node.output[0], DataType[name])
+    return model
+
+
+def _sum_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
+    limits = [_limits(model, name) for name in node.input]
+    if any(limit is None for limit in limits):
+        return None
+    return sum(limit[0] for limit in limits if limit), sum(limit[1] for limit in limits if limit)
+
+
+def _product_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
+    import numpy as np
+
+    weights = model.get_initializer(node.input[1])
+    limits = _limits(model, node.input[0])
+    if weights is None or limits is None or weights.ndim != 2 or not _whole(weights):
+        return None
+    ends = np.stack([weights.astype(np.float64) * limit for limit in limits])
+    return int(ends.min(axis=0).sum(axis=0).min()), int(ends.max(axis=0).sum(axis=0).max())
+
+
+def _limits(model: ModelWrapper, name: str) -> tuple[int, int] | None:
+    """Return the least and the greatest value of an integer tensor."""
+    values = model.get_initializer(name)
+    if values is not None:
+        return (int(values.min()), int(values.max())) if values.size and _whole(values) else None
+    datatype = model.get_tensor_datatype(name)
+    return (int(datatype.min()), int(datatype.max())) if datatype.is_integer() else None
+
+
+def _whole(values: Any) -> bool:
+    import numpy as np
+
+    return bool(np.all(values == np.round(values)))

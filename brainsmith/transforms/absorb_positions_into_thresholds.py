@@ -1,0 +1,112 @@
+"""AbsorbPositionsIntoThresholds: an added constant with a number for every position goes into the thresholds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from onnx import TensorProto, helper
+from qonnx.transformation.base import Transformation
+
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+class _Match(NamedTuple):
+    """An Add in front of a MultiThreshold: what is added to, the constant and the thresholds."""
+
+    add: NodeProto
+    threshold: NodeProto
+    source: str
+    added: npt.NDArray[Any]
+    levels: npt.NDArray[Any]
+
+
+@transform(
+    name="AbsorbPositionsIntoThresholds",
+    stage="topology_opt",
+    description="Absorb an Add of one constant per position and channel into the MultiThreshold behind it",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+    tags=("streamlining", "transformer"),
+)
+class AbsorbPositionsIntoThresholds(Transformation):
+    """Turn `MultiThreshold(x + positions)` into a MultiThreshold with thresholds of its own for each element.
+
+    The position embedding of a transformer is such a constant: it differs from token to token, so it fits in no
+    threshold per channel. x is seen as one row of as many channels as it has elements; a Reshape before and one
+    behind, which move no data, say so. FINN's AbsorbAddIntoMultiThreshold serves constants per channel.
+
+    Left alone: constants that differ along the last axis only, or not at all; a leading dimension of x other than
+    1; an Add that something else reads too; thresholds that are not constant, or per channel of another axis than
+    the last.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Absorb every such constant; the flag is True exactly when there was one."""
+        view = GraphView(model)
+        found = [node for node in model.graph.node if node.op_type == "MultiThreshold"]
+        matches = [match for node in found if (match := _match(view, node)) is not None]
+        for match in matches:
+            _absorb(view, match)
+        return model, bool(matches)
+
+
+def _match(view: GraphView, threshold: NodeProto) -> _Match | None:
+    add = view.producer(threshold.input[0], "Add")
+    levels = view.constant(threshold.input[1])
+    if add is None or levels is None or view.readers(add.output[0]) != 1 or not is_standard(add, "Add"):
+        return None
+    constants = {name: value for name in add.input if (value := view.constant(name)) is not None}
+    varying = [name for name in add.input if name not in constants]
+    if len(constants) != 1 or len(varying) != 1:
+        return None
+    (added,) = constants.values()
+    shape = view.static_shape(varying[0], TensorProto.FLOAT)
+    if shape is None or len(shape) < 3 or shape[0] != 1 or not _per_position(added, shape):
+        return None
+    last = attribute(threshold, "data_layout", b"NCHW")[-1:] == b"C"
+    if len(levels) != 1 and not (last and len(levels) == shape[-1]):
+        return None
+    return _Match(add, threshold, varying[0], added, levels)
+
+
+def _per_position(added: npt.NDArray[Any], shape: list[int]) -> bool:
+    """Tell whether a constant differs along another axis than the last, and makes x no larger."""
+    return max(added.shape[:-1], default=1) > 1 and list(np.broadcast_shapes(added.shape, shape)) == shape
+
+
+def _absorb(view: GraphView, match: _Match) -> None:
+    model = view.model
+    shape = model.get_tensor_shape(match.source)
+    size = int(np.prod(shape))
+    added = np.broadcast_to(match.added, shape).reshape(-1, 1)
+    each = np.tile(match.levels, (size // len(match.levels), 1))
+    result = match.threshold.output[0]
+    stem = match.threshold.name or result
+    flat, counted = view.new_name(f"{stem}_row"), view.new_name(f"{stem}_counted")
+    levels = view.add_constant(f"{stem}_levels", (each - added).astype(match.levels.dtype))
+    rows = view.add_constant(f"{stem}_row_shape", np.asarray([-1, 1, size], np.int64))
+    back = view.add_constant(f"{stem}_shape", np.asarray([-1, *shape[1:]], np.int64))
+    # Three axes: FINN takes a Reshape to two for the Flatten in front of a matrix product, and drops it.
+    for name in (flat, counted):
+        model.set_tensor_shape(name, [1, 1, size])
+    model.set_tensor_datatype(counted, model.get_tensor_datatype(result))
+    fresh = type(match.threshold)()
+    fresh.CopyFrom(match.threshold)
+    fresh.input[:] = [flat, levels]
+    fresh.output[:] = [counted]
+    for stated in [stated for stated in fresh.attribute if stated.name == "data_layout"]:
+        fresh.attribute.remove(stated)
+    fresh.attribute.append(helper.make_attribute("data_layout", "NWC"))
+    before = helper.make_node("Reshape", [match.source, rows], [flat], name=f"{stem}_to_row")
+    behind = helper.make_node("Reshape", [counted, back], [result], name=f"{stem}_from_row")
+    unread = [*match.add.input, *match.add.output, match.threshold.input[1]]
+    view.replace(match.threshold, [before, fresh, behind])
+    view.drop_unread([name for name in unread if name != match.source])

@@ -1,0 +1,93 @@
+"""InferGlobalSum: sums over tokens or pixels into GlobalAccPool kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import TensorProto, helper
+from qonnx.core.datatype import DataType
+from qonnx.transformation.base import Transformation
+
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView, is_standard
+from brainsmith.transforms.means_to_sums import reduced_axes
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+@transform(
+    name="InferGlobalSum",
+    kernel="GlobalAccPool",
+    description="Convert a ReduceSum over all axes between the first and the last into a GlobalAccPool",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+)
+class InferGlobalSum(Transformation):
+    """Convert ReduceSum of integers over tokens (1, T, C) or pixels (1, H, W, C) into FINN's GlobalAccPool.
+
+    A Reshape before and one behind, which move no data, give the kernel the four axes that it wants. Left alone:
+    other axes, a first dimension other than 1, floats, shapes that are not known.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Convert every such sum; the flag is True exactly when there was one."""
+        view = GraphView(model)
+        sums = [node for node in model.graph.node if is_standard(node, "ReduceSum") and _fits(view, node)]
+        for node in sums:
+            _convert(view, node)
+        return model, bool(sums)
+
+
+def _fits(view: GraphView, node: NodeProto) -> bool:
+    shape = view.static_shape(node.input[0], TensorProto.FLOAT)
+    if shape is None or len(shape) < 3 or shape[0] != 1:
+        return False
+    datatype = view.model.get_tensor_datatype(node.input[0])
+    between = tuple(range(1, len(shape) - 1))
+    return bool(datatype.is_integer()) and reduced_axes(view, node) == between
+
+
+def _convert(view: GraphView, node: NodeProto) -> None:
+    model = view.model
+    shape = model.get_tensor_shape(node.input[0])
+    pixels, channels = int(np.prod(shape[1:-1])), int(shape[-1])
+    taken = model.get_tensor_datatype(node.input[0])
+    total = _sum_datatype(taken, pixels)
+    result, stem = node.output[0], node.name or node.output[0]
+    image, summed = view.new_name(f"{stem}_image"), view.new_name(f"{stem}_pooled")
+    wide = view.add_constant(f"{stem}_image_shape", np.asarray([-1, 1, pixels, channels], np.int64))
+    back = view.add_constant(f"{stem}_shape", np.asarray(model.get_tensor_shape(result), np.int64))
+    for name, dims, datatype in (
+        (image, [1, 1, pixels, channels], taken),
+        (summed, [1, 1, 1, channels], total),
+    ):
+        model.set_tensor_shape(name, dims)
+        model.set_tensor_datatype(name, datatype)
+    model.set_tensor_datatype(result, total)
+    pool = helper.make_node(
+        "GlobalAccPool",
+        [image],
+        [summed],
+        name=stem,
+        domain="finn.custom_op.fpgadataflow",
+        backend="fpgadataflow",
+        NumChannels=channels,
+        PE=1,
+        inputDataType=taken.name,
+        numInputVectors=[1, 1, pixels],
+    )
+    before = helper.make_node("Reshape", [node.input[0], wide], [image], name=f"{stem}_to_image")
+    behind = helper.make_node("Reshape", [summed, back], [result], name=f"{stem}_from_image")
+    axes = list(node.input[1:])
+    view.replace(node, [before, pool, behind])
+    view.drop_unread(axes)
+
+
+def _sum_datatype(taken: BaseDataType, count: int) -> BaseDataType:
+    """Return the datatype that FINN's GlobalAccPool gives to its sum."""
+    return DataType.get_smallest_possible(count * (taken.min() if taken.signed() else taken.max()))
