@@ -62,6 +62,7 @@ def find_tools() -> list[Tool]:
         find_verilator(),
         _find_yosys(),
         _find_nextpnr(),
+        find_hls_headers(),
         find_package("pyslang", "reads SystemVerilog; pip install pyslang"),
         find_package("torch", "trains models, and runs FINN's layers that need it; pip install torch"),
         _find_vivado(),
@@ -98,6 +99,21 @@ def find_package(name: str, purpose: str) -> Tool:
     if not folders:
         return Tool(name, note=purpose)
     return Tool(name, folders[0], version_of_package(name), "found")
+
+
+def find_hls_headers() -> Tool:
+    """Look for the headers of HLS C++ (ap_int.h, hls_stream.h) in the package hls4ml, which is not imported."""
+    tool = find_package(
+        "hls4ml", "has the headers that simulations of HLS C++ need; pip install 'brainsmith[hls]'"
+    )
+    tool.name = "hls-headers"
+    folder = os.path.join(tool.path, "templates", "vivado", "ap_types")
+    if tool.usable and not os.path.isfile(os.path.join(folder, "ap_int.h")):
+        return Tool(
+            tool.name, "", tool.version, "broken", f"{folder} has no ap_int.h; pip install hls4ml==1.3.0"
+        )
+    tool.path = folder if tool.usable else ""
+    return tool
 
 
 def find_verilator() -> Tool:

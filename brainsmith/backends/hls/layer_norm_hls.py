@@ -4,34 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from finn.custom_op.fpgadataflow.hls.layernorm_hls import LayerNorm_hls
+import numpy as np
 
 from brainsmith.backends.hls import float_operators as fp
+from brainsmith.backends.hls.cpp_constants import lane_kind, parameters
+from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    from onnx import GraphProto
+    from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
 
 
 @backend(
     name="LayerNormHLS",
     kernel="LayerNorm",
     backend_type="hls",
-    description="LayerNorm on finn-hlslib's layernorm",
+    description="Layer normalisation of integers or floats in C++",
     author="BrainSmith",
     version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )
-class LayerNormHLS(LayerNormKernel, LayerNorm_hls):
-    """FINN's LayerNorm_hls with resource estimates; it executes in Python unless a simulation is chosen."""
+class LayerNormHLS(HlsNode, LayerNormKernel):
+    """Integers bit for bit as the kernel computes them, or single precision."""
 
-    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Simulate as `exec_mode` says (cppsim, rtlsim: these need Vitis HLS), else compute in Python."""
-        executor = LayerNorm_hls if self.get_nodeattr("exec_mode") else LayerNormKernel
-        executor.execute_node(self, context, graph)
+    sources = ("lanes.hpp", "layer_norm.hpp")
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the integers fit; floats are served."""
+        problem = node.try_arithmetic()[1] if node.is_integer() else ""
+        return unsupported(problem) if problem else SUPPORTED
+
+    def constants(self) -> str:
+        """Return the struct that layer_norm.hpp takes."""
+        shape, simd = self.get_normal_input_shape(), self.get_nodeattr("SIMD")
+        sizes = {"rows": int(np.prod(shape[:-1])), "size": int(shape[-1]), "simd": simd}
+        if self.is_integer():
+            sizes |= integer_constants(self.arithmetic())
+            sizes["kept_beats"] = 2 * (int(shape[-1]) // simd) + self.arithmetic().serial_cycles
+        return parameters(f"{self.onnx_node.name}_parameters", lane_kind(self.get_input_datatype()), sizes)
+
+    def call(self) -> str:
+        """Return the call of the template."""
+        name = f"{self.onnx_node.name}_parameters"
+        if self.is_integer():
+            return f"brainsmith::layer_norm<{name}>(in0_V, out0_V);"
+        epsilon = f"{float(self.get_nodeattr('epsilon'))!r}f"
+        return f"brainsmith::layer_norm_float<{name}>(in0_V, out0_V, {epsilon});"
 
     def cost(self) -> fp.Cost:
         """Return the estimate: per lane 3 sums and 2 products, per layer one square root and division."""
@@ -43,14 +65,31 @@ class LayerNormHLS(LayerNormKernel, LayerNorm_hls):
         row = fp.row_buffer(self.get_normal_input_shape()[-1] // simd, 32 * simd)
         return fp.total(lane.times(simd), shared, row.times(2))
 
-    def lut_estimation(self, fpgapart: str) -> int:
+    def lut_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated LUTs."""
         return self.cost().lut
 
-    def dsp_estimation(self, fpgapart: str) -> int:
+    def dsp_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated DSP slices."""
         return self.cost().dsp
 
-    def bram_estimation(self, fpgapart: str) -> int:
+    def bram_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated 18 Kb block RAMs."""
         return self.cost().bram18
+
+
+def integer_constants(arithmetic: IntegerLayerNorm) -> dict[str, int]:
+    """Return the widths and constants of the integers by the names that layer_norm.hpp has."""
+    return {
+        "sum_bits": arithmetic.sum_limit.bit_length() + 1,
+        "square_bits": arithmetic.square_limit.bit_length(),
+        "deviation_bits": arithmetic.deviation_limit.bit_length(),
+        "epsilon_term": arithmetic.epsilon_term,
+        "remainder_bits": arithmetic.remainder_bits,
+        "remainder_start": 2 * (arithmetic.shift - arithmetic.root_bits + 1),
+        "root_bits": arithmetic.root_bits,
+        "centred_bits": arithmetic.centred_limit.bit_length() + 1,
+        "product_bits": arithmetic.centred_limit.bit_length() + 2 + arithmetic.root_bits,
+        "drop": arithmetic.shift - arithmetic.fraction_bits,
+        "output_bits": arithmetic.output_bits,
+    }

@@ -4,34 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from finn.custom_op.fpgadataflow.hls.hwsoftmax_hls import HWSoftmax_hls
+import numpy as np
 
 from brainsmith.backends.hls import float_operators as fp
+from brainsmith.backends.hls.cpp_constants import lane_kind, parameters, table_function
+from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    from onnx import GraphProto
+    from brainsmith.kernels.integer_softmax import IntegerSoftmax
 
 
 @backend(
     name="SoftmaxHLS",
     kernel="Softmax",
     backend_type="hls",
-    description="Softmax on finn-hlslib's SoftMax",
+    description="Softmax of integers or floats in C++",
     author="BrainSmith",
     version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )
-class SoftmaxHLS(SoftmaxKernel, HWSoftmax_hls):
-    """FINN's HWSoftmax_hls with resource estimates; it executes in Python unless a simulation is chosen."""
+class SoftmaxHLS(HlsNode, SoftmaxKernel):
+    """Integers bit for bit as the kernel computes them, or single precision."""
 
-    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Simulate as `exec_mode` says (cppsim, rtlsim: these need Vitis HLS), else compute in Python."""
-        executor = HWSoftmax_hls if self.get_nodeattr("exec_mode") else SoftmaxKernel
-        executor.execute_node(self, context, graph)
+    sources = ("lanes.hpp", "softmax.hpp")
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the integers fit; floats are served."""
+        problem = node.try_arithmetic()[1] if node.is_integer() else ""
+        return unsupported(problem) if problem else SUPPORTED
+
+    def constants(self) -> str:
+        """Return the struct that softmax.hpp takes, with the table of powers."""
+        shape, simd = self.get_normal_input_shape(), self.get_nodeattr("SIMD")
+        sizes = {"rows": int(np.prod(shape[:-1])), "size": int(shape[-1]), "simd": simd}
+        table = ""
+        if self.is_integer():
+            sizes |= integer_constants(self.arithmetic())
+            sizes["kept_beats"] = 2 * (int(shape[-1]) // simd) + self.arithmetic().serial_cycles
+            table = table_function("power", self.arithmetic().table)
+        kind = lane_kind(self.get_input_datatype())
+        return parameters(f"{self.onnx_node.name}_parameters", kind, sizes, table)
+
+    def call(self) -> str:
+        """Return the call of the template."""
+        function = "softmax" if self.is_integer() else "softmax_float"
+        return f"brainsmith::{function}<{self.onnx_node.name}_parameters>(in0_V, out0_V);"
 
     def cost(self) -> fp.Cost:
         """Return the estimated resources: per lane a comparison, 2 sums, an exponential and a division."""
@@ -44,14 +66,26 @@ class SoftmaxHLS(SoftmaxKernel, HWSoftmax_hls):
         rows = fp.total(fp.row_buffer(depth, bits * simd), fp.row_buffer(depth, 32 * simd))
         return fp.total(lane.times(simd), rows, fp.CONTROL)
 
-    def lut_estimation(self, fpgapart: str) -> int:
+    def lut_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated LUTs."""
         return self.cost().lut
 
-    def dsp_estimation(self, fpgapart: str) -> int:
+    def dsp_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated DSP slices."""
         return self.cost().dsp
 
-    def bram_estimation(self, fpgapart: str) -> int:
+    def bram_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated 18 Kb block RAMs."""
         return self.cost().bram18
+
+
+def integer_constants(arithmetic: IntegerSoftmax) -> dict[str, int]:
+    """Return the widths of the integers by the names that softmax.hpp has."""
+    return {
+        "address_bits": arithmetic.address_bits,
+        "power_bits": arithmetic.power_fraction + 1,
+        "sum_bits": arithmetic.sum_bits,
+        "reciprocal_bits": arithmetic.reciprocal_bits,
+        "drop": arithmetic.shift - arithmetic.fraction_bits,
+        "output_bits": arithmetic.output_bits,
+    }

@@ -1,0 +1,166 @@
+"""The base of HLS backends that are this project's own C++."""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend
+
+from brainsmith.hls.program import HlsProgram, HlsStream, compile_program, run_program
+from brainsmith.rtl.cores.support import SUPPORTED, Support
+from brainsmith.rtl.simulation.beats import pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    from onnx import GraphProto
+    from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+FLOAT = "FLOAT32"
+FLOAT_BITS = 32
+
+
+class HlsNode(HLSBackend):
+    """A kernel's HLS: put it before the kernel among the bases, `class SoftmaxHLS(HlsNode, SoftmaxKernel)`.
+
+    The kernel gives shapes, datatypes, streams and the Python execution. The backend's function takes one frame per
+    call from streams `in0_V`, ... and gives it to `out0_V`, ..., packed in `ap_uint` with the first element lowest.
+    A node is executed in Python unless its `exec_mode` is `cppsim` (its C++, compiled here) or `rtlsim` (what Vitis
+    HLS made of it).
+
+    Attributes:
+        sources: Header files beside the backend's own file that hold its C++; the last includes the others.
+    """
+
+    sources: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def constants(self) -> str:
+        """Return C++ between the includes and the function: constants and tables."""
+
+    @abstractmethod
+    def call(self) -> str:
+        """Return the C++ statements of the function: what takes `in0_V`, ... and gives `out0_V`, ..."""
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether this backend can implement a node."""
+        return SUPPORTED
+
+    def hls_headers(self) -> dict[str, str]:
+        """Return the texts of the backend's own C++ files by name."""
+        folder = Path(inspect.getfile(type(self))).parent
+        return {name: (folder / name).read_text(encoding="utf-8") for name in self.sources}
+
+    def hls_streams(self) -> tuple[HlsStream, ...]:
+        """Return the function's parameters; inputs of width 0 are constants, and no streams."""
+        node = self.onnx_node
+        inputs = [
+            HlsStream(f"in{at}_V", self.get_instream_width(at), True)
+            for at in range(len(node.input))
+            if self.get_instream_width(at)
+        ]
+        outputs = [
+            HlsStream(f"out{at}_V", self.get_outstream_width(at), False) for at in range(len(node.output))
+        ]
+        return (*inputs, *outputs)
+
+    def hls_program(self) -> HlsProgram:
+        """Return what is compiled for a simulation: the function that a synthesis gets."""
+        parts: list[str] = []
+        self.global_includes()
+        self.defines("cppsim")
+        self.blackboxfunction()
+        self.pragmas()
+        self.docompute()
+        for key in ("$GLOBALS$", "$DEFINES$", "$BLACKBOXFUNCTION$"):
+            parts += self.code_gen_dict[key]
+        body = [*self.code_gen_dict["$PRAGMAS$"], *self.code_gen_dict["$DOCOMPUTE$"]]
+        self.code_gen_dict.clear()
+        text = "\n".join([*parts, "{", *body, "}"])
+        return HlsProgram(self.onnx_node.name, text, self.hls_streams(), self.hls_headers())
+
+    def generate_params(self, model: ModelWrapper, path: str) -> None:
+        """Put the C++ files beside the code that FINN generates, which includes them by name."""
+        for name, text in self.hls_headers().items():
+            Path(path, name).write_text(text, encoding="utf-8")
+
+    def global_includes(self) -> None:
+        """Include ap_int, hls_stream and the backend's own files."""
+        own = [f'#include "{self.sources[-1]}"'] if self.sources else []
+        self.code_gen_dict["$GLOBALS$"] = ['#include "ap_int.h"', '#include "hls_stream.h"', *own]
+
+    def defines(self, var: str) -> None:
+        """State the constants."""
+        self.code_gen_dict["$DEFINES$"] = [self.constants()]
+
+    def blackboxfunction(self) -> None:
+        """State the function."""
+        streams = [f"hls::stream<ap_uint<{one.bits}>> &{one.name}" for one in self.hls_streams()]
+        self.code_gen_dict["$BLACKBOXFUNCTION$"] = [f"void {self.onnx_node.name}({', '.join(streams)})"]
+
+    def pragmas(self) -> None:
+        """State AXI streams, and that the function starts itself."""
+        ports = [f"#pragma HLS INTERFACE axis port={one.name}" for one in self.hls_streams()]
+        self.code_gen_dict["$PRAGMAS$"] = [*ports, "#pragma HLS INTERFACE ap_ctrl_none port=return"]
+
+    def docompute(self) -> None:
+        """State the call."""
+        self.code_gen_dict["$DOCOMPUTE$"] = [self.call()]
+
+    def code_generation_cppsim(self, model: ModelWrapper) -> None:
+        """Write what is compiled for a simulation to `code_gen_dir_cppsim`, for reading."""
+        program = self.hls_program()
+        folder = Path(self.get_nodeattr("code_gen_dir_cppsim"))
+        for name, text in {**program.headers, f"execute_{self.onnx_node.op_type}.cpp": program.unit}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+    def compile_singlenode_code(self) -> None:
+        """Compile the C++, and note the library."""
+        self.set_nodeattr("executable_path", str(compile_program(self.hls_program())))
+
+    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
+        """Run the C++ if `exec_mode` is `cppsim`, the synthesised RTL if `rtlsim`, else compute as the kernel does."""
+        mode = self.get_nodeattr("exec_mode")
+        if mode == "rtlsim":
+            HLSBackend.execute_node(self, context, graph)
+        elif mode == "cppsim":
+            self._run_program(context)
+        else:
+            super(HLSBackend, self).execute_node(context, graph)
+
+    def _run_program(self, context: dict[str, npt.NDArray[Any]]) -> None:
+        node = self.onnx_node
+        inputs = {}
+        for at, name in enumerate(node.input):
+            if self.get_instream_width(at):
+                folded = context[name].reshape(self.get_folded_input_shape(at))
+                inputs[f"in{at}_V"] = _to_words(folded, self.get_input_datatype(at))
+        shapes = [self.get_folded_output_shape(at) for at in range(len(node.output))]
+        counts = {f"out{at}_V": int(np.prod(shape[:-1])) for at, shape in enumerate(shapes)}
+        given: Mapping[str, npt.NDArray[np.uint8]] = run_program(self.hls_program(), inputs, counts)
+        for at, name in enumerate(node.output):
+            values = _from_words(given[f"out{at}_V"], self.get_output_datatype(at), shapes[at][-1])
+            context[name] = values.reshape(self.get_normal_output_shape(at)).astype(np.float32)
+
+
+def _to_words(folded: npt.NDArray[Any], datatype: BaseDataType) -> npt.NDArray[np.uint8]:
+    """Return beats of values, whose last dimension is the lanes of a beat."""
+    if datatype.name == FLOAT:
+        return pack(np.ascontiguousarray(folded, np.float32).view(np.uint32), FLOAT_BITS)
+    if datatype.name == "BIPOLAR":
+        folded = (folded + 1) / 2
+    return pack(folded, datatype.bitwidth())
+
+
+def _from_words(words: npt.NDArray[np.uint8], datatype: BaseDataType, lanes: int) -> npt.NDArray[Any]:
+    if datatype.name == FLOAT:
+        return unpack(words, FLOAT_BITS, lanes, signed=False).astype(np.uint32).view(np.float32)
+    values = unpack(words, datatype.bitwidth(), lanes, datatype.signed() and datatype.name != "BIPOLAR")
+    return 2 * values - 1 if datatype.name == "BIPOLAR" else values

@@ -1,0 +1,211 @@
+"""A function in HLS C++ as a library that takes and gives the beats of its streams."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.errors import SimulationError, ToolError
+from brainsmith.hls.headers import find_headers
+from brainsmith.plugin.processes import run
+from brainsmith.plugin.tools import find_program
+from brainsmith.rtl.store import Store
+from brainsmith.settings import cache_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brainsmith.rtl.simulation.beats import Words
+
+FLAGS = (
+    "-std=c++14", "-O1", "-fPIC", "-shared", "-fno-gnu-unique", "-Wall", "-Wextra", "-Wno-unknown-pragmas",
+)  # fmt: skip
+"""The language is that of FINN's scripts for Vitis HLS. Static tables of one name in several libraries are several."""
+
+SECONDS = 300.0
+BYTE = 8
+_SHOWN = 5
+
+_HARNESS = """
+namespace {
+
+template <int BITS>
+void brainsmith_feed(hls::stream<ap_uint<BITS>> &stream, const unsigned char *bytes, unsigned long long beats) {
+    for (; beats; beats--) {
+        ap_uint<BITS> word = 0;
+        for (int at = 0; at < BITS; at += 8) word |= ap_uint<BITS>(ap_uint<BITS>(*bytes++) << at);
+        stream.write(word);
+    }
+}
+
+// Returns how many beats are missing, or how many are left, as a negative number.
+template <int BITS>
+long long brainsmith_drain(hls::stream<ap_uint<BITS>> &stream, unsigned char *bytes, unsigned long long beats) {
+    for (; beats && !stream.empty(); beats--) {
+        ap_uint<BITS> word = stream.read();
+        for (int at = 0; at < BITS; at += 8) *bytes++ = (unsigned char) ap_uint<8>(word >> at).to_uint();
+    }
+    long long missing = (long long) beats;
+    for (; !stream.empty(); missing--) stream.read();
+    return missing;
+}
+
+}  // namespace
+
+extern "C" void brainsmith_run(
+    unsigned char **bytes, const unsigned long long *beats, long long *missing, unsigned long long calls) {
+"""
+
+
+@dataclass(frozen=True)
+class HlsStream:
+    """One stream of a function: `hls::stream<ap_uint<bits>> &name`.
+
+    Attributes:
+        name: Of the parameter.
+        bits: Of a beat.
+        fed: Whether it is an input.
+    """
+
+    name: str
+    bits: int
+    fed: bool
+
+
+@dataclass(frozen=True)
+class HlsProgram:
+    """A function that a synthesis would make a layer of.
+
+    Attributes:
+        top: The function; its parameters are the streams, in their order.
+        source: C++ in which it is defined.
+        streams: Its parameters.
+        headers: Texts of the files that the source includes, by name; those of ap_int and hls_stream are there.
+    """
+
+    top: str
+    source: str
+    streams: tuple[HlsStream, ...]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """The translation unit that is compiled: the source, and a function that feeds and empties its streams."""
+        names = ", ".join(stream.name for stream in self.streams)
+        made = [f'hls::stream<ap_uint<{one.bits}>> {one.name}("{one.name}");' for one in self.streams]
+        fed = [
+            f"brainsmith_feed({one.name}, bytes[{at}], beats[{at}]);"
+            for at, one in enumerate(self.streams)
+            if one.fed
+        ]
+        drained = [
+            f"missing[{at}] = brainsmith_drain({one.name}, bytes[{at}], {'0' if one.fed else f'beats[{at}]'});"
+            for at, one in enumerate(self.streams)
+        ]
+        called = f"for (; calls; calls--) {self.top}({names});"
+        body = "".join(f"    {line}\n" for line in (*made, *fed, called, *drained))
+        return f'#include "ap_int.h"\n#include "hls_stream.h"\n{self.source}\n{_HARNESS}{body}}}\n'
+
+
+def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
+    """Return the library of a program, which is compiled once per content.
+
+    Args:
+        program: What is compiled.
+        cache: The folder where libraries are kept; the project's cache by default.
+
+    Raises:
+        ToolError: The compiler or the headers are missing.
+        SimulationError: The compiler rejects the program.
+    """
+    compiler = find_program("g++", "install a C++ compiler, such as Debian's g++")
+    if not compiler.usable:
+        raise ToolError(f"no HLS C++ can be compiled: g++ is {compiler.status}: {compiler.note}")
+    headers = find_headers()
+    content = [
+        program.unit,
+        sorted(program.headers.items()),
+        FLAGS,
+        compiler.version,
+        _headers_digest(headers),
+    ]
+    key = hashlib.blake2b(json.dumps(content).encode(), digest_size=20).hexdigest()
+
+    def make(work: Path) -> None:
+        for name, text in {**program.headers, "unit.cpp": program.unit}.items():
+            (work / name).write_text(text, encoding="utf-8")
+        command = [
+            compiler.path, *FLAGS, f"-I{work}", f"-isystem{headers}", str(work / "unit.cpp"),
+            "-o", str(work / "program.so"),
+        ]  # fmt: skip
+        _compile(command, program.top)
+
+    return Store(cache or Path(cache_dir()) / "hls").obtain(key, make) / "program.so"
+
+
+def run_program(
+    program: HlsProgram,
+    inputs: Mapping[str, Words],
+    outputs: Mapping[str, int],
+    calls: int = 1,
+    cache: Path | None = None,
+) -> dict[str, Words]:
+    """Call a program's function, and return the beats that it gives.
+
+    Args:
+        program: What is called.
+        inputs: One row of bytes per beat by input stream (`brainsmith.rtl.simulation.beats.pack`).
+        outputs: How many beats each output stream gives in all.
+        calls: How often the function is called; all beats are there from the start.
+        cache: As for `compile_program`.
+
+    Raises:
+        SimulationError: It does not take all beats, or gives another number than was asked for.
+    """
+    library = ctypes.CDLL(str(compile_program(program, cache)))
+    rows = [
+        np.ascontiguousarray(inputs[one.name])
+        if one.fed
+        else np.zeros((outputs[one.name], -(-one.bits // BYTE)), np.uint8)
+        for one in program.streams
+    ]
+    for one, words in zip(program.streams, rows, strict=True):
+        if words.dtype != np.uint8 or words.shape[1:] != (-(-one.bits // BYTE),):
+            raise ValueError(f"{one.name}: beats of {one.bits} bits are rows of {-(-one.bits // BYTE)} bytes")
+    count = len(rows)
+    pointers = (ctypes.c_void_p * count)(*(words.ctypes.data for words in rows))
+    beats = (ctypes.c_ulonglong * count)(*(len(words) for words in rows))
+    missing = (ctypes.c_longlong * count)()
+    library.brainsmith_run(pointers, beats, missing, ctypes.c_ulonglong(calls))
+    wrong = [
+        f"{one.name} {f'lacks {number}' if number > 0 else f'has {-number} left'} of {len(words)} beats"
+        for one, words, number in zip(program.streams, rows, missing, strict=True)
+        if number
+    ]
+    if wrong:
+        raise SimulationError(f"{program.top}: {', '.join(wrong)} after {calls} calls")
+    return {one.name: words for one, words in zip(program.streams, rows, strict=True) if not one.fed}
+
+
+@lru_cache(maxsize=4)
+def _headers_digest(folder: Path) -> str:
+    digest = hashlib.blake2b(digest_size=20)
+    for path in sorted(folder.glob("*.h")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _compile(command: list[str], what: str) -> None:
+    try:
+        run(command, timeout=SECONDS, what=f"compiling {what}")
+    except ToolError as error:
+        errors = [line for line in error.output.splitlines() if "error" in line]
+        quoted = "".join(f"\n  {line}" for line in errors[:_SHOWN])
+        raise SimulationError(f"compiling {what} failed:{quoted}" if quoted else str(error)) from error
