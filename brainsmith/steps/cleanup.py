@@ -65,23 +65,24 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
 
 def _write_out_defaults(model: ModelWrapper, node: NodeProto) -> None:
-    """Give a convolution the attributes that ONNX lets an exporter omit, and that QONNX's lowering reads."""
+    """Give convolutions and max-pools the attributes that ONNX lets an exporter omit, and that later steps read."""
     from onnx import helper
 
-    if node.op_type not in ("Conv", "ConvTranspose"):
-        return
-    shape = model.get_tensor_shape(node.input[1])
-    if shape is None or len(shape) < 3:
-        return
     present = {attribute.name: attribute for attribute in node.attribute}
-    spatial = len(shape) - 2
+    defaults: dict[str, Any]
+    if node.op_type == "MaxPool":
+        spatial = len(present["kernel_shape"].ints)
+        defaults = {"strides": [1] * spatial}
+    elif node.op_type in ("Conv", "ConvTranspose"):
+        shape = model.get_tensor_shape(node.input[1])
+        if shape is None or len(shape) < 3:
+            return
+        spatial = len(shape) - 2
+        ones = [1] * spatial
+        defaults = {"kernel_shape": shape[2:], "strides": ones, "dilations": ones, "group": 1}
+    else:
+        return
     automatic = present.get("auto_pad")
-    defaults: dict[str, Any] = {
-        "kernel_shape": shape[2:],
-        "strides": [1] * spatial,
-        "dilations": [1] * spatial,
-        "group": 1,
-    }
     if automatic is None or automatic.s in (b"NOTSET", b"VALID"):
         defaults["pads"] = [0] * (2 * spatial)
     for name, value in defaults.items():

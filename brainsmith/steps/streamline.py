@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
+from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -25,7 +26,9 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Streamline a FINN-ONNX model (Umuroglu and Jahre, arXiv:1709.04060).
 
     Convolutions become Im2Col and MatMul, in NHWC; bipolar products become XNOR-popcount. What cannot be
-    absorbed stays: a last Mul or Add in front of the output, or one behind a fork.
+    absorbed stays: a last Mul or Add in front of the output. Behind a fork each branch has its own scale, and a sum
+    of branches with equal scales is one of integers. A mean over all pixels becomes FINN's GlobalAccPool, a sum,
+    and its divisor a scale like any other.
     """
     from finn.transformation.streamline import Streamline
     from finn.transformation.streamline.absorb import (
@@ -46,6 +49,9 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
     from qonnx.transformation.remove import RemoveIdentityOps
 
+    from brainsmith.transforms.absorb_positions_into_thresholds import AbsorbPositionsIntoThresholds
+    from brainsmith.transforms.means_to_sums import MeansToSums
+
     lowering = (
         LowerConvsToMatMul(),
         MakeMaxPoolNHWC(),
@@ -63,10 +69,32 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         InferDataLayouts(),
     )
     has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
-    first = (AbsorbScalarBiasIntoMultiThreshold(), Streamline(), *(lowering if has_convolutions else ()))
-    for transform in (*first, ConvertBipolarMatMulToXnorPopcount()):
+    for transform in (AbsorbScalarBiasIntoMultiThreshold(), AbsorbPositionsIntoThresholds(), MeansToSums()):
         model = model.transform(transform)
+    branched = forks(model)
+    model = scales_past_forks(model) if branched else model
+    model = part_forked_pools(model.transform(Streamline()))
+    for transform in (*(lowering if has_convolutions else ()), ConvertBipolarMatMulToXnorPopcount()):
+        model = model.transform(transform)
+    if branched and has_convolutions:
+        model = transposes_past_forks(model)
+    model = _global_sums(model)
     again = (Streamline(),) if any(node.op_type in MOVABLE for node in model.graph.node) else tidying
     for transform in (*again, AbsorbScalarMulAddIntoTopK(), InferDataLayouts(), RemoveUnusedTensors()):
+        model = model.transform(transform)
+    return model
+
+
+def _global_sums(model: ModelWrapper) -> ModelWrapper:
+    """Make means over all pixels sums, whose divisors are scales that can still be moved."""
+    if not any(node.op_type == "GlobalAveragePool" for node in model.graph.node):
+        return model
+    from finn.transformation.fpgadataflow.convert_to_hw.global_acc_pool import InferGlobalAccPoolLayer
+    from finn.transformation.streamline.absorb import AbsorbConsecutiveTransposes
+    from qonnx.transformation.infer_data_layouts import InferDataLayouts
+    from qonnx.transformation.infer_datatypes import InferDataTypes
+
+    infer = (InferDataTypes(), InferDataLayouts(), InferGlobalAccPoolLayer())
+    for transform in (*infer, AbsorbConsecutiveTransposes()):
         model = model.transform(transform)
     return model

@@ -43,7 +43,7 @@ class AbsorbPositionsIntoThresholds(Transformation):
     threshold per channel. x is seen as one row of as many channels as it has elements; a Reshape before and one
     behind, which move no data, say so. FINN's AbsorbAddIntoMultiThreshold serves constants per channel.
 
-    Left alone: constants that differ along the last axis only, or not at all; a leading dimension of x other than
+    Left alone: constants that differ along one axis only, or not at all; a leading dimension of x other than
     1; an Add that something else reads too; thresholds that are not constant, or per channel of another axis than
     the last.
     """
@@ -78,8 +78,8 @@ def _match(view: GraphView, threshold: NodeProto) -> _Match | None:
 
 
 def _per_position(added: npt.NDArray[Any], shape: list[int]) -> bool:
-    """Tell whether a constant differs along another axis than the last, and makes x no larger."""
-    return max(added.shape[:-1], default=1) > 1 and list(np.broadcast_shapes(added.shape, shape)) == shape
+    """Tell whether a constant differs along several axes, and makes x no larger; along one it is per channel."""
+    return sum(size > 1 for size in added.shape) > 1 and list(np.broadcast_shapes(added.shape, shape)) == shape
 
 
 def _absorb(view: GraphView, match: _Match) -> None:

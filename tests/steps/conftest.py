@@ -58,11 +58,11 @@ class Graph:
             "Quant", scale, 0.0, float(bits), domain=QONNX, signed=1, narrow=narrow, rounding_mode="ROUND"
         )
 
-    def weights(self, values, bits=4):
-        """Add quantised weights beside the graph's path; return their tensor."""
+    def weights(self, values, bits=4, scale=1.0):
+        """Add quantised weights, integers times a scale, beside the graph's path; return their tensor."""
         tail = self.tail
-        self.tail = self.constant(values)
-        name = self.quant(bits, narrow=1).tail
+        self.tail = self.constant(values * scale)
+        name = self.quant(bits, scale, narrow=1).tail
         self.tail = tail
         return name
 

@@ -1,0 +1,92 @@
+"""Streamline models with branches: scales and layouts move past forks, and past the sums where branches meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+CHANNELS_LAST = (0, 2, 3, 1)
+CHANNELS_FIRST = (0, 3, 1, 2)
+
+
+def forks(model: ModelWrapper) -> bool:
+    """Tell whether any node's result has several consumers."""
+    return any(model.is_fork_node(node) for node in model.graph.node)
+
+
+def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
+    """Move scales past forks into the branches, and equal ones past the sums in which the branches meet.
+
+    Those behind the sums are left to the caller's Streamline.
+    """
+    from finn.transformation.streamline import Streamline
+    from finn.transformation.streamline.reorder import MoveLinearPastEltwiseAdd, MoveLinearPastFork
+    from qonnx.transformation.general import SortGraph
+
+    # Twice past forks: streamlining brings further scales to them, and a scale that forks must not be moved
+    # past a sum, because FINN would take it from its other consumers.
+    past_forks = MoveLinearPastFork()
+    moves = (past_forks, Streamline(), past_forks, MoveLinearPastEltwiseAdd(), SortGraph())
+    before: list[str] = []
+    # A scale may come to a fork past a sum: then there is another round.
+    while not before or (before != _kinds(model) and _scale_in_front_of_fork(model)):
+        before = _kinds(model)
+        for transform in moves:
+            model = model.transform(transform)
+    return model
+
+
+def _scale_in_front_of_fork(model: ModelWrapper) -> bool:
+    scales = [node for node in model.graph.node if node.op_type in ("Add", "Mul")]
+    return any(model.is_fork_node(node) and not model.is_join_node(node) for node in scales)
+
+
+def part_forked_pools(model: ModelWrapper) -> ModelWrapper:
+    """Put two layout changes that cancel out behind each MaxPool that forks, in place.
+
+    FINN's MakeMaxPoolNHWC looks at one consumer only, and would feed the others with what goes into the pool.
+    """
+    from onnx import helper
+
+    for node in [node for node in model.graph.node if node.op_type == "MaxPool" and model.is_fork_node(node)]:
+        shape = model.get_tensor_shape(node.output[0])
+        result = node.output[0]
+        names = []
+        for order in ((0, 1, 2, 3), CHANNELS_LAST):
+            names.append(model.make_new_valueinfo_name())
+            model.set_tensor_shape(names[-1], [shape[axis] for axis in order])
+        node.output[0] = names[0]
+        last = helper.make_node("Transpose", [names[0]], [names[1]], perm=CHANNELS_LAST)
+        first = helper.make_node("Transpose", [names[1]], [result], perm=CHANNELS_FIRST)
+        at = list(model.graph.node).index(node) + 1
+        model.graph.node.insert(at, first)
+        model.graph.node.insert(at, last)
+    return model
+
+
+def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
+    """Move the layout changes that lowered convolutions leave past forks and sums, to where they cancel out."""
+    from finn.transformation.streamline.absorb import (
+        AbsorbConsecutiveTransposes,
+        AbsorbTransposeIntoMultiThreshold,
+    )
+    from finn.transformation.streamline.reorder import (
+        MakeMaxPoolNHWC,
+        MoveTransposePastFork,
+        MoveTransposePastJoinAdd,
+    )
+    from qonnx.transformation.general import SortGraph
+
+    moves = (MoveTransposePastFork(), AbsorbConsecutiveTransposes(), MoveTransposePastJoinAdd())
+    before: list[str] = []
+    while before != _kinds(model):
+        before = _kinds(model)
+        for transform in (*moves, AbsorbTransposeIntoMultiThreshold(), MakeMaxPoolNHWC(), SortGraph()):
+            model = model.transform(transform)
+    return model
+
+
+def _kinds(model: ModelWrapper) -> list[str]:
+    return [node.op_type for node in model.graph.node]
