@@ -79,7 +79,9 @@ def _match(view: GraphView, threshold: NodeProto) -> _Match | None:
 
 def _per_position(added: npt.NDArray[Any], shape: list[int]) -> bool:
     """Tell whether a constant differs along several axes, and makes x no larger; along one it is per channel."""
-    return sum(size > 1 for size in added.shape) > 1 and list(np.broadcast_shapes(added.shape, shape)) == shape
+    return (
+        sum(size > 1 for size in added.shape) > 1 and list(np.broadcast_shapes(added.shape, shape)) == shape
+    )
 
 
 def _absorb(view: GraphView, match: _Match) -> None:
