@@ -38,6 +38,7 @@ class Case:
         outputs: How many there are.
         attributes: Of the node.
         constants: Values and datatypes of inputs that are constants; they follow those that are fed.
+        constants_first: Whether they come before those instead.
         frames: To feed, (frames, *shape), one array for each input; random ones of the whole range by default.
     """
 
@@ -48,6 +49,7 @@ class Case:
     constants: list = field(default_factory=list)
     domain: str = RTL
     frames: list = None
+    constants_first: bool = False
 
 
 def make_model(cases):
@@ -56,15 +58,17 @@ def make_model(cases):
     for at, case in enumerate(cases):
         names = [f"c{at}_in{i}" for i in range(len(case.inputs) + len(case.constants))]
         outputs = [f"c{at}_out{i}" for i in range(case.outputs)]
+        fed_names, constant_names = names[: len(case.inputs)], names[len(case.inputs) :]
+        ordered = constant_names + fed_names if case.constants_first else names
         node = helper.make_node(
-            case.op_type, names, outputs, name=f"{case.op_type}_{at}", domain=case.domain, backend="fpgadataflow",
+            case.op_type, ordered, outputs, name=f"{case.op_type}_{at}", domain=case.domain, backend="fpgadataflow",
             **case.attributes,
         )  # fmt: skip
         nodes.append(node)
-        for name, (shape, kind) in zip(names, case.inputs, strict=False):
+        for name, (shape, kind) in zip(fed_names, case.inputs, strict=True):
             fed.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
             kinds[name] = kind
-        for name, (values, kind) in zip(names[len(case.inputs) :], case.constants, strict=True):
+        for name, (values, kind) in zip(constant_names, case.constants, strict=True):
             constants.append(numpy_helper.from_array(np.asarray(values, np.float32), name))
             kinds[name] = kind
         layer = getCustomOp(node)
@@ -147,9 +151,12 @@ def intervals(design, golden, cache):
 def lint(backend, parameters):
     """Return what Verilator's lint says of a core, with all warnings and none waived."""
     tools = find_toolchain()
+    sized = {name: f"{-(-value.bit_length() // 32) * 32}'d{value}" if isinstance(value, int) and value >> 31 > 0 else value
+             for name, value in parameters.items()}  # fmt: skip
     stated = [
-        f"-G{name}={value}" if isinstance(value, int) else f'-G{name}="{value}"' for name, value in parameters.items()
-    ]  # fmt: skip
+        f'-G{name}="{sized[name]}"' if isinstance(value, str) else f"-G{name}={sized[name]}"
+        for name, value in parameters.items()
+    ]
     files = [str(file) for file in backend.core_files()]
     done = subprocess.run(
         [tools.verilator, "--lint-only", "-Wall", "--no-timing", "--top-module", backend.core, *stated, *files],
