@@ -6,6 +6,8 @@ from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.rtl.importing.description import CoreDescription
@@ -100,12 +102,16 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         ("clock", ", ".join(roles.clocks)),
         ("reset", reset),
         *streams,
-        *([("held", ", ".join(f"{port} = {value}" for port, value in roles.held.items()))] if roles.held else []),
+        *([("held", _listed(roles.held))] if roles.held else []),
         *([("open", ", ".join(roles.open))] if roles.open else []),
-        ("attributes", ", ".join(f"{name} = {value}" for name, value in plan.attributes.items()) or "none"),
+        ("attributes", _listed(plan.attributes) or "none"),
         *([("parallel", parallel)] if parallel else []),
         ("cycles", str(plan.cycles)),
     ]  # fmt: skip
+
+
+def _listed(values: Mapping[str, int | str]) -> str:
+    return ", ".join(f"{name} = {value!r}" for name, value in values.items())
 
 
 def _several(count: int) -> str:

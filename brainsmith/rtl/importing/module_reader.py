@@ -201,14 +201,29 @@ def _parameters(top: Any, stated: Mapping[str, int | str]) -> tuple[ModuleParame
         if one.isLocalParam or not one.isPortParam:
             continue
         value = getattr(one, "value", None)
-        number = _number(value)
+        number, text = _number(value), _text(one)
         if isinstance(stated.get(one.name), str):
             found.append(ModuleParameter(one.name, stated[one.name], True))
+        elif text is not None and one.name not in stated:
+            found.append(ModuleParameter(one.name, text, True))
         elif number is not None and "shortreal" not in str(getattr(one, "type", "")):
             found.append(ModuleParameter(one.name, number, True))
         else:
             found.append(ModuleParameter(one.name, str(value), False))
     return tuple(found)
+
+
+def _text(parameter: Any) -> str | None:
+    """Return the text that a parameter has by default; to slang it is the number of its characters' bits."""
+    expression: Any = getattr(parameter, "initializer", None)
+    while hasattr(expression, "operand"):
+        expression = expression.operand
+    found = (
+        getattr(expression, "value", None)
+        if "StringLiteral" in str(getattr(expression, "kind", ""))
+        else None
+    )
+    return found if isinstance(found, str) else None
 
 
 def _number(value: Any) -> int | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
@@ -15,7 +16,6 @@ from brainsmith.rtl.importing.port_roles import place_ports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from brainsmith.rtl.importing.description import CoreDescription, StreamText
     from brainsmith.rtl.importing.module_reader import ModuleInterface
@@ -88,13 +88,13 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
         parallel=said.parallel,
         cycles=said.cycles,
         early=said.early,
-        golden=golden_function(said.golden),
+        golden=(Path(), ""),
     )
     if not plan.name.isidentifier():
         raise RtlSourceError(f"--name must be a Python identifier such as MyCore, not {plan.name!r}")
     _check_streams(plan)
     _check_parallel(plan)
-    return _with_cycles(plan)
+    return replace(plan, cycles=_cycles(plan), golden=golden_function(said.golden))
 
 
 def frame_beats(plan: ImportPlan, stream: PortStream) -> int:
@@ -165,26 +165,25 @@ def _check_parallel(plan: ImportPlan) -> None:
             raise RtlSourceError(
                 f"--parallel: module {plan.module.name!r} has no parameter {name!r} that is a number; it has {numbers}"
             )
-        try:
-            if evaluate(limit, plan.attributes) % int(plan.attributes[name]):
-                raise RtlSourceError(
-                    f"--parallel: {name} is {plan.attributes[name]}, which does not divide {limit}"
-                )
-        except ValueError as error:
-            raise RtlSourceError(f"--parallel: {error}") from None
+        if _number("--parallel", limit, plan.attributes) % int(plan.attributes[name]):
+            raise RtlSourceError(
+                f"--parallel: {name} is {plan.attributes[name]}, which does not divide {limit}"
+            )
 
 
-def _with_cycles(plan: ImportPlan) -> ImportPlan:
-    """Take the beats of the longest stream where nothing is said of the cycles."""
-    from dataclasses import replace
-
-    cycles = plan.cycles or max(_beats_text(plan, stream) for stream in plan.roles.streams)[1]
+def _number(option: str, expression: int | str, values: Mapping[str, int | str]) -> int:
     try:
-        if evaluate(cycles, plan.attributes) < 1:
-            raise ValueError(f"{cycles!r} is less than 1")
+        return evaluate(expression, values)
     except ValueError as error:
-        raise RtlSourceError(f"--cycles: {error}") from None
-    return replace(plan, cycles=cycles)
+        raise RtlSourceError(f"{option}: {error}") from None
+
+
+def _cycles(plan: ImportPlan) -> int | str:
+    """Return what is said of the cycles, or else the beats of the longest stream."""
+    cycles = plan.cycles or max(_beats_text(plan, stream) for stream in plan.roles.streams)[1]
+    if _number("--cycles", cycles, plan.attributes) < 1:
+        raise RtlSourceError(f"--cycles: {cycles!r} is less than 1")
+    return cycles
 
 
 def _beats_text(plan: ImportPlan, stream: PortStream) -> tuple[int, str]:

@@ -1,0 +1,282 @@
+"""From a module and what is said of it to files, and what is said of misuse."""
+
+import pytest
+
+from brainsmith.cli.main import main
+from brainsmith.rtl.importing.module_reader import read_module
+
+SOURCE = """\
+module scale #(
+    int unsigned PE = 2,
+    int unsigned BITS = 4,
+    int unsigned BY
+) (
+    input  logic clk,
+    input  logic rst_n,
+    input  logic [PE-1:0][BITS-1:0] in_data,
+    input  logic in_valid,
+    output logic in_ready,
+    output logic [PE-1:0][2*BITS-1:0] out_data,
+    output logic out_valid,
+    input  logic out_ready
+);
+    assign in_ready = out_ready;
+    assign out_valid = in_valid;
+    always_comb for (int i = 0; i < PE; i++) out_data[i] = (2*BITS)'(BY * in_data[i]);
+endmodule
+"""
+STREAMS = "in=1,6:UINT{BITS}:PE out=1,6:UINT{2*BITS}:PE"
+COMPLETE = ("--set", "BY=3", "--streams", STREAMS, "--golden", "golden.py:scale", "--parallel", "PE=6")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".brainsmith").mkdir()
+    (tmp_path / "scale.sv").write_text(SOURCE)
+    (tmp_path / "golden.py").write_text("def scale(x, BY):\n    return BY * x\n")
+    return tmp_path
+
+
+def bring(*words):
+    return main(["kernel", "import", "scale.sv", *words])
+
+
+def said(capsys):
+    return capsys.readouterr().err
+
+
+def test_what_was_found_is_printed(folder, capsys):
+    assert bring(*COMPLETE) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "kernel      Scale, backend ScaleRTL",
+        "clock       clk",
+        "reset       rst_n, active low",
+        "input       in_data, in_valid, in_ready: 8 bits, (1, 6) UINT{BITS}",
+        "output      out_data, out_valid, out_ready: 16 bits, (1, 6) UINT{2*BITS}",
+        "attributes  PE = 2, BITS = 4, BY = 3",
+        "parallel    PE divides 6",
+        "cycles      6 // PE",
+        "",
+        "wrote plugins/scale.py",
+        "wrote plugins/scale_rtl.py",
+        "wrote plugins/scale_golden.py",
+        "wrote plugins/scale.sv",
+        "wrote tests/test_scale.py",
+        "",
+        "simulate it: python -m pytest tests/test_scale.py",
+    ]
+
+
+def test_the_written_files(folder, capsys):
+    bring(*COMPLETE)
+    assert (
+        (folder / "plugins" / "scale.py").read_text()
+        == '''\
+"""Scale: what the core scale computes, in Python."""
+
+from brainsmith.plugin.core import kernel
+from brainsmith.rtl.cores.stream_kernel import StreamKernel, StreamType
+
+from .scale_golden import scale
+
+
+@kernel(
+    name="Scale",
+    description="The core scale, imported",
+    requires=("finn-plus",),
+    domain="brainsmith.kernels",
+)
+class ScaleKernel(StreamKernel):
+    """The core scale, imported."""
+
+    attributes = {"PE": 2, "BITS": 4, "BY": 3}
+    inputs = (StreamType("in", (1, 6), "UINT{BITS}", lanes="PE"),)
+    outputs = (StreamType("out", (1, 6), "UINT{2*BITS}", lanes="PE"),)
+    cycles = "6 // PE"
+    golden = staticmethod(scale)
+'''
+    )
+    assert (
+        (folder / "plugins" / "scale_rtl.py").read_text()
+        == '''\
+"""ScaleRTL: the core scale as a layer."""
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.imported import CorePorts, ImportedCore
+from brainsmith.rtl.cores.wrapper import CorePins
+
+from .scale import ScaleKernel
+
+
+@backend(
+    name="ScaleRTL",
+    kernel="Scale",
+    backend_type="rtl",
+    description="The core scale, imported",
+    requires=("finn-plus",),
+    domain="brainsmith.backends.rtl",
+)
+class ScaleRTL(ImportedCore, ScaleKernel):
+    """scale behind AXI streams with FINN's names."""
+
+    core = "scale"
+    sources = ("scale.sv",)
+    ports = CorePorts(
+        streams={"in": ("in_data", "in_valid", "in_ready"), "out": ("out_data", "out_valid", "out_ready")},
+        pins=CorePins(clocks=("clk",), reset="rst_n", reset_low=True),
+    )
+    parallel = {"PE": 6}
+'''
+    )
+
+
+def test_the_same_from_a_file(folder, capsys):
+    bring(*COMPLETE)
+    first = {path.name: path.read_text() for path in (folder / "plugins").iterdir() if path.is_file()}
+    (folder / "scale.yaml").write_text(
+        "set: {BY: 3}\nparallel: {PE: 6}\ngolden: golden.py:scale\nstreams:\n"
+        "  in: {shape: [1, 6], datatype: 'UINT{BITS}', lanes: PE}\n"
+        "  out: {shape: [1, 6], datatype: 'UINT{2*BITS}', lanes: PE}\n"
+    )
+    assert bring("--description", "scale.yaml", "--output", "other") == 0
+    assert {path.name: path.read_text() for path in (folder / "other").iterdir()} == first
+    assert capsys.readouterr().out.endswith(
+        "other is not scanned for plugins yet: `mkdir .brainsmith` in the folder that holds plugins/ makes it a project, "
+        "or name the folder in the setting plugin_folders\n"
+    )
+
+
+@pytest.mark.slow
+def test_a_wrong_golden_function_is_found_by_the_written_check(folder, simulations):
+    from brainsmith.plugin.manager import reset_plugin_system
+    from brainsmith.rtl.cores.checking import check_kernel
+
+    (folder / "golden.py").write_text("def scale(x, BY):\n    return BY * x + (x == 15)\n")
+    bring(*COMPLETE)
+    reset_plugin_system()
+    check = check_kernel("Scale", folder / "code", cache=simulations)
+    assert not check.right
+    assert str(check).startswith("layer 'ScaleRTL_0' (ScaleRTL) alone is wrong: ")
+    assert " instead of 46" in str(check)
+
+
+KEYS = "name, description, files, set, tie, open, streams, parallel, cycles, early, golden"
+
+MISSING = (
+    "error: shape and datatype of these streams are not known:\n"
+    "  'in', input of 8 bits (in_data, in_valid, in_ready)\n"
+    "  'out', output of 16 bits (out_data, out_valid, out_ready)\n"
+    '  say them: --streams "in=SHAPE:DATATYPE:LANES out=SHAPE:DATATYPE:LANES", such as 1,8:INT4:2 for 8 values in beats of '
+    "2; parameters may stand for numbers, 1,CHANNELS:INT{BITS}:PE\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((), "error: module 'scale' has no default for BY: give them values, --set BY=...\n"),
+        (("--top", "skale"), "error: scale.sv: no module 'skale' is defined there; there is scale\n"),
+        (("--set", "BY=3"), MISSING),
+        (("--set", "BY"), "error: --set takes NAME=VALUE, with commas between several, not 'BY'\n"),
+        (("--set", "BY=1,BY=2"), "error: --set gives BY twice\n"),
+        (
+            ("--set", "BY=3", "--streams", "in"),
+            "error: --streams takes NAME=SHAPE:DATATYPE:LANES, with spaces between several, such as "
+            "in=1,CHANNELS:INT8:PE, not 'in'\n",
+        ),
+        (
+            ("--set", "BY=3", "--streams", f"{STREAMS} x=1:INT2"),
+            "error: module 'scale' has no stream 'x'; it has in, out\n",
+        ),
+        (
+            ("--set", "BY=3", "--streams", "in=1,6:UINT{BYTES}:PE out=1,5:UINT8:PE"),
+            "error: what is said of the streams does not fit:\n"
+            "  'in': 'BYTES': there is no 'BYTES'; there is PE, BITS, BY\n"
+            "  'out': 2 lanes do not divide the last axis of [1, 5]\n",
+        ),
+        (
+            ("--set", "BY=3", "--streams", "in=1,6:UNIT4:PE out=1,6:UINT4:PE"),
+            "error: what is said of the streams does not fit:\n"
+            "  'in': there is no datatype 'UNIT4'; there is INT8, UINT4, BIPOLAR and so on\n"
+            "  'out': 2 lanes of UINT4 are 8 bits, and its port 'out_data' has 16\n",
+        ),
+        (
+            ("--set", "BY=3", "--streams", STREAMS),
+            "error: the golden function must be given, --golden FILE.py:FUNCTION: it takes one int64 array for each input "
+            "and returns what the core must give\n",
+        ),
+        (
+            ("--set", "BY=3", "--streams", STREAMS, "--golden", "golden.py:skale"),
+            "error: golden.py has no function 'skale'; it has scale\n",
+        ),
+        ((*COMPLETE[:-1], "PE=5"), "error: --parallel: PE is 2, which does not divide 5\n"),
+        (
+            (*COMPLETE[:-1], "SIMD=6"),
+            "error: --parallel: module 'scale' has no parameter 'SIMD' that is a number; it has PE, BITS, BY\n",
+        ),
+        (
+            (*COMPLETE, "--cycles", "6 / PE"),
+            "error: --cycles: '6 / PE': '6 / PE' is none of numbers, names, + - * // % ( ) max min\n",
+        ),
+        (
+            (*COMPLETE, "--name", "my core"),
+            "error: --name must be a Python identifier such as MyCore, not 'my core'\n",
+        ),
+        (
+            (*COMPLETE, "--description", "no.yaml"),
+            "error: no.yaml: cannot be read: [Errno 2] No such file or directory: 'no.yaml'\n",
+        ),
+    ],
+)
+def test_misuse_has_its_own_message_and_writes_nothing(folder, capsys, words, text):
+    assert bring(*words) == 1
+    assert said(capsys) == text
+    assert not (folder / "plugins").exists()
+
+
+@pytest.mark.parametrize(
+    ("yaml", "text"),
+    [
+        ("steams: {}\n", "a.yaml:1:1: there is no key 'steams'; there is " + KEYS),
+        ("name: x\nset: 3\n", "a.yaml:2:1: set must be dict, not 3"),
+        ("- a\n", "a.yaml:1:1: a description is a table with the keys " + KEYS),
+        ("set: {BY: [}\n", "a.yaml:1:12: not valid YAML: expected the node content, but found '}'"),
+        (
+            "streams: {in: 3}\n",
+            "a.yaml:1:1: stream 'in' must be a table of shape (a list), datatype and lanes, not 3",
+        ),
+    ],
+)
+def test_a_description_that_is_wrong(folder, capsys, yaml, text):
+    (folder / "a.yaml").write_text(yaml)
+    assert bring("--description", "a.yaml") == 1
+    assert said(capsys) == f"error: {text}\n"
+
+
+def test_nothing_is_written_over(folder, capsys):
+    bring(*COMPLETE)
+    (folder / "plugins" / "scale.py").write_text("# mine\n")
+    capsys.readouterr()
+    assert bring(*COMPLETE) == 1
+    assert said(capsys) == (
+        "error: plugins/scale.py: there is such a file with another content, and nothing is written over\n"
+        "  remove it, or give the kernel another name with --name\n"
+    )
+    assert (folder / "plugins" / "scale.py").read_text() == "# mine\n"
+
+
+def test_a_module_with_errors_is_quoted(folder, capsys):
+    (folder / "scale.sv").write_text(SOURCE.replace("assign in_ready = out_ready;", "part p ();"))
+    assert bring(*COMPLETE) == 1
+    assert "scale.sv:15:5: error: unknown module 'part'" in said(capsys)
+
+
+def test_widths_follow_from_the_parameters(folder):
+    def widths(**parameters):
+        return {
+            port.name: port.bits for port in read_module([folder / "scale.sv"], "scale", parameters).ports
+        }
+
+    assert widths(BY=1)["out_data"] == 16
+    assert widths(BY=1, PE=3, BITS=5)["out_data"] == 30
