@@ -1,0 +1,88 @@
+"""LabelSelectRTL: FINN's LabelSelect kernel in RTL."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from finn.custom_op.fpgadataflow.labelselect import LabelSelect
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.costs import comparator_luts
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@backend(
+    name="LabelSelectRTL",
+    kernel="finn:LabelSelect",
+    backend_type="rtl",
+    description="The numbers of the greatest values, one frame taken while the last one's result goes out",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="LabelSelect_rtl",
+)
+class LabelSelectRTL(CoreBackend, LabelSelect):
+    """Arg-max, and the K greatest: `PE` values a beat, the lower number first where values are equal."""
+
+    core = "label_select_core"
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether there are as many labels as are asked for, and whether the output holds their numbers."""
+        labels, top = node.get_nodeattr("Labels"), node.get_nodeattr("K")
+        if not 1 <= top <= labels:
+            return unsupported(f"it asks for {top} of {labels} labels")
+        support = super().supports(node, part)
+        wanted = node.get_output_datatype()
+        if support and (wanted.name == "BIPOLAR" or wanted.max() < labels - 1):
+            return unsupported(f"its labels are 0 to {labels - 1}, which {wanted.name} cannot hold")
+        return support
+
+    def get_exp_cycles(self) -> int:
+        """Return the cycles of a frame, all of its vectors: a result goes out one label a cycle.
+
+        FINN's kernel counts the beats that one vector takes, whatever K and however many vectors there are.
+        """
+        vectors = prod(self.get_nodeattr("numInputVectors"))
+        return int(
+            vectors * max(self.get_nodeattr("Labels") // self.get_nodeattr("PE"), self.get_nodeattr("K"))
+        )
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return how many labels there are, how many are wanted, and the widths of values and results."""
+        given = self.get_input_datatype()
+        return {
+            "LABELS": self.get_nodeattr("Labels"),
+            "PE": self.get_nodeattr("PE"),
+            "TOP": self.get_nodeattr("K"),
+            "SIGNED": int(given.signed() and given.name != "BIPOLAR"),
+            "IN_BITS": given.bitwidth(),
+            "OUT_BITS": self.get_output_datatype().bitwidth(),
+        }
+
+    def core_resources(self) -> Resources:
+        """Return the best and their numbers, these twice, and for each value and place a comparator and a choice."""
+        lanes, top = self.get_nodeattr("PE"), self.get_nodeattr("K")
+        bits = self.get_input_datatype().bitwidth()
+        label = max((self.get_nodeattr("Labels") - 1).bit_length(), 1)
+        choices = bits * (lanes * top - int(lanes == 1))
+        if top == 1:
+            choices += (lanes - 1) * (lanes - 1).bit_length()
+        else:
+            choices += top * label * (lanes + 2)
+        return Resources(
+            lut=2 * label + 8 + lanes * top * comparator_luts(bits) + choices,
+            ff=top * (bits + 2 * label + 2) + label,
+        )
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return PE, which divides the labels."""
+        return (Parallelism("PE", divisors(self.get_nodeattr("Labels"))),)

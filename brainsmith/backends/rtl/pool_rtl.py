@@ -1,0 +1,123 @@
+"""PoolRTL: FINN's Pool kernel in RTL."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from finn.custom_op.fpgadataflow.pool import Pool
+from qonnx.core.datatype import DataType
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.costs import comparator_luts
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@backend(
+    name="PoolRTL",
+    kernel="finn:Pool",
+    backend_type="rtl",
+    description="Greatest value, sum or shifted sum of each window, one beat of a window per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="Pool_rtl",
+)
+class PoolRTL(CoreBackend, Pool):
+    """Pooling behind a depthwise sliding window: `PE` channels a beat, the window's positions one after the other."""
+
+    core = "pool_core"
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the core computes a node exactly: integers, and results that the output can hold."""
+        function = node.get_nodeattr("Function")
+        given, wanted = (DataType[node.get_nodeattr(f"{way}DataType")] for way in ("Input", "Output"))
+        if function == "MaxPool" and given != wanted:
+            return unsupported(
+                f"it takes {given.name} and gives {wanted.name}, and a greatest value is one of those taken"
+            )
+        if function == "QuantAvgPool" and given.signed() != wanted.signed():
+            return unsupported(
+                f"it takes {given.name} and gives {wanted.name}; both must have a sign, or none"
+            )
+        support = super().supports(node, part)
+        if not support or function == "MaxPool":
+            return support
+        size = _window(node)
+        if function == "AvgPool" and size > 1:
+            return unsupported(
+                f"an AvgPool of {size} values gives fractions, and its core computes with integers"
+            )
+        least, greatest = (size * int(end()) >> _shift(node) for end in (given.min, given.max))
+        if wanted.name == "BIPOLAR" or least < wanted.min() or greatest > wanted.max():
+            return unsupported(f"its results are {least} to {greatest}, which {wanted.name} cannot hold")
+        return support
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the function, the size of a window, and the widths of a value on its way."""
+        given = self.get_input_datatype()
+        return {
+            "SUM": int(self._sums()),
+            "SIGNED": int(self._signed()),
+            "BIPOLAR": int(given.name == "BIPOLAR"),
+            "PE": self.get_nodeattr("PE"),
+            "WINDOW": _window(self),
+            "IN_BITS": given.bitwidth(),
+            "ACC_BITS": self._accumulator_bits(),
+            "SHIFT": _shift(self),
+            "OUT_BITS": self.get_output_datatype().bitwidth(),
+        }
+
+    def core_resources(self) -> Resources:
+        """Return the registers of all lanes, their adders or comparators, and the window's counter."""
+        lanes, bits = self.get_nodeattr("PE"), self._accumulator_bits()
+        count = (_window(self) - 1).bit_length()
+        per_lane = 0
+        if count and self._sums():
+            per_lane = bits + int(self.get_input_datatype().name == "BIPOLAR")
+        elif count:
+            per_lane = comparator_luts(bits)
+        return Resources(lut=lanes * per_lane + 2 * count + 2, ff=lanes * bits + count + 1)
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return PE, which divides the channels; the window in front gives as many channels a beat."""
+        window = "SIMD" if _window(self) > 1 else ""
+        return (Parallelism("PE", divisors(self.get_nodeattr("Channels")), window),)
+
+    def _sums(self) -> bool:
+        return bool(self.get_nodeattr("Function") != "MaxPool")
+
+    def _signed(self) -> bool:
+        """Tell whether what is gathered has a sign: the sum of -1 and 1 has one, the greatest of them is a bit."""
+        given = self.get_input_datatype()
+        return bool(given.signed() and (self._sums() or given.name != "BIPOLAR"))
+
+    def _accumulator_bits(self) -> int:
+        """Return the least width that holds every result before the shift."""
+        given = self.get_input_datatype()
+        if not self._sums():
+            return int(given.bitwidth())
+        size = _window(self)
+        least, greatest = int(size * given.min()), int(size * given.max())
+        return max((~least).bit_length(), greatest.bit_length()) + 1 if least < 0 else greatest.bit_length()
+
+
+def _window(node: Any) -> int:
+    """Return how many values of a channel are one result."""
+    return prod(int(size) for size in node.get_nodeattr("KernelSize"))
+
+
+def _shift(node: Any) -> int:
+    """Return by how many bits a sum is shifted right, as the kernel's Python model works it out."""
+    if node.get_nodeattr("Function") != "QuantAvgPool":
+        return 0
+    greatest = _window(node) * (2 ** node.get_input_datatype().bitwidth() - 1)
+    return int(max(greatest.bit_length() - node.get_output_datatype().bitwidth(), 0))
