@@ -29,8 +29,8 @@ WIDEST = 62
 CONTAINER = 24
 """Tensors are float32, which holds integers of so many bits exactly."""
 
-ROW_OVERHEAD = 3
-"""Cycles of a row in the serial unit besides the root's bits: take, square, give."""
+ROW_OVERHEAD = 4
+"""Cycles of a row in the serial unit besides the root's bits: take, square, subtract, give."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,20 @@ class IntegerLayerNorm:
         if widest > WIDEST:
             return f"its inner numbers have {widest} bits, and {WIDEST} is the most"
         return ""
+
+    def widths(self) -> dict[str, int]:
+        """Return the widths and constants by the names that the cores in C++ and SystemVerilog give them."""
+        return {
+            "epsilon_term": self.epsilon_term,
+            "sum_bits": self.sum_limit.bit_length() + 1,
+            "square_bits": self.square_limit.bit_length(),
+            "deviation_bits": self.deviation_limit.bit_length(),
+            "root_bits": self.root_bits,
+            "remainder_bits": self.remainder_bits,
+            "remainder_start": 2 * (self.shift - self.root_bits + 1),
+            "centred_bits": self.centred_limit.bit_length() + 1,
+            "drop": self.shift - self.fraction_bits,
+        }
 
     def compute(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Normalise rows of integers; the last axis is the row."""

@@ -127,6 +127,16 @@ class IntegerSoftmax:
             return f"its inner numbers have {widest} bits, and {WIDEST} is the most"
         return ""
 
+    def widths(self) -> dict[str, int]:
+        """Return the widths by the names that the cores in C++ and SystemVerilog give them."""
+        return {
+            "address_bits": self.address_bits,
+            "power_bits": self.power_fraction + 1,
+            "sum_bits": self.sum_bits,
+            "reciprocal_bits": self.reciprocal_bits,
+            "drop": self.shift - self.fraction_bits,
+        }
+
     def compute(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Return the softmax of rows of integers; the last axis is the row."""
         rows = np.asarray(values).astype(np.int64)

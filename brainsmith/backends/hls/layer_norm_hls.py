@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
-
-if TYPE_CHECKING:
-    from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
 
 
 @backend(
@@ -43,8 +40,10 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
         shape, simd = self.get_normal_input_shape(), self.get_nodeattr("SIMD")
         sizes = {"rows": int(np.prod(shape[:-1])), "size": int(shape[-1]), "simd": simd}
         if self.is_integer():
-            sizes |= integer_constants(self.arithmetic())
-            sizes["kept_beats"] = 2 * (int(shape[-1]) // simd) + self.arithmetic().serial_cycles
+            arithmetic = self.arithmetic()
+            product = {"product_bits": arithmetic.centred_limit.bit_length() + 2 + arithmetic.root_bits}
+            kept = {"kept_beats": 2 * (int(shape[-1]) // simd) + arithmetic.serial_cycles}
+            sizes |= arithmetic.widths() | product | kept | {"output_bits": arithmetic.output_bits}
         return parameters(f"{self.onnx_node.name}_parameters", lane_kind(self.get_input_datatype()), sizes)
 
     def call(self) -> str:
@@ -76,20 +75,3 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
     def bram_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated 18 Kb block RAMs."""
         return self.cost().bram18
-
-
-def integer_constants(arithmetic: IntegerLayerNorm) -> dict[str, int]:
-    """Return the widths and constants of the integers by the names that layer_norm.hpp has."""
-    return {
-        "sum_bits": arithmetic.sum_limit.bit_length() + 1,
-        "square_bits": arithmetic.square_limit.bit_length(),
-        "deviation_bits": arithmetic.deviation_limit.bit_length(),
-        "epsilon_term": arithmetic.epsilon_term,
-        "remainder_bits": arithmetic.remainder_bits,
-        "remainder_start": 2 * (arithmetic.shift - arithmetic.root_bits + 1),
-        "root_bits": arithmetic.root_bits,
-        "centred_bits": arithmetic.centred_limit.bit_length() + 1,
-        "product_bits": arithmetic.centred_limit.bit_length() + 2 + arithmetic.root_bits,
-        "drop": arithmetic.shift - arithmetic.fraction_bits,
-        "output_bits": arithmetic.output_bits,
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
-
-if TYPE_CHECKING:
-    from brainsmith.kernels.integer_softmax import IntegerSoftmax
 
 
 @backend(
@@ -44,9 +41,10 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
         sizes = {"rows": int(np.prod(shape[:-1])), "size": int(shape[-1]), "simd": simd}
         table = ""
         if self.is_integer():
-            sizes |= integer_constants(self.arithmetic())
-            sizes["kept_beats"] = 2 * (int(shape[-1]) // simd) + self.arithmetic().serial_cycles
-            table = table_function("power", self.arithmetic().table)
+            arithmetic = self.arithmetic()
+            kept = {"kept_beats": 2 * (int(shape[-1]) // simd) + arithmetic.serial_cycles}
+            sizes |= arithmetic.widths() | kept | {"output_bits": arithmetic.output_bits}
+            table = table_function("power", arithmetic.table)
         kind = lane_kind(self.get_input_datatype())
         return parameters(f"{self.onnx_node.name}_parameters", kind, sizes, table)
 
@@ -77,15 +75,3 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
     def bram_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated 18 Kb block RAMs."""
         return self.cost().bram18
-
-
-def integer_constants(arithmetic: IntegerSoftmax) -> dict[str, int]:
-    """Return the widths of the integers by the names that softmax.hpp has."""
-    return {
-        "address_bits": arithmetic.address_bits,
-        "power_bits": arithmetic.power_fraction + 1,
-        "sum_bits": arithmetic.sum_bits,
-        "reciprocal_bits": arithmetic.reciprocal_bits,
-        "drop": arithmetic.shift - arithmetic.fraction_bits,
-        "output_bits": arithmetic.output_bits,
-    }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// Normalises rows of integers to mean 0 and deviation 2^F, as the kernel LayerNorm does, bit for bit.
+//
+// While a row is summed, the root of the row before it is found and the one before that is normalised; a queue holds
+// their elements. So a row takes as many cycles as it has beats, or as its root takes, whichever is more.
+module layer_norm_core #(
+    int unsigned SIZE = 8,  // elements of a row
+    int unsigned SIMD = 1,  // elements of a beat; divides SIZE
+    int unsigned IN_BITS = 8,
+    bit IN_SIGNED = 1,
+    int unsigned OUT_BITS = 11,       // of an output, signed
+    int unsigned EPSILON_TERM = 1,
+    int unsigned SUM_BITS = 12,       // of a row's sum, signed
+    int unsigned SQUARE_BITS = 18,    // of a row's sum of squares
+    int unsigned DEVIATION_BITS = 20,
+    int unsigned ROOT_BITS = 18,
+    int unsigned REMAINDER_BITS = 31,
+    int unsigned REMAINDER_START = 6,
+    int unsigned CENTRED_BITS = 12,   // of SIZE element - sum, signed
+    int unsigned DROP = 13,           // bits behind the point of a product that the output has not
+    int unsigned DEPTH = 18,          // beats that the queue holds
+    bit BLOCK = 0                     // the queue is block RAM
+) (
+    input logic clk,
+    input logic rst,
+
+    input  logic [SIMD*IN_BITS-1:0] in_data,
+    input  logic                    in_valid,
+    output logic                    in_ready,
+
+    output logic [SIMD*OUT_BITS-1:0] out_data,
+    output logic                     out_valid,
+    input  logic                     out_ready
+);
+
+    localparam int unsigned BEATS = SIZE / SIMD;
+    localparam int unsigned AT_BITS = BEATS > 1 ? $clog2(BEATS) : 1;
+    localparam int unsigned PRODUCT_BITS = CENTRED_BITS + ROOT_BITS + 1;
+    localparam int unsigned WIDE = CENTRED_BITS + SUM_BITS;
+    localparam bit signed [PRODUCT_BITS-1:0] HALF = PRODUCT_BITS'(1) << (DROP - 1);
+
+    typedef logic signed [IN_BITS:0] element_t;
+
+    // An element of a beat, with room for both kinds of sign.
+    function automatic element_t element(input logic [SIMD*IN_BITS-1:0] beat, input int unsigned lane);
+        return {IN_SIGNED && beat[lane*IN_BITS+IN_BITS-1], beat[lane*IN_BITS+:IN_BITS]};
+    endfunction
+
+    // Sums: a beat's squares are registered first, then all is added to the row's.
+    logic [SIMD*IN_BITS-1:0] beat;
+    logic [SIMD-1:0][2*IN_BITS+1:0] beat_squares;
+    logic beat_valid, beat_first, beat_last;
+    logic [AT_BITS-1:0] taken;  // beats of this row
+    logic signed [SUM_BITS-1:0] sum, new_sum;
+    logic [SQUARE_BITS-1:0] squares, new_squares;
+    logic sums_valid, sums_ready, queue_ready, hold, take;
+
+    assign hold = beat_valid && sums_valid && !sums_ready;  // the row before is not taken yet
+    assign in_ready = queue_ready && !hold;
+    assign take = in_valid && in_ready;
+
+    always_comb begin
+        new_sum = beat_first ? '0 : sum;
+        new_squares = beat_first ? '0 : squares;
+        for (int unsigned lane = 0; lane < SIMD; lane++) begin
+            new_sum = new_sum + SUM_BITS'(element(beat, lane));
+            new_squares = new_squares + SQUARE_BITS'(beat_squares[lane]);
+        end
+    end
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            taken <= '0;
+            beat_valid <= 1'b0;
+            sums_valid <= 1'b0;
+        end else begin
+            if (take) taken <= taken == AT_BITS'(BEATS - 1) ? '0 : taken + 1'b1;
+            if (!hold) beat_valid <= take;
+            if (beat_valid && !hold) sums_valid <= beat_last;
+            else if (sums_ready) sums_valid <= 1'b0;
+        end
+        if (!hold) begin
+            beat <= in_data;
+            beat_first <= taken == '0;
+            beat_last <= taken == AT_BITS'(BEATS - 1);
+            for (int unsigned lane = 0; lane < SIMD; lane++)
+                beat_squares[lane] <= element(in_data, lane) * element(in_data, lane);
+        end
+        if (beat_valid && !hold) begin
+            sum <= new_sum;
+            squares <= new_squares;
+        end
+    end
+
+    // The root of a row.
+    logic signed [SUM_BITS-1:0] root_sum, row_sum;
+    logic [ROOT_BITS-1:0] root, row_root;
+    logic root_valid, root_ready;
+
+    layer_norm_root #(
+        .SIZE(SIZE), .EPSILON_TERM(EPSILON_TERM), .SUM_BITS(SUM_BITS), .SQUARE_BITS(SQUARE_BITS),
+        .DEVIATION_BITS(DEVIATION_BITS), .ROOT_BITS(ROOT_BITS), .REMAINDER_BITS(REMAINDER_BITS),
+        .REMAINDER_START(REMAINDER_START)
+    ) roots (
+        .clk,
+        .rst,
+        .in_sum(sum),
+        .in_squares(squares),
+        .in_valid(sums_valid),
+        .in_ready(sums_ready),
+        .out_sum(root_sum),
+        .out_root(root),
+        .out_valid(root_valid),
+        .out_ready(root_ready)
+    );
+
+    // Its elements, which waited.
+    logic [SIMD*IN_BITS-1:0] kept;
+    logic kept_valid, kept_ready;
+
+    row_queue #(.BITS(SIMD * IN_BITS), .DEPTH(DEPTH), .BLOCK(BLOCK)) queue (
+        .clk,
+        .rst,
+        .in_data,
+        .in_valid(in_valid && !hold),
+        .in_ready(queue_ready),
+        .out_data(kept),
+        .out_valid(kept_valid),
+        .out_ready(kept_ready)
+    );
+
+    // Normalise: centre, multiply, round; the three stages move together.
+    logic [AT_BITS-1:0] given;  // beats of this row
+    logic row_active, last, advance;
+    logic centred_valid, product_valid;
+    logic signed [SIMD-1:0][CENTRED_BITS-1:0] centred;
+    logic signed [SIMD-1:0][PRODUCT_BITS-1:0] product;
+    logic [ROOT_BITS-1:0] centred_root;
+
+    assign advance = !out_valid || out_ready;
+    assign kept_ready = row_active && advance;
+    assign last = kept_valid && kept_ready && given == AT_BITS'(BEATS - 1);
+    assign root_ready = !row_active || last;
+
+    function automatic logic [OUT_BITS-1:0] rounded(input logic signed [PRODUCT_BITS-1:0] exact);
+        logic signed [PRODUCT_BITS-1:0] whole;
+        whole = (exact + HALF) >>> DROP;
+        // Within the output's range all bits above it are its sign.
+        if (whole[PRODUCT_BITS-1:OUT_BITS-1] == {(PRODUCT_BITS - OUT_BITS + 1){whole[PRODUCT_BITS-1]}})
+            return whole[OUT_BITS-1:0];
+        return {whole[PRODUCT_BITS-1], {(OUT_BITS - 1){!whole[PRODUCT_BITS-1]}}};
+    endfunction
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            row_active <= 1'b0;
+            given <= '0;
+            centred_valid <= 1'b0;
+            product_valid <= 1'b0;
+            out_valid <= 1'b0;
+        end else begin
+            if (root_ready) row_active <= root_valid;
+            if (kept_valid && kept_ready) given <= last ? '0 : given + 1'b1;
+            if (advance) begin
+                centred_valid <= kept_valid && row_active;
+                product_valid <= centred_valid;
+                out_valid <= product_valid;
+            end
+        end
+        if (root_ready) begin
+            row_sum <= root_sum;
+            row_root <= root;
+        end
+        if (advance) begin
+            centred_root <= row_root;
+            for (int unsigned lane = 0; lane < SIMD; lane++) begin
+                centred[lane] <= CENTRED_BITS'(
+                    WIDE'(element(kept, lane)) * signed'(WIDE'(SIZE)) - WIDE'(row_sum)
+                );
+                product[lane] <= signed'(centred[lane]) * signed'({1'b0, centred_root});
+                out_data[lane*OUT_BITS+:OUT_BITS] <= rounded(product[lane]);
+            end
+        end
+    end
+
+endmodule

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Holds the beats of rows whose statistics are still being computed: first in, first out.
+//
+// A memory whose read is registered, so it may be block RAM; a beat comes out two cycles after it went in, and from
+// then on one per cycle.
+module row_queue #(
+    int unsigned BITS = 8,   // of a beat
+    int unsigned DEPTH = 2,  // beats in the memory, 2 or more; one more is at the output
+    bit BLOCK = 0            // in block RAM, else in LUTs
+) (
+    input logic clk,
+    input logic rst,
+
+    input  logic [BITS-1:0] in_data,
+    input  logic            in_valid,
+    output logic            in_ready,
+
+    output logic [BITS-1:0] out_data,
+    output logic            out_valid,
+    input  logic            out_ready
+);
+
+    localparam int unsigned AT_BITS = $clog2(DEPTH);
+    localparam int unsigned COUNT_BITS = $clog2(DEPTH + 1);
+
+    logic [AT_BITS-1:0] write_at, read_at;
+    logic [COUNT_BITS-1:0] held;  // in the memory
+    logic write, read;
+
+    assign in_ready = held != COUNT_BITS'(DEPTH);
+    assign write = in_valid && in_ready;
+    assign read = held != '0 && (!out_valid || out_ready);
+
+    function automatic logic [AT_BITS-1:0] following(input logic [AT_BITS-1:0] at);
+        return at == AT_BITS'(DEPTH - 1) ? '0 : at + 1'b1;
+    endfunction
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            write_at <= '0;
+            read_at <= '0;
+            held <= '0;
+            out_valid <= 1'b0;
+        end else begin
+            if (write) write_at <= following(write_at);
+            if (read) read_at <= following(read_at);
+            if (write && !read) held <= held + 1'b1;
+            if (read && !write) held <= held - 1'b1;
+            if (read) out_valid <= 1'b1;
+            else if (out_ready) out_valid <= 1'b0;
+        end
+    end
+
+    page_memory #(.WORDS(DEPTH), .BITS(BITS), .BLOCK(BLOCK)) memory (
+        .clk,
+        .write,
+        .write_at,
+        .write_data(in_data),
+        .read,
+        .read_at,
+        .read_data(out_data)
+    );
+
+endmodule

@@ -1,0 +1,94 @@
+"""LayerNormRTL against the LayerNorm kernel."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.backends.rtl.layer_norm_rtl import LayerNormRTL
+from brainsmith.kernels.integer_layer_norm import output_bits_for
+from brainsmith.rtl.cores.parallelism import Parallelism
+from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+
+DOMAIN = "brainsmith.backends.rtl"
+
+
+def case(size, simd, kind="INT8", fraction=8, epsilon=1e-3, rows=(3,), output_bits=0):
+    attributes = {
+        "ifm_dim": [*rows, size], "SIMD": simd, "epsilon": epsilon, "inputDataType": kind,
+        "outputDataType": f"INT{output_bits or output_bits_for(size, fraction)}", "fraction_bits": fraction,
+    }  # fmt: skip
+    return Case("LayerNormRTL", [((*rows, size), kind)], attributes, domain=DOMAIN)
+
+
+@st.composite
+def cases(draw):
+    simd, fraction = draw(st.integers(1, 4)), draw(st.integers(1, 10))
+    size = simd * draw(st.integers(1, 40 // simd))
+    clipped = draw(st.booleans())
+    return case(
+        size, simd, draw(st.sampled_from(["INT2", "UINT1", "INT4", "UINT4", "UINT8", "INT8", "INT12"])), fraction,
+        draw(st.sampled_from([0.0, 1e-5, 0.5, 100.0])), (1, draw(st.integers(1, 3))),
+        fraction + 1 if clipped else 0,
+    )  # fmt: skip
+
+
+def instance(chosen):
+    return getCustomOp(make_model([chosen]).graph.node[0])
+
+
+def test_cases_by_hand(tmp_path, simulations):
+    chosen = [
+        case(32, 1), case(8, 8, "UINT4", 4), case(48, 4, "INT6", 6, rows=(1, 2)), case(1, 1),
+        case(16, 2, output_bits=9),
+    ]  # fmt: skip
+    check_cores(chosen, tmp_path, simulations)
+
+
+@pytest.mark.slow
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(cases(), min_size=4, max_size=8), seed=st.integers(0, 1000))
+def test_computes_what_the_kernel_computes(tmp_path_factory, simulations, drawn, seed):
+    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        case(1, 1, "UINT1", 1),
+        case(2, 2, "INT2", 1),
+        case(32, 4),
+        case(768, 8, "INT12", 10),
+        case(256, 1, "UINT8"),
+    ],
+    ids=lambda chosen: f"{chosen.attributes['ifm_dim'][-1]}x{chosen.attributes['SIMD']}",
+)
+def test_lint_is_silent(chosen):
+    assert lint(LayerNormRTL, instance(chosen).core_parameters()) == ""
+
+
+def test_lanes_are_offered_until_the_root_takes_longer():
+    layer = instance(case(64, 1))
+    assert layer.arithmetic().serial_cycles == layer.arithmetic().root_bits + 4 == 25
+    assert layer.parallelism() == (Parallelism("SIMD", (1, 2, 4)),)
+    assert [layer.get_exp_cycles(), instance(case(64, 4)).get_exp_cycles()] == [3 * 64, 3 * 25]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, and its core computes with integers"),
+        ({"outputDataType": "UINT8"}, "its output is UINT8, and normalised integers are INTn"),
+        ({"inputDataType": "FLOAT32"}, "its input is FLOAT32, and it normalises INTn and UINTn"),
+        ({"inputDataType": "BIPOLAR"}, "its input is BIPOLAR, and it normalises INTn and UINTn"),
+        ({"inputDataType": "INT23"}, "its inner numbers have 68 bits, and 62 is the most"),
+    ],
+)
+def test_what_it_refuses(attributes, reason):
+    chosen = case(32, 1)
+    layer = instance(chosen)
+    for name, value in attributes.items():
+        layer.set_nodeattr(name, value)
+    found = LayerNormRTL.supports(layer)
+    assert (bool(found), found.reason) == (False, reason)
+    assert LayerNormRTL.supports(instance(chosen))
