@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 LUT_WORDS = 64
 """How many bits a LUT holds: those of as many words, one of each."""
 
-SMALL = 8192
-"""Bits of a table that is better kept in 128 LUTs than in a block RAM."""
+FEW_WORDS, FEW_BITS = 32, 1024
+"""A table of no more of either is better kept in LUTs than in a block RAM."""
 
 _BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 """Words and bits that a block RAM of 18 Kbit can be (AMD UG573); 36 bits only where one port reads."""
@@ -52,10 +52,10 @@ def make_table(bits: int, depth: int, ram_style: str) -> Table:
     Args:
         bits: Of a word.
         depth: Words.
-        ram_style: The node's attribute; `auto` takes LUTs for up to 64 words or 8,192 bits, and block RAM for more.
+        ram_style: The node's attribute; `auto` takes LUTs for up to 32 words or 1,024 bits, and block RAM for more.
     """
     if ram_style == "auto":
-        ram_style = "distributed" if depth <= LUT_WORDS or bits * depth <= SMALL else "block"
+        ram_style = "distributed" if depth <= FEW_WORDS or bits * depth <= FEW_BITS else "block"
     return Table(bits, depth, ram_style)
 
 

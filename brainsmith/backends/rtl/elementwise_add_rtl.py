@@ -1,0 +1,197 @@
+"""ElementwiseAddRTL: FINN's ElementwiseAdd kernel for integers in RTL."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseAdd
+from qonnx.core.datatype import DataType
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.tables import Table, make_table, table_text
+from brainsmith.rtl.cores.wrapper import CoreStream
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+STYLES = ("lhs_style", "rhs_style")
+
+
+@backend(
+    name="ElementwiseAddRTL",
+    kernel="finn:ElementwiseAdd",
+    backend_type="rtl",
+    description="Integers added value by value: two streams, or a stream and a constant",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="ElementwiseAddInt_rtl",
+)
+class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
+    """The sum behind a residual branch, or a constant added to a stream: `PE` values a beat.
+
+    Its nodes are not called `ElementwiseAdd_rtl`, because FINN has such nodes for floats.
+    """
+
+    core = "elementwise_add_core"
+    parts = ("constant_rom.sv", "table_in_step.sv")
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether both operands are integers whose sums the output holds, and have shapes that the core adds."""
+        found = super().supports(node, part)
+        for examine in (_fitting, _shaped, _stored):
+            found = found and examine(node)
+        return found
+
+    def fed_inputs(self) -> tuple[int, ...]:
+        """Return which operands are streams."""
+        return tuple(at for at, style in enumerate(STYLES) if self.get_nodeattr(style) == "input")
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return lanes and bits; the first operand is a stream, as the order does not matter."""
+        fed = self.fed_inputs()
+        first, second = (self.get_input_datatype(at) for at in (fed[0], 1 - fed[0]))
+        table = self._table()
+        return {
+            "PE": self.pe,
+            "FED": len(fed),
+            "A_BITS": first.bitwidth(),
+            "A_SIGNED": first.signed(),
+            "B_BITS": second.bitwidth(),
+            "B_SIGNED": second.signed(),
+            "OUT_BITS": self.out_dtype.bitwidth(),
+            "DEPTH": table.depth,
+            "TABLE": "" if len(fed) > 1 else f"./{self._file()}",
+            "STYLE": table.style,
+        }
+
+    def core_streams(self) -> tuple[CoreStream, ...]:
+        """Return the operands that are streams as one vector, and the sums."""
+        fed = self.fed_inputs()
+        widths = tuple(self.get_instream_width(at) for at in fed)
+        ends = tuple(f"in{at}_V" for at in fed)
+        given = CoreStream("out", ("out0_V",), self.get_outstream_width(), fed=False)
+        return CoreStream("in", ends, widths[0], fed=True, each=widths), given
+
+    def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
+        """Return the constant operand in the order of the stream, until it repeats itself."""
+        fed = self.fed_inputs()
+        if len(fed) > 1:
+            return {}
+        at = 1 - fed[0]
+        values = np.broadcast_to(model.get_initializer(self.onnx_node.input[at]), self.out_shape)
+        words = values.reshape(-1, self.pe)[: self._table().depth]
+        return {self._file(): table_text(words, self.get_input_datatype(at))}
+
+    def core_resources(self) -> Resources:
+        """Return the adders, a register for each bit of a sum, the handshake, and the table with its address."""
+        table, sums = self._table(), self.pe * min(_sum_bits(self), int(self.out_dtype.bitwidth()))
+        adders = Resources(lut=self.pe * self._adder_luts() + 3, ff=sums + 1)
+        if table.depth == 1:
+            return adders
+        address = (table.depth - 1).bit_length()
+        return adders + table.resources() + Resources(lut=2 * address, ff=address)
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return PE, which divides the last axis."""
+        return (Parallelism("PE", divisors(int(self.out_shape[-1]))),)
+
+    def _derive_out_dtype(self, model: ModelWrapper) -> Any:
+        """Return the narrowest datatype of all sums; FINN's is a bit short for INT4 and UINT4."""
+        signed = _sums(self)[0] < 0
+        return DataType[f"{'INT' if signed else 'UINT'}{_sum_bits(self)}"]
+
+    def _adder_luts(self) -> int:
+        """Return the LUTs of one adder: carries alone above the narrower operand, if that has no sign to extend.
+
+        Where the second operand is one constant for all, half of its bits are taken to be 1: a 0 needs no LUT.
+        """
+        narrow, wide = sorted((self.lhs_dtype, self.rhs_dtype), key=lambda kind: kind.bitwidth())
+        bits = wide.bitwidth() if narrow.signed() else narrow.bitwidth()
+        fixed = len(self.fed_inputs()) == 1 and self._table().depth == 1
+        return int(-(-bits // 2) if fixed else bits)
+
+    def _file(self) -> str:
+        return f"{self.onnx_node.name}_table.dat"
+
+    def _table(self) -> Table:
+        """Return the table of the constant operand, of one word where there is none."""
+        fed = self.fed_inputs()
+        if len(fed) > 1:
+            return Table(1, 1, "distributed")
+        at = 1 - fed[0]
+        depth = _period(self.get_normal_input_shape(at), self.out_shape) // self.pe
+        bits = self.get_input_datatype(at).bitwidth() * self.pe
+        return make_table(bits, max(depth, 1), self.get_nodeattr("ram_style"))
+
+
+def _period(shape: Any, whole: Any) -> int:
+    """Return after how many values of a whole tensor a constant that is broadcast to it begins again."""
+    sizes = (1,) * (len(whole) - len(shape)) + tuple(shape)
+    first = next((at for at, size in enumerate(sizes) if size > 1), len(sizes))
+    return prod(int(size) for size in whole[first:])
+
+
+def _sums(node: Any) -> tuple[int, int]:
+    """Return the least and the greatest sum of the operands' datatypes."""
+    kinds = [node.get_input_datatype(at) for at in (0, 1)]
+    return sum(int(kind.min()) for kind in kinds), sum(int(kind.max()) for kind in kinds)
+
+
+def _sum_bits(node: Any) -> int:
+    """Return the bits of the narrowest datatype of all sums."""
+    low, high = _sums(node)
+    return max(max(high, ~low if low < 0 else 0).bit_length() + (low < 0), 1)
+
+
+def _fitting(node: Any) -> Support:
+    """Tell whether the output's datatype holds all sums."""
+    kinds = [node.get_input_datatype(0), node.get_input_datatype(1), node.get_output_datatype()]
+    if any(kind.name == "BIPOLAR" for kind in kinds):
+        return unsupported("it adds BIPOLAR values, whose bits are not in two's complement")
+    low, high = _sums(node)
+    if low < kinds[2].min() or high > kinds[2].max():
+        return unsupported(
+            f"its output is {kinds[2].name}, and sums of {kinds[0].name} and {kinds[1].name} are {low} to {high}"
+        )
+    return SUPPORTED
+
+
+def _shaped(node: Any) -> Support:
+    """Tell whether every stream has the shape of the output, which PE divides."""
+    whole = [int(size) for size in node.out_shape]
+    fed = [at for at, style in enumerate(STYLES) if node.get_nodeattr(style) == "input"]
+    if not fed:
+        return unsupported("both of its inputs are constants")
+    for at in fed:
+        shape = [int(size) for size in node.get_normal_input_shape(at)]
+        if shape != whole:
+            return unsupported(
+                f"input {at} is a stream of shape {shape} and its output {whole}: a stream is not broadcast"
+            )
+    if whole[-1] % node.pe:
+        return unsupported(f"its PE is {node.pe}, which does not divide its last axis of {whole[-1]}")
+    return SUPPORTED
+
+
+def _stored(node: Any) -> Support:
+    """Tell whether a constant is to lie inside the core, in what can be initialised."""
+    if all(node.get_nodeattr(style) == "input" for style in STYLES):
+        return SUPPORTED
+    if node.get_nodeattr("mem_mode") != "internal_embedded" or node.get_nodeattr("mlo_max_iter"):
+        return unsupported(
+            "its constant is streamed to it, and its core has it inside (mem_mode internal_embedded)"
+        )
+    if node.get_nodeattr("ram_style") == "ultra":
+        return unsupported("its ram_style is ultra, and UltraRAM cannot hold a constant from the start")
+    return SUPPORTED
