@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 BYTE = 8
-INTEGER = 31
-"""Bits of a Verilog number that states no size, without its sign; a parameter that is a vector may have more."""
+WORD = 32
+"""Bits of a Verilog number that states no size; a parameter that is a vector of such numbers has more."""
 
 
 @dataclass(frozen=True)
@@ -144,4 +144,5 @@ def _literal(value: int | str) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     number = int(value)
-    return f"{number.bit_length()}'d{number}" if number >> INTEGER > 0 else str(number)
+    words = -(-number.bit_length() // WORD)
+    return f"{WORD * words}'d{number}" if number >> WORD - 1 > 0 else str(number)
