@@ -65,13 +65,17 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 def _fold_all(model: ModelWrapper, cfg: Any, cycles: int) -> ModelWrapper:
     """Fold each layer by its own rules: FINN's by FINN's, others by what they state."""
     from finn.transformation.fpgadataflow.set_folding import SetFolding
+    from qonnx.core.modelwrapper import ModelWrapper
 
+    model = ModelWrapper(model.model, make_deepcopy=True)
     width = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
     asked = [at for at, node in enumerate(model.graph.node) if states_parallelism(node)]
     domains = {at: model.graph.node[at].domain for at in asked}
     for at in asked:
         model.graph.node[at].domain = HIDDEN
-    model = model.transform(SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=False))
+    model = model.transform(
+        SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=False), make_deepcopy=False
+    )
     for at, domain in domains.items():
         model.graph.node[at].domain = domain
     for at in asked:

@@ -40,14 +40,22 @@ def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
     window = _window_in_front(model, node)
     stated = layer.parallelism()
     for one in reversed(stated):
-        _set(layer, window, one, one.values[0])
+        if _may_change(one, window):
+            _set(layer, window, one, one.values[0])
     for at in range(len(stated)):
         one = layer.parallelism()[at]
+        if not _may_change(one, window):
+            continue
         for value in one.values:
             _set(layer, window, one, value)
             followed = window if one.window else None
             if max(each.get_exp_cycles() for each in (layer, followed) if each is not None) <= cycles:
                 return
+
+
+def _may_change(one: Parallelism, window: Any) -> bool:
+    """Tell whether an attribute is free: without a window in front, one that follows it stays as it was inferred."""
+    return window is not None or not one.window
 
 
 def _set(layer: Any, window: Any, one: Parallelism, value: int) -> None:

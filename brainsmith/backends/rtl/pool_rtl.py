@@ -18,6 +18,9 @@ from brainsmith.rtl.synthesis.cells import Resources
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy.typing as npt
+    from onnx import GraphProto
+
 
 @backend(
     name="PoolRTL",
@@ -91,6 +94,20 @@ class PoolRTL(CoreBackend, Pool):
         """Return PE, which divides the channels; the window in front gives as many channels a beat."""
         window = "SIMD" if _window(self) > 1 else ""
         return (Parallelism("PE", divisors(self.get_nodeattr("Channels")), window),)
+
+    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
+        """Pool windows as FINN's sliding window gives them: those of the first `PE` channels, then of the next."""
+        name, channels, lanes = (
+            self.onnx_node.input[0],
+            self.get_nodeattr("Channels"),
+            self.get_nodeattr("PE"),
+        )
+        given = context[name]
+        if self.get_nodeattr("exec_mode") != "rtlsim":
+            windows = given.reshape(-1, channels // lanes, _window(self), lanes).swapaxes(1, 2)
+            context[name] = windows.reshape(given.shape)
+        super().execute_node(context, graph)
+        context[name] = given
 
     def _sums(self) -> bool:
         return bool(self.get_nodeattr("Function") != "MaxPool")

@@ -54,10 +54,10 @@ class End:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a tensor lies in a stream: `lanes` values in a beat, the first in the lowest bits.
+    """How a tensor lies in a stream: row-major, `lanes` values in a beat, the first in the lowest bits.
 
-    Values follow each other row-major, but for windows that come channel by channel: a depthwise sliding window
-    gives a tensor of shape (..., window * channels) in the order (..., channels / lanes, window, lanes).
+    Tensors of specialised models are in the order of their streams: a depthwise sliding window of FINN gives the
+    windows of its first `SIMD` channels, then those of the next, and its Python execution says the same.
 
     Attributes:
         tensor: Of the model.
@@ -66,7 +66,6 @@ class Layout:
         lane_bits: The width of a value.
         signed: Whether values are in two's complement.
         bipolar: Whether a value is -1 or 1, and its one bit 0 or 1.
-        window: How many values of each channel the last axis has, where they come channel by channel; else 1.
     """
 
     tensor: str
@@ -75,7 +74,6 @@ class Layout:
     lane_bits: int
     signed: bool
     bipolar: bool = False
-    window: int = 1
 
     @property
     def span(self) -> tuple[int, int]:

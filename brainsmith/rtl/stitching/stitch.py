@@ -9,7 +9,7 @@ from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
-from brainsmith.rtl.stitching.orders import input_window, is_early, output_window
+from brainsmith.rtl.stitching.orders import is_early
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ def _inputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:
         layer = nodes[consumer.name]
         lanes, kind = layer.get_folded_input_shape(index)[-1], layer.get_input_datatype(index)
         bits = int(layer.get_instream_width_padded(index))
-        window = input_window(layer, index)
-        found.append(DesignStream(f"s_axis_{at}", bits, _layout(model, tensor, lanes, kind, window)))
+        found.append(DesignStream(f"s_axis_{at}", bits, _layout(model, tensor, lanes, kind)))
     return found
 
 
@@ -137,10 +136,10 @@ def _outputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:
 def _given(model: ModelWrapper, layer: Any, index: int) -> Layout:
     """Return how a layer gives one of its outputs."""
     lanes, kind = layer.get_folded_output_shape(index)[-1], layer.get_output_datatype(index)
-    return _layout(model, layer.onnx_node.output[index], lanes, kind, output_window(layer))
+    return _layout(model, layer.onnx_node.output[index], lanes, kind)
 
 
-def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any, window: int) -> Layout:
+def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any) -> Layout:
     if not _WHOLE.fullmatch(kind.name):
         raise BuildError(
             f"tensor {tensor!r} is {kind.name}, and the streams of a design carry integers\n"
@@ -149,4 +148,4 @@ def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any, window: int
     shape = tuple(int(size) for size in model.get_tensor_shape(tensor))
     bipolar = kind.name == "BIPOLAR"
     signed = bool(kind.signed()) and not bipolar
-    return Layout(tensor, shape, int(lanes), int(kind.bitwidth()), signed, bipolar, window)
+    return Layout(tensor, shape, int(lanes), int(kind.bitwidth()), signed, bipolar)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.rtl.verification.frames import in_stream_order, lane_values, stream_order
+from brainsmith.rtl.verification.frames import lane_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,19 +66,13 @@ def compare_words(layout: Layout, words: Words, moved: int, golden: NDArray[Any]
         moved: How many moved in all.
         golden: (frames, *shape of one).
     """
+    shape = (len(golden), *layout.shape)
     found = lane_values(layout, words).reshape(-1)
-    expected = in_stream_order(layout, golden).reshape(-1)[: len(found)]
+    expected = np.asarray(golden).reshape(-1)[: len(found)]
     wrong = np.flatnonzero(found != expected)
     first = None
     if len(wrong):
         at = int(wrong[0])
-        first = Difference(*_place(layout, at), int(expected[at]), int(found[at]))
+        frame, *index = (int(place) for place in np.unravel_index(at, shape))
+        first = Difference(frame, tuple(index), int(expected[at]), int(found[at]))
     return Comparison(len(golden) * layout.beats, moved, len(wrong), len(found), first)
-
-
-def _place(layout: Layout, at: int) -> tuple[int, tuple[int, ...]]:
-    """Return the frame of a value of the stream, and its index in the frame's tensor."""
-    frame, place = divmod(at, prod(layout.shape))
-    order = stream_order(layout)
-    place = place if order is None else int(order[place])
-    return frame, tuple(int(index) for index in np.unravel_index(place, layout.shape))

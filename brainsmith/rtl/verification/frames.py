@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,7 +134,7 @@ def layout_words(layout: Layout, bits: int, values: NDArray[Any]) -> Words:
     Raises:
         ValueError: Values are not whole, or do not fit.
     """
-    lanes = in_stream_order(layout, values).reshape(-1, layout.lanes)
+    lanes = np.asarray(values).reshape(-1, layout.lanes)
     if layout.bipolar:
         if not np.isin(lanes, (-1, 1)).all():
             raise ValueError(f"tensor {layout.tensor!r} is bipolar: values must be -1 or 1")
@@ -145,27 +144,7 @@ def layout_words(layout: Layout, bits: int, values: NDArray[Any]) -> Words:
 
 def layout_values(layout: Layout, words: Words, frames: int) -> NDArray[np.int64]:
     """Return whole tensors from their beats: (frames, *shape of one)."""
-    values = lane_values(layout, words).reshape(frames, -1)
-    order = stream_order(layout)
-    if order is not None:
-        values = values[:, np.argsort(order)]
-    return values.reshape(frames, *layout.shape)
-
-
-def in_stream_order(layout: Layout, values: NDArray[Any]) -> NDArray[Any]:
-    """Return whole tensors, (frames, *shape of one), as (frames, values of one) in the order of the stream."""
-    flat = np.asarray(values).reshape(-1, prod(layout.shape))
-    order = stream_order(layout)
-    return flat if order is None else flat[:, order]
-
-
-def stream_order(layout: Layout) -> NDArray[np.int64] | None:
-    """Return where each value of the stream lies in the flattened tensor of a frame; None if it is row-major."""
-    if layout.window == 1:
-        return None
-    places = np.arange(prod(layout.shape)).reshape(-1, layout.window, layout.shape[-1] // layout.window)
-    folded = places.reshape(len(places), layout.window, -1, layout.lanes)
-    return folded.transpose(0, 2, 1, 3).reshape(-1)
+    return lane_values(layout, words).reshape(frames, *layout.shape)
 
 
 def lane_values(layout: Layout, words: Words) -> NDArray[np.int64]:
