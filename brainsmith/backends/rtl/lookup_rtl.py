@@ -1,0 +1,99 @@
+"""LookupRTL: FINN's Lookup kernel in RTL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from finn.custom_op.fpgadataflow.lookup import Lookup
+
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.tables import Table, make_table, table_text
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    from onnx import GraphProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+@backend(
+    name="LookupRTL",
+    kernel="finn:Lookup",
+    backend_type="rtl",
+    description="An embedding: each index replaced by a row of a table, one per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="Lookup_rtl",
+)
+class LookupRTL(CoreBackend, Lookup):
+    """An embedding table in block RAM or LUTs; a whole row is one beat."""
+
+    core = "lookup_core"
+    parts = ("constant_rom.sv",)
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the table lies inside, and has a row for every index of the input's datatype."""
+        if node.get_nodeattr("mem_mode") != "internal_embedded":
+            return unsupported(
+                "its table is in external memory, and its core has it inside (mem_mode internal_embedded)"
+            )
+        if node.get_nodeattr("ram_style") == "ultra":
+            return unsupported("its ram_style is ultra, and UltraRAM cannot hold a table from the start")
+        found = super().supports(node, part)
+        if not found:
+            return found
+        kind, rows = node.get_input_datatype(0), node.get_nodeattr("NumEmbeddings")
+        if kind.min() < 0:
+            return unsupported(f"its indices are {kind.name}, which may be negative")
+        if kind.max() >= rows:
+            return unsupported(
+                f"its indices are {kind.name}, up to {int(kind.max())}, and its table has {rows} rows: "
+                f"add rows up to {int(kind.max()) + 1}"
+            )
+        return SUPPORTED
+
+    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
+        """Execute as the kernel does, whose indices must be int64, whatever number type holds them here."""
+        indices, out = self.onnx_node.input[0], self.onnx_node.output[0]
+        whole = {**context, indices: context[indices].astype("int64")}
+        super().execute_node(whole, graph)
+        context[out] = whole[out]
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the widths of an index and a row, and the table."""
+        table = self._table()
+        return {
+            "INDEX_BITS": self.get_instream_width(0),
+            "ROW_BITS": table.bits,
+            "DEPTH": table.depth,
+            "TABLE": f"./{self._file()}",
+            "STYLE": table.style,
+        }
+
+    def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
+        """Return the rows that an index can reach."""
+        rows = model.get_initializer(self.onnx_node.input[1])[: self._table().depth]
+        return {self._file(): table_text(rows, self.get_output_datatype())}
+
+    def core_resources(self) -> Resources:
+        """Return the table, and the handshake."""
+        return self._table().resources() + Resources(lut=3, ff=1)
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return nothing: it takes an index per cycle whatever a row has."""
+        return ()
+
+    def _file(self) -> str:
+        return f"{self.onnx_node.name}_table.dat"
+
+    def _table(self) -> Table:
+        depth = min(self.get_nodeattr("NumEmbeddings"), int(self.get_input_datatype(0).max()) + 1)
+        return make_table(self.get_outstream_width(), depth, self.get_nodeattr("ram_style"))

@@ -1,0 +1,43 @@
+"""Streams of which each has its turn: joined to one, or split of one (`turns_in_order.sv`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORD = 32
+"""Bits of each number in a parameter that holds one for each stream."""
+
+
+def packed(numbers: Sequence[int]) -> int:
+    """Return a parameter that holds a number for each stream, the first in the lowest 32 bits."""
+    return sum(int(number) << WORD * at for at, number in enumerate(numbers))
+
+
+def turn_resources(beats: Sequence[int]) -> Resources:
+    """Return what the turns need: the turn and the beats that are left in it, which are counted and loaded.
+
+    Args:
+        beats: Of each turn; where all are equal, loading needs no LUTs of its own.
+    """
+    turn, left = (len(beats) - 1).bit_length(), (max(2, *beats) - 1).bit_length()
+    loaded = left if len(set(beats)) > 1 else 0
+    return Resources(lut=2 * turn + left + loaded + 4, ff=turn + left)
+
+
+def multiplexer_luts(count: int) -> int:
+    """Return the LUTs of one bit that is chosen of several: one for up to 4, else one for each pair."""
+    return (1 if count <= 4 else count // 2) if count > 1 else 0
+
+
+def check_simd(node: Any) -> Support:
+    """Tell whether SIMD divides the channels of every stream."""
+    simd, channels = node.get_nodeattr("SIMD"), list(map(int, node.get_nodeattr("ChannelsPerStream")))
+    if simd < 1 or any(count % simd for count in channels):
+        return unsupported(f"its SIMD is {simd}, which does not divide all of its channels {channels}")
+    return SUPPORTED

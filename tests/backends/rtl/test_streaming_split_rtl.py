@@ -1,0 +1,95 @@
+"""StreamingSplitRTL against FINN's StreamingSplit."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.backends.rtl.streaming_split_rtl import StreamingSplitRTL
+from brainsmith.rtl.cores.turns import packed
+from tests.backends.rtl.bench import Case, check_cores, lint, make_model, resources
+from tests.backends.rtl.close import close
+
+KINDS = ["UINT1", "INT2", "UINT4", "BIPOLAR", "INT9", "UINT13"]
+
+
+def case(channels, kind="INT4", simd=1, vectors=(1,)):
+    attributes = {
+        "ChannelsPerStream": channels, "inputDataType": kind, "SIMD": simd, "numInputVectors": list(vectors),
+    }  # fmt: skip
+    fed = [((*vectors, sum(channels)), kind)]
+    return Case("StreamingSplit_rtl", fed, attributes, outputs=len(channels))
+
+
+@st.composite
+def cases(draw):
+    simd = draw(st.integers(1, 4))
+    folds = draw(st.lists(st.integers(1, 5), min_size=2, max_size=5))
+    vectors = (1, *draw(st.lists(st.integers(1, 3), max_size=2)))
+    return case([simd * fold for fold in folds], draw(st.sampled_from(KINDS)), simd, vectors)
+
+
+def test_cases_by_hand(tmp_path, simulations):
+    chosen = [
+        case([4, 2], simd=2, vectors=(1, 2, 2)),
+        case([1, 1], "UINT1"),
+        case([6, 3, 9], "BIPOLAR", simd=3, vectors=(1, 3)),
+    ]
+    check_cores(chosen, tmp_path, simulations)
+
+
+@pytest.mark.slow
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(cases(), min_size=8, max_size=16), seed=st.integers(0, 1000))
+def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
+    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        (case([4, 2], "FLOAT32"), "input 0 is FLOAT32, and its core computes with integers"),
+        (case([4, 2], simd=4), "its SIMD is 4, which does not divide all of its channels [4, 2]"),
+    ],
+)
+def test_refuses(refused, reason):
+    from onnx import helper
+
+    node = helper.make_node(
+        refused.op_type,
+        ["a"],
+        ["b", "c"],
+        domain=refused.domain,
+        backend="fpgadataflow",
+        **refused.attributes,
+    )
+    assert StreamingSplitRTL.supports(getCustomOp(node)).reason == reason
+
+
+def test_folding_divides_all_outputs():
+    layer = getCustomOp(make_model([case([12, 8])]).graph.node[0])
+    (one,) = layer.parallelism()
+    assert (one.attribute, one.values, one.window) == ("SIMD", (1, 2, 4), "")
+    assert StreamingSplitRTL.supports(layer)
+
+
+PARAMETERS = [
+    {"COUNT": 1, "BITS": 1},
+    {"COUNT": 2, "BITS": 1},
+    {"COUNT": 5, "BITS": 33, "BEATS": packed([3, 1, 1000, 1, 8])},
+]
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_lint_is_silent(parameters):
+    assert lint(StreamingSplitRTL, parameters) == ""
+
+
+MEASURED = [case([8, 8], "INT8", simd=2, vectors=(1, 4)), case([64, 32, 128, 1, 5]), case([512, 512]), case([3, 40])]
+
+
+@pytest.mark.slow
+def test_resources_are_as_stated(tmp_path):
+    for used, stated in resources(MEASURED, tmp_path).values():
+        for what in ("lut", "ff", "bram18", "dsp"):
+            assert close(getattr(used.used, what), getattr(stated, what)), (what, used.used, stated)
