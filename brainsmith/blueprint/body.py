@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from yaml.nodes import MappingNode, Node
 
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
 from brainsmith.blueprint.names import did_you_mean
-from brainsmith.blueprint.nodes import Document, Pairs, describe, is_null
+from brainsmith.blueprint.nodes import Document, describe, is_null
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
     KEYS,
@@ -21,6 +20,7 @@ from brainsmith.blueprint.schema import (
     Verify,
 )
 from brainsmith.blueprint.target import read_target
+from brainsmith.blueprint.verify import read_verify
 from brainsmith.errors import Problem
 
 
@@ -66,7 +66,7 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
         pre_hw=phases.get("pre_hw", ()),
         post_hw=phases.get("post_hw", ()),
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
-        verify=_verify(doc, values["verify"]) if "verify" in values else Verify(),
+        verify=read_verify(doc, values["verify"]) if "verify" in values else Verify(),
         output=_output(doc, values["output"]) if "output" in values else None,
         blanks=tuple(doc.blanks),
         positions=positions,
@@ -101,46 +101,6 @@ def _report_unplaced(doc: Document, blueprint: Blueprint) -> None:
             place = blueprint.positions[key]
             text = f"steps does not place {key}, which would never run: add the word {phase} to steps"
             doc.problems.append(Problem(place.file, place.line, place.column, text))
-
-
-def _verify(doc: Document, node: Node) -> Verify:
-    """Read ``verify``; paths are relative to the blueprint's folder."""
-    pairs = doc.mapping(node, "verify", KEYS["verify"])
-    folder = Path(doc.file).absolute().parent
-    given = [key for key in ("inputs", "labels", "expected") if key in pairs]
-    paths = {key: _path(doc, pairs[key][1], f"verify.{key}", folder) for key in given}
-    for key in ("labels", "expected"):
-        if key in paths and "inputs" not in paths:
-            doc.report(pairs[key][0], f"verify.{key} needs verify.inputs, the samples that it belongs to")
-    positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
-    tolerance = _tolerance(doc, pairs, positions)
-    return Verify(paths.get("inputs"), paths.get("labels"), paths.get("expected"), tolerance, positions)
-
-
-def _path(doc: Document, node: Node, label: str, folder: Path) -> str | None:
-    """Read a file name; whether the file exists is asked when it is needed."""
-    text = doc.text(node, label, "the path of a .npy file")
-    return str(folder / Path(text).expanduser()) if text else None
-
-
-def _tolerance(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> dict[str, float]:
-    """Read one number for all steps, or a mapping from steps to numbers."""
-    if "tolerance" not in pairs:
-        return {}
-    node = pairs["tolerance"][1]
-    tolerances: dict[str, tuple[Node, Node]] = {"*": pairs["tolerance"]}
-    if isinstance(node, MappingNode) or is_null(node):
-        tolerances = doc.pairs(node, "verify.tolerance")
-    found = {}
-    for step, (key, value) in tolerances.items():
-        number = doc.number(value)
-        if number is None or number < 0:
-            what = "a number from 0 up, or a mapping from step names to numbers"
-            doc.report(value, f"verify.tolerance must be {what}, not {describe(value)}")
-            continue
-        found[step] = float(number)
-        positions[f"tolerance.{step}"] = doc.position(key)
-    return found
 
 
 def _output(doc: Document, node: Node) -> str | None:

@@ -41,6 +41,7 @@ def missing_files(blueprint: Blueprint) -> list[Problem]:
     """Say which of the golden data's files are not there."""
     verify = blueprint.verify
     files = {"inputs": verify.inputs, "labels": verify.labels, "expected": verify.expected}
+    files["float"] = verify.float_outputs
     return [
         Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
         for key, file in files.items()

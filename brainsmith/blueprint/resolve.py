@@ -181,15 +181,17 @@ def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
 
 
 def _check_tolerance(lookup: Lookup, blueprint: Blueprint, selection: Selection) -> None:
-    """Refuse a tolerance for a step that is not in the pipeline: it would say nothing."""
+    """Refuse a tolerance, or an approximation, of a step that is not in the pipeline: it would say nothing."""
     names: dict[str, None] = {}
     for use in selection.steps:
         run = selection.phase(use.name) if use.record is None else (use,)
         names.update((step_name(one.record), None) for one in run if one.record)
     names.update((use.name, None) for use in selection.left_out)
-    for step in blueprint.verify.tolerance:
-        if step != "*" and step not in names:
-            place = blueprint.verify.positions.get(f"tolerance.{step}", NOWHERE)
+    verify = blueprint.verify
+    stated = [("tolerance", step) for step in verify.tolerance if step != "*"]
+    for key, step in [*stated, *(("approximate", step) for step in verify.approximate)]:
+        if step not in names:
+            place = verify.positions.get(f"{key}.{step}", NOWHERE)
             hint = did_you_mean(step, names) or f" It has {', '.join(names) or 'none'}."
-            text = f"verify.tolerance names {step!r}, which is no step of this build.{hint}"
+            text = f"verify.{key} names {step!r}, which is no step of this build.{hint}"
             lookup.problems.append(Problem(place.file, place.line, place.column, text))

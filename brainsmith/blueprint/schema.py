@@ -14,7 +14,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "hw_compiler": ("target", "kernels", "transforms", "transforms_phased", "steps", "verify", "output"),
     "target": ("part", "clock", "fps"),
     "transforms_phased": ("pre_hw", "post_hw"),
-    "verify": ("inputs", "labels", "expected", "tolerance"),
+    "verify": ("inputs", "labels", "expected", "float", "tolerance", "approximate"),
+    "approximate": ("error", "classes"),
     "kernel": ("kernel", "backends"),
     "transform": ("transform", "args"),
     "step": ("step", "transform", "args"),
@@ -146,18 +147,35 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Approximation:
+    """How far a step may depart from what the model computed before it.
+
+    Attributes:
+        error: Largest absolute error of any output.
+        classes: How many samples, of all, may be put into another class.
+    """
+
+    error: float
+    classes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Verify:
     """Golden data of a build; file names are absolute, None where the blueprint gives none.
 
     Attributes:
+        float_outputs: What a float model of the same network gives for the inputs: to report, not to check.
         tolerance: Largest allowed absolute error by name of the step; ``*`` is every other step.
-        positions: Place of each key, and of each step of the tolerance as ``tolerance.<step>``.
+        approximate: Steps that approximate, by name; those after one are compared with its results.
+        positions: Place of each key, and of each step of the last two as ``tolerance.<step>`` and so on.
     """
 
     inputs: str | None = None
     labels: str | None = None
     expected: str | None = None
     tolerance: Mapping[str, float] = field(default_factory=dict)
+    float_outputs: str | None = None
+    approximate: Mapping[str, Approximation] = field(default_factory=dict)
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
 
 

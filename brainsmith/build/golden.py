@@ -36,12 +36,14 @@ class GoldenData:
         inputs: (samples, *input shape), float32; the input's own batch dimension included.
         labels: (samples,), the right class of each; None if unknown.
         expected: (samples, ...), the right output of each; None if unknown.
+        floats: (samples, ...), what a float model of the same network gives; None if unknown.
         random: The inputs were made up.
     """
 
     inputs: Array
     labels: Array | None = None
     expected: Array | None = None
+    floats: Array | None = None
     random: bool = False
 
 
@@ -50,6 +52,7 @@ def load_golden(
     inputs: Path | Array | None,
     labels: Path | Array | None,
     expected: Path | Array | None,
+    floats: Path | Array | None = None,
 ) -> GoldenData:
     """Read golden data and check that they fit the model and each other.
 
@@ -59,14 +62,16 @@ def load_golden(
             without inputs, eight seeded random ones are made.
         labels: One class number for each sample.
         expected: One output for each sample.
+        floats: One output of a float model for each sample.
 
     Raises:
         BuildError: A file cannot be read, or does not fit.
     """
     name, shape = _input_of(model)
     if inputs is None:
-        if labels is not None or expected is not None:
-            which = "labels" if labels is not None else "expected outputs"
+        if labels is not None or expected is not None or floats is not None:
+            given = {"labels": labels, "expected outputs": expected, "float outputs": floats}
+            which = next(name for name, value in given.items() if value is not None)
             raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
         return GoldenData(random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
     data = _read(inputs, "inputs")
@@ -81,7 +86,8 @@ def load_golden(
             f"{_name(expected)} holds outputs of shape {known.shape} for {len(stack)} inputs: "
             "one each is needed"
         )
-    return GoldenData(stack, known_labels, known)
+    real = None if floats is None else _float_outputs(floats, model, len(stack))
+    return GoldenData(stack, known_labels, known, real)
 
 
 def inputs_file(inputs: str | Path | Array | None, folder: Path) -> Path | None:
@@ -169,6 +175,19 @@ def _labels(data: Array, samples: int, source: object) -> Array:
     if not np.array_equal(flat, np.round(flat)):
         raise BuildError(f"{_name(source)} holds labels that are not whole numbers")
     return flat.astype(np.int64)
+
+
+def _float_outputs(source: Path | Array, model: ModelWrapper, samples: int) -> Array:
+    """Read a float model's outputs, as many values for each sample as the model's first output has."""
+    data = _finite(_read(source, "float outputs"), source)
+    output = model.graph.output[0].name
+    size = int(np.prod(model.get_tensor_shape(output) or (1,)))
+    if not data.ndim or len(data) != samples or data.size != samples * size:
+        raise BuildError(
+            f"{_name(source)} holds outputs of shape {data.shape}; output '{output}' has {size} values for each "
+            f"of {samples} inputs"
+        )
+    return data.reshape(samples, size).astype(np.float64)
 
 
 def _check_classes(labels: Array, model: ModelWrapper, source: object) -> None:

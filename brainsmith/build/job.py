@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import lower_bound_warning, read_estimates
+from brainsmith.build.float_model import float_accuracy
 from brainsmith.build.golden import RANDOM_WARNING, inputs_file, load_golden
 from brainsmith.build.messages import LOG
 from brainsmith.build.pipeline import BuildStep, Pipeline
@@ -57,6 +59,7 @@ class Job:
         self._explain = explain
         self._verifier: Verifier | None = None
         self._last_whole: Verified | None = None
+        self._float_accuracy: float | None = None
         self.warnings: list[str] = list(self.selection.warnings)
         steps = self.selection.steps
         self.pipeline = Pipeline(steps, self._between)
@@ -74,11 +77,13 @@ class Job:
             return
         model = self._source.peek()
         golden = load_golden(model, *self.selection.golden)
+        self._float_accuracy = None if golden.floats is None else float_accuracy(golden.floats, golden.labels)
         if golden.random:
             self.warnings.append(RANDOM_WARNING)
         try:
             with self.runner.log.taken("input model"):
-                self._verifier = Verifier(model, golden, self.selection.tolerances)
+                selection = self.selection
+                self._verifier = Verifier(model, golden, selection.tolerances, selection.approximations)
         except BuildError as error:
             self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
             return
@@ -173,6 +178,7 @@ class Job:
             self._accuracy(),
             self.warnings + self.runner.warnings,
             self._graphs(source, last) if page else None,
+            self._float_model(),
         )
         content.update(more)
         if page:
@@ -208,6 +214,17 @@ class Job:
         after = self._last_whole.accuracy if self._last_whole is not None else None
         return {"samples": self._verifier.samples, "before": self._verifier.accuracy, "after": after}
 
+    def _float_model(self) -> dict[str, Any] | None:
+        if self._verifier is None or self._verifier.distance is None:
+            return None
+        after = self._last_whole.distance if self._last_whole is not None else None
+        return {
+            "samples": self._verifier.samples,
+            "accuracy": self._float_accuracy,
+            "before": asdict(self._verifier.distance),
+            "after": None if after is None else asdict(after),
+        }
+
     def explain_failure(self, error: BuildError, failed: Path) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""
         done = self.runner.results
@@ -226,7 +243,8 @@ class Job:
             lines.append("  it was the first step; the last good model is the input model")
         if isinstance(error, VerificationError):
             lines.append(
-                "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`"
+                "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
+                "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`"
             )
         return "\n".join(lines)
 

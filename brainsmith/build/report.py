@@ -33,6 +33,7 @@ def assemble(
     accuracy: dict[str, Any] | None,
     warnings: Iterable[str],
     graphs: dict[str, Any] | None,
+    float_model: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the report as plain data: what `report.json` holds."""
     return {
@@ -47,6 +48,7 @@ def assemble(
         "rtl": rtl,
         "synthesis": synthesis,
         "accuracy": accuracy,
+        "float_model": float_model,
         "warnings": list(warnings),
         "graphs": graphs,
     }
@@ -71,6 +73,8 @@ def _verified(verified: Verified) -> dict[str, Any]:
         "max_error": verified.max_error if verified.samples else None,
         "notes": list(verified.notes),
         **({"reason": verified.reason} if verified.reason else {}),
+        **({"changed": verified.changed} if verified.changed is not None else {}),
+        **({"reference": verified.reference} if verified.reference else {}),
     }
 
 
@@ -119,6 +123,9 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         lines.append(("synthesis", synthesis_line(report["synthesis"])))
     if report["accuracy"] is not None:
         lines.append(("accuracy", _accuracy(report["accuracy"])))
+    lines += [("changed", line) for line in _changed(report["steps"])]
+    if report.get("float_model") is not None:
+        lines.append(("float", _float_model(report["float_model"])))
     lines.append(("output", str(output)))
     if (output / PACKAGE).is_dir():
         lines.append(("package", str(output / PACKAGE)))
@@ -147,3 +154,25 @@ def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
 def _accuracy(accuracy: dict[str, Any]) -> str:
     after = "not measured" if accuracy["after"] is None else f"{accuracy['after']:.2%}"
     return f"{after} after the build, {accuracy['before']:.2%} before ({accuracy['samples']} samples)"
+
+
+def _changed(steps: list[dict[str, Any]]) -> list[str]:
+    """Say what each approximating step changed."""
+    return [
+        f"{step['name']} approximates: {step['verified']['changed']} of {step['verified']['samples']} samples in "
+        f"another class, largest error {step['verified']['max_error']:g}"
+        for step in steps
+        if step["verified"] is not None and "changed" in step["verified"]
+    ]
+
+
+def _float_model(found: dict[str, Any]) -> str:
+    """Say how near the last model, or else the input model, is to the float one."""
+    at = "before" if found["after"] is None else "after"
+    distance = found[at]
+    errors = (
+        ""
+        if distance["max_error"] is None
+        else f", error {distance['mean_error']:.4g} on average, {distance['max_error']:.4g} at most"
+    )
+    return f"{distance['agreement']:.2%} of the classes of the float model {at} the build{errors}"

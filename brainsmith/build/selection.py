@@ -11,7 +11,7 @@ from brainsmith.build.plan import arranged, steps_from, steps_of
 from brainsmith.errors import BlueprintError, BuildError
 
 if TYPE_CHECKING:
-    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.schema import Approximation, Blueprint
     from brainsmith.blueprint.selection import Selection
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.registry import Registry
@@ -38,8 +38,9 @@ class BuildSelection:
         steps: The pipeline.
         output: How far it goes: one of `outputs.OUTPUTS`.
         target: Fields of the steps' config.
-        golden: Inputs, labels and expected outputs: a path, an array or None each.
+        golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
         tolerances: By step; "*" for all others.
+        approximations: Steps that may change what the model computes, and how much.
         description: The blueprint, as the report names it.
         registry: Where plugins are.
         cache_folder: Where the build cache is.
@@ -50,8 +51,9 @@ class BuildSelection:
     steps: tuple[BuildStep, ...]
     output: str
     target: dict[str, Any]
-    golden: tuple[Any, Any, Any]
+    golden: tuple[Any, Any, Any, Any]
     tolerances: dict[str, float]
+    approximations: dict[str, Approximation]
     description: dict[str, Any]
     registry: Registry
     cache_folder: Path
@@ -91,6 +93,7 @@ def select(request: Request) -> BuildSelection:
         target=_target(blueprint, chosen),
         golden=_golden(request, blueprint),
         tolerances=dict(blueprint.verify.tolerance),
+        approximations=dict(blueprint.verify.approximate),
         description=_description(blueprint, output),
         registry=registry,
         cache_folder=Path(settings.cache_dir) / "builds",
@@ -140,14 +143,15 @@ def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
     return target
 
 
-def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any]:
-    """Take the arguments' golden data; where they give inputs, the blueprint's labels are of others."""
+def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]:
+    """Take the arguments' golden data; where they give inputs, what the blueprint has is of others."""
     given = (request.verify_inputs, request.verify_labels, request.verify_expected)
     if request.verify_inputs is not None:
-        return given
-    written = (blueprint.verify.inputs, blueprint.verify.labels, blueprint.verify.expected)
+        return (*given, None)
+    verify = blueprint.verify
+    written = (verify.inputs, verify.labels, verify.expected)
     inputs, labels, expected = (w if g is None else g for g, w in zip(given, written, strict=True))
-    return inputs, labels, expected
+    return inputs, labels, expected, verify.float_outputs
 
 
 def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:

@@ -1,14 +1,15 @@
-"""Check after each step that the model still computes what the input model computes."""
+"""Check after each step that the model still computes what the input model, or a stated approximation, computes."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.build.compare import Comparison, compare, first_changed_tensor, largest, predictions
+from brainsmith.build.float_model import FloatDistance, float_distance
 from brainsmith.errors import BuildError, VerificationError
 from brainsmith.execution.align import Alignment, Signature, align
 from brainsmith.execution.execute import Executor
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.blueprint.schema import Approximation
     from brainsmith.build.golden import GoldenData
 
 Array = np.ndarray[Any, Any]
@@ -38,6 +40,9 @@ class Verified:
         reason: Why the model could not be checked.
         notes: What had to be done to compare it.
         accuracy: Share of right classes, where labels are known and all samples were run.
+        changed: How many samples the step put into another class, of a step that may approximate; else None.
+        reference: The approximating step before, with whose results these were compared; empty for the input model.
+        distance: From the float model, where its outputs are known and all samples were run.
     """
 
     samples: int
@@ -46,6 +51,9 @@ class Verified:
     reason: str = ""
     notes: tuple[str, ...] = ()
     accuracy: float | None = None
+    changed: int | None = None
+    reference: str = ""
+    distance: FloatDistance | None = None
 
 
 class Verifier:
@@ -56,18 +64,29 @@ class Verifier:
         golden: What to run.
         tolerances: The largest absolute error allowed after a step, by its name; "*" for all others. Without
             either: 1e-5, times the largest output of the input model where that is above 1.
+        approximations: The steps that may change what the model computes, by name, and how much. The steps after
+            one are compared with its results: only what was stated may change, and only there.
 
     Attributes:
         accuracy: Share of right classes before the build; None without labels.
+        distance: Of the input model from the float one; None where that is not known.
         samples: How many there are.
 
     Raises:
         BuildError: The input model cannot be executed.
     """
 
-    def __init__(self, model: ModelWrapper, golden: GoldenData, tolerances: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        model: ModelWrapper,
+        golden: GoldenData,
+        tolerances: Mapping[str, float],
+        approximations: Mapping[str, Approximation] | None = None,
+    ) -> None:
         self._golden = golden
         self._tolerances = tolerances
+        self._approximations = approximations or {}
+        self._reference_step = ""
         self._original = Executor(model)
         self._signature = Signature.of(self._original)
         (self._input,) = self._original.inputs
@@ -75,10 +94,13 @@ class Verifier:
         self._scale = max(1.0, *(largest(stack) for stack in self._outputs().values()))
         self._classes = predictions(next(iter(self._outputs().values())))
         self.accuracy = self._accuracy(self._classes)
+        self.distance = self._distance(self._classes, next(iter(self._outputs().values())))
         self.samples = len(golden.inputs)
 
     def tolerance(self, step: str) -> float:
         """Return the tolerance of a step, as an absolute error."""
+        if step in self._approximations:
+            return self._approximations[step].error
         return float(self._tolerances.get(step, self._tolerances.get("*", DEFAULT_TOLERANCE * self._scale)))
 
     def check(
@@ -100,14 +122,56 @@ class Verifier:
             executor, alignment = self._prepare(model, parent())
             if alignment.reason:
                 return Verified(0, reason=alignment.reason)
-            chosen = self._chosen(self.samples if whole else self._affordable(executor, alignment))
-            comparison = self._compare(executor, alignment, chosen, self.tolerance(step))
+            every = whole or step in self._approximations
+            chosen = self._chosen(self.samples if every else self._affordable(executor, alignment))
+            comparison, outputs = self._compare(step, executor, alignment, chosen)
         except BuildError as error:
             return Verified(0, reason=str(error))
-        if comparison.mismatches:
+        changed = self._changed(step, comparison)
+        if comparison.mismatches and not (alignment.classes and changed is not None):
             raise VerificationError(self._difference(step, executor, alignment, chosen, comparison))
-        accuracy = self._accuracy(comparison.classes) if len(chosen) == self.samples else None
-        return Verified(len(chosen), 0, comparison.max_error, "", alignment.notes, accuracy)
+        reference = self._reference_step
+        if changed is not None:
+            self._refer_to(step, comparison, outputs, alignment.classes)
+        result = Verified(
+            len(chosen), 0, comparison.max_error, "", alignment.notes, changed=changed, reference=reference
+        )
+        if len(chosen) < self.samples:
+            return result
+        first = None if alignment.classes else outputs[self._original.outputs[0]]
+        return replace(
+            result,
+            accuracy=self._accuracy(comparison.classes),
+            distance=self._distance(comparison.classes, first),
+        )
+
+    def _changed(self, step: str, comparison: Comparison) -> int | None:
+        """Count the samples that an approximating step puts into another class; None for other steps.
+
+        Raises:
+            VerificationError: They are more than the step may change.
+        """
+        if step not in self._approximations:
+            return None
+        changed = int((comparison.classes != self._classes).sum())
+        allowed = self._approximations[step].classes
+        if changed > allowed:
+            raise VerificationError(
+                f"step '{step}' changed what the model computes: it puts {changed} of {self.samples} samples into "
+                f"another class, and verify.approximate allows {allowed}"
+            )
+        return changed
+
+    def _refer_to(self, step: str, comparison: Comparison, outputs: dict[str, Array], classes: bool) -> None:
+        """Compare later steps with the results of this one."""
+        self._reference_step = step
+        self._classes = comparison.classes
+        if classes:  # all that is known, and all that later steps give: the class has the largest output
+            name = self._original.outputs[0]
+            largest_one = np.zeros_like(self._reference[name]).reshape(self.samples, -1)
+            largest_one[np.arange(self.samples), comparison.classes] = 1.0
+            outputs = {name: largest_one.reshape(self._reference[name].shape)}
+        self._reference = {**self._reference, **outputs}
 
     def _affordable(self, executor: Executor, alignment: Alignment) -> int:
         """Return how many samples a step is checked with: 32, or all of them if that takes about a second."""
@@ -132,20 +196,21 @@ class Verifier:
         return executor, align(self._signature, Signature.of(executor))
 
     def _compare(
-        self, executor: Executor, alignment: Alignment, chosen: Array, tolerance: float
-    ) -> Comparison:
+        self, step: str, executor: Executor, alignment: Alignment, chosen: Array
+    ) -> tuple[Comparison, dict[str, Array]]:
         outputs = self._run(executor, alignment, chosen)
         expected = {name: stack[chosen] for name, stack in self._outputs().items()}
-        by_class = self._golden.labels is not None
+        by_class = self._golden.labels is not None and step not in self._approximations
+        tolerance = self.tolerance(step)
         result = compare(expected, outputs, tolerance, alignment.classes, by_class)
-        if not result.mismatches:
-            return result
+        if not result.mismatches or (alignment.classes and step in self._approximations):
+            return result, outputs
         # A batch may round differently from single samples; only what differs one by one is a difference.
         for at in np.flatnonzero(result.wrong):
             single = self._run(executor, alignment, chosen[at : at + 1])
             for name, stack in single.items():
                 outputs[name][at] = stack[0]
-        return compare(expected, outputs, tolerance, alignment.classes, by_class)
+        return compare(expected, outputs, tolerance, alignment.classes, by_class), outputs
 
     def _run(self, executor: Executor, alignment: Alignment, chosen: Array) -> dict[str, Array]:
         inputs = self._golden.inputs[chosen]
@@ -205,6 +270,10 @@ class Verifier:
         if self._golden.labels is None:
             return None
         return float(np.mean(classes == self._golden.labels))
+
+    def _distance(self, classes: Array, outputs: Array | None) -> FloatDistance | None:
+        floats = self._golden.floats
+        return None if floats is None else float_distance(floats, classes, outputs)
 
     def _chosen(self, count: int) -> Array:
         """Return evenly spread sample numbers: the same ones after every step."""

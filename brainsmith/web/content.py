@@ -31,12 +31,18 @@ class Subject:
 
 @dataclass(frozen=True)
 class Verification:
-    """How a step's model compared with the golden outputs; `mismatches` counts samples."""
+    """How a step's model compared with the golden outputs; `mismatches` counts samples.
+
+    `changed` is how many samples a step that approximates, as the blueprint states, put into another class; None for
+    other steps. `reference` names the approximating step whose results are the golden outputs since.
+    """
 
     samples: float | None
     mismatches: float
     max_error: float | None
     tensor: str
+    changed: float | None = None
+    reference: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,8 @@ def _step(index: int, step: Fields) -> Step:
             number(verified.get("mismatches")) or 0,
             number(verified.get("max_error")),
             first_text(verified, "tensor"),
+            number(verified.get("changed")),
+            first_text(verified, "reference"),
         )
     return Step(
         index,

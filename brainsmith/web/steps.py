@@ -43,6 +43,8 @@ def _bar(step: Step) -> Bar:
 def _row(step: Step) -> Markup:
     found = step.verified
     kind = "open" if found is None else "bad" if found.mismatches else "good"
+    if found is not None and found.changed is not None:
+        kind = "partial"
     error = found.max_error if found else None
     return tag(
         "tr",
@@ -58,4 +60,7 @@ def _row(step: Step) -> Markup:
 
 
 def _notes(step: Step) -> Markup | None:
-    return tag("ul", [tag("li", note) for note in step.notes], class_="fine") if step.notes else None
+    found = step.verified
+    since = [f"compared with the results of {found.reference}"] if found and found.reference else []
+    notes = [*step.notes, *since]
+    return tag("ul", [tag("li", note) for note in notes], class_="fine") if notes else None

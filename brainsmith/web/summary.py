@@ -26,7 +26,8 @@ def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Se
     estimate, circuit = fields(report.get("estimate")), fields(report.get("rtl"))
     speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
     estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")))]
-    tiles = [tile for tile in (accuracy, _circuit(circuit), *estimates) if tile]
+    floats = _float_model(fields(report.get("float_model")))
+    tiles = [tile for tile in (accuracy, *floats, _circuit(circuit), *estimates) if tile]
     notes = [] if accuracy else [sentence(_NO_ACCURACY)]
     if not any(estimates):
         notes.append(sentence("There are no estimates: " + (_NO_ESTIMATE if steps else "no step ran.")))
@@ -55,6 +56,25 @@ def _accuracy(accuracy: Fields) -> Markup | None:
     return _tile(
         "Accuracy", figures.percent(after), f"was {figures.percent(before)} before{on}", after < before
     )
+
+
+def _float_model(found: Fields) -> list[Markup | None]:
+    """Show how near the last model, or else the input model, is to a float model of the same network."""
+    after = fields(found.get("after"))
+    distance = after or fields(found.get("before"))
+    agreement, worst = number(distance.get("agreement")), number(distance.get("max_error"))
+    mean, right = number(distance.get("mean_error")), number(found.get("accuracy"))
+    if agreement is None:
+        return []
+    at = "after the last step" if after else "before the first step"
+    own = f"; its own accuracy is {figures.percent(right)}" if right is not None else ""
+    tiles: list[Markup | None] = [
+        _tile("Float model", figures.percent(agreement), f"of its classes, {at}{own}")
+    ]
+    if worst is not None and mean is not None:
+        note = f"at most, {mean:.4g} on average, of an output {at}"
+        tiles.append(_tile("Error to float", f"{worst:.4g}", note))
+    return tiles
 
 
 def _speed(subject: Subject, estimate: Fields, layers: Sequence[Layer]) -> list[Markup | None]:

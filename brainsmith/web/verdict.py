@@ -29,14 +29,17 @@ def judge(report: Fields, steps: tuple[Step, ...]) -> Verdict:
     if _differing(circuit):
         return Verdict("bad", "Mismatches", _circuit_mismatch(circuit))
     checked = [step for step in steps if step.verified]
+    approximate = _approximations(checked)
     if not checked:
         return Verdict("open", "Not verified", _unverified(steps))
     if len(checked) < len(steps):
-        return Verdict("partial", "Partly verified", _partly(steps, checked) + _circuit(circuit))
+        return Verdict(
+            "partial", "Partly verified", _partly(steps, checked) + approximate + _circuit(circuit)
+        )
     return Verdict(
         "good",
         "Verified",
-        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{_circuit(circuit)}",
+        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{approximate}{_circuit(circuit)}",
     )
 
 
@@ -47,6 +50,8 @@ def describe(step: Step) -> str:
         return step.reason or "not verified"
     samples = "" if found.samples is None else f" of {plural(found.samples, 'sample')}"
     outcome = f"{count(found.mismatches)}{samples} differ{'s' if found.mismatches == 1 else ''}"
+    if found.changed is not None:
+        return f"approximates: {count(found.changed)}{samples} in another class"
     if not found.mismatches:
         return f"{plural(found.samples, 'sample')} equal" if found.samples is not None else "equal"
     return f"{outcome} in {found.tensor}" if found.tensor else outcome
@@ -74,6 +79,21 @@ def _mismatch(wrong: list[Step]) -> str:
         else ""
     )
     return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
+
+
+def _approximations(checked: list[Step]) -> str:
+    """Say which steps changed what the model computes, as the blueprint lets them, and by how much."""
+    said = ""
+    for step in checked:
+        found = step.verified
+        if found is not None and found.changed is not None:
+            samples = "" if found.samples is None else f" of {plural(found.samples, 'sample')}"
+            error = "" if found.max_error is None else f", and its largest error is {found.max_error:.4g}"
+            said += (
+                f" Step {step.name} approximates, as the blueprint states: it puts {count(found.changed)}{samples} "
+                f"into another class{error}; what follows is compared with its results."
+            )
+    return said
 
 
 def _differing(circuit: Fields) -> float:
@@ -112,7 +132,9 @@ def _partly(steps: tuple[Step, ...], checked: list[Step]) -> str:
 
 
 def _every(steps: tuple[Step, ...]) -> str:
-    return "its only step" if len(steps) == 1 else f"each of its {len(steps)} steps"
+    number = sum(step.verified is not None and step.verified.changed is not None for step in steps)
+    but = f" but {number} that approximate{'s' if number == 1 else ''}" if number else ""
+    return "its only step" if len(steps) == 1 else f"each of its {len(steps)} steps{but}"
 
 
 def _samples(checked: list[Step]) -> str:

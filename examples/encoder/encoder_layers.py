@@ -45,12 +45,12 @@ class Grid:
     @property
     def low(self) -> int:
         """The least integer."""
-        return int(self.narrow) - 2 ** (self.bits - 1) if self.signed else 0
+        return int(self.narrow) - (1 << (self.bits - 1)) if self.signed else 0
 
     @property
     def high(self) -> int:
         """The greatest integer."""
-        return 2 ** (self.bits - int(self.signed)) - 1
+        return (1 << (self.bits - int(self.signed))) - 1
 
     def round(self, x: Array) -> Array:
         """Return the nearest values of the grid; what lies beyond becomes the nearest end."""

@@ -25,7 +25,7 @@ def discovered():
 
 @pytest.mark.parametrize("block", YAML, ids=range(len(YAML)))
 def test_every_yaml_block_loads_and_resolves(tmp_path, discovered, block):
-    for name in ("samples", "labels", "outputs"):
+    for name in ("samples", "labels", "outputs", "float_outputs"):
         np.save(tmp_path / f"{name}.npy", np.zeros(1))
     path = tmp_path / "block.yaml"
     path.write_text(block)

@@ -167,6 +167,22 @@ def test_every_field_of_a_circuit_is_documented(tmp_path):
     assert set(SIMULATION) <= names(read_circuit(tmp_path))
 
 
+def test_what_approximates_and_the_float_model_are_in_the_summary(tmp_path):
+    distance = {"agreement": 0.9875, "max_error": 12.5, "mean_error": 1.25}
+    floats = {"samples": 360, "accuracy": 0.95, "before": distance, "after": distance}
+    content = report(float_model=floats)
+    content["steps"][0]["verified"] |= {"changed": 2, "samples": 360, "max_error": 0.5}
+    lines = summary_text(content, tmp_path).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("accuracy"))
+    assert lines[at + 1 : at + 3] == [
+        "changed    cleanup approximates: 2 of 360 samples in another class, largest error 0.5",
+        "float      98.75% of the classes of the float model after the build, error 1.25 on average, 12.5 at most",
+    ]
+    classes = {"agreement": 0.5, "max_error": None, "mean_error": None}
+    said = summary_text(report(float_model={**floats, "before": classes, "after": None}), tmp_path)
+    assert "float      50.00% of the classes of the float model before the build\n" in said
+
+
 def test_every_field_is_documented():
     text = DOCS.read_text()
     assert f'`"{SCHEMA}"`' in text

@@ -27,8 +27,9 @@ def test_the_blueprint_says_all():
     assert list(preferences) == ["finn:Thresholding", "finn:MVAU"]
     assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
     assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
-    inputs, labels, expected = chosen.golden
-    assert (Path(inputs).name, Path(labels).name, expected) == ("digits_mlp_x.npy", "digits_y.npy", None)
+    inputs, labels, expected, floats = chosen.golden
+    assert (Path(inputs).name, Path(labels).name) == ("digits_mlp_x.npy", "digits_y.npy")
+    assert (expected, floats, chosen.approximations) == (None, None, {})
 
 
 def test_steps_take_the_place_of_the_blueprints():
@@ -84,7 +85,7 @@ def test_groups_become_steps_of_their_own():
 
 def test_golden_inputs_of_the_arguments_drop_the_blueprints_labels():
     blueprint = ROOT / "blueprints" / "digits_mlp.yaml"
-    assert select(Request(blueprint, verify_inputs="mine.npy")).golden == ("mine.npy", None, None)
+    assert select(Request(blueprint, verify_inputs="mine.npy")).golden == ("mine.npy", None, None, None)
     golden = select(Request(blueprint, verify_expected="mine.npy")).golden
     assert (Path(golden[0]).name, Path(golden[1]).name, golden[2]) == (
         "digits_mlp_x.npy",

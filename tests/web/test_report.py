@@ -201,6 +201,28 @@ def test_accuracy_before_and_after(report, accuracy, said):
     assert "Accuracy was not measured" not in parsed.text
 
 
+def test_the_float_model_is_beside_the_accuracy(report):
+    distance = {"agreement": 0.9875, "max_error": 12.5, "mean_error": 1.25}
+    found = {"samples": 360, "accuracy": 0.95, "before": distance, "after": None}
+    said = (
+        "Float model 98.75 % of its classes, before the first step; its own accuracy is 95.00 % "
+        "Error to float 12.5 at most, 1.25 on average, of an output before the first step"
+    )
+    assert said in whole({**report, "float_model": found}).text
+    found["after"] = {"agreement": 0.5, "max_error": None, "mean_error": None}
+    text = whole({**report, "float_model": found}).text
+    assert "Float model 50.00 % of its classes, after the last step" in text
+    assert "Error to float" not in text
+
+
+def test_a_step_that_approximates_says_so(report):
+    report["steps"][0]["verified"] |= {"changed": 2, "samples": 360, "max_error": 0.5}
+    report["steps"][1]["verified"] |= {"reference": "cleanup"}
+    text = whole(report).text
+    assert "approximates: 2 of 360 samples in another class" in text
+    assert "compared with the results of cleanup" in text
+
+
 def test_a_missed_target_is_said(report):
     report["estimate"]["fps"] = 9.9
     assert "FPS 9.9 target 100,000: missed" in whole(report).text

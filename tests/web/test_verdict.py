@@ -34,6 +34,21 @@ def test_a_mismatch_names_the_first_step_the_tensor_and_the_error():
     assert verdict({"steps": steps}) == ("bad", "Mismatches", sentence)
 
 
+def test_a_stated_approximation_is_part_of_the_verdict():
+    steps = [
+        step("a", samples=32, mismatches=0, max_error=0),
+        step("b", samples=360, mismatches=0, max_error=0.5, changed=2),
+        step("c", samples=32, mismatches=0, max_error=0, reference="b"),
+    ]
+    sentence = (
+        "The model gave the golden outputs after each of its 3 steps but 1 that approximates, on 32 to 360 samples. "
+        "Step b approximates, as the blueprint states: it puts 2 of 360 samples into another class, and its largest "
+        "error is 0.5; what follows is compared with its results."
+    )
+    assert verdict({"steps": steps}) == ("good", "Verified", sentence)
+    assert describe(read_steps({"steps": steps})[1]) == "approximates: 2 of 360 samples in another class"
+
+
 def test_no_step_verified_and_why():
     reason = "verification is off"
     steps = [step("a", samples=0, reason=reason), step("b", samples=0, reason=reason)]

@@ -1,0 +1,47 @@
+"""How far a model's outputs are from those of a float model of the same network: reported, never checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from brainsmith.build.compare import predictions
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class FloatDistance:
+    """The distance of a model from the float one, over all samples.
+
+    Attributes:
+        agreement: Share of samples that both put into the same class.
+        max_error: Largest absolute difference of an output; None where the model gives classes only.
+        mean_error: Mean absolute difference of all outputs; None likewise.
+    """
+
+    agreement: float
+    max_error: float | None
+    mean_error: float | None
+
+
+def float_distance(floats: Array, classes: Array, outputs: Array | None) -> FloatDistance:
+    """Compare a model with the float one.
+
+    Args:
+        floats: (samples, values), the float model's first output.
+        classes: (samples,), the class that the model gives to each.
+        outputs: (samples, ...), the model's first output; None where it is class numbers.
+    """
+    agreement = float(np.mean(predictions(floats) == classes))
+    if outputs is None:
+        return FloatDistance(agreement, None, None)
+    errors = np.abs(outputs.reshape(len(floats), -1).astype(np.float64) - floats)
+    return FloatDistance(agreement, float(errors.max()), float(errors.mean()))
+
+
+def float_accuracy(floats: Array, labels: Array | None) -> float | None:
+    """Return the float model's share of right classes; None without labels."""
+    return None if labels is None else float(np.mean(predictions(floats) == labels))

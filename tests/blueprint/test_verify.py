@@ -1,0 +1,54 @@
+"""The key verify: golden data, tolerances and the steps that may approximate."""
+
+import os
+
+import pytest
+
+from brainsmith.blueprint.schema import Approximation
+
+SAMPLES = "the samples that it belongs to"
+
+
+def test_an_approximation_has_an_error_and_counts_classes(files):
+    text = "verify: {approximate: {hardware_inference: {error: 0.5, classes: 3}, fold: {error: 0}}}"
+    found = files.body(text).verify
+    assert found.approximate == {
+        "hardware_inference": Approximation(0.5, 3),
+        "fold": Approximation(0.0, 0),
+    }
+    assert found.positions["approximate.fold"].column == 72
+
+
+def test_the_outputs_of_a_float_model_lie_beside_the_blueprint(files):
+    found = files.body("verify: {inputs: x.npy, float: y.npy}").verify
+    assert found.float_outputs == os.path.join(str(files.folder), "y.npy")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("verify: {float: y.npy}", f"2:12: verify.float needs verify.inputs, {SAMPLES}"),
+        (
+            "verify: {approximate: {fold: {classes: 1}}}",
+            "2:26: verify.approximate.fold must state error, the largest absolute error of an output",
+        ),
+        (
+            "verify: {approximate: {fold: {error: -1}}}",
+            "2:40: verify.approximate.fold.error must be a number from 0 up, not -1",
+        ),
+        (
+            "verify: {approximate: {fold: {error: 1, classes: 1.5}}}",
+            "2:52: verify.approximate.fold.classes must be a whole number from 0 up, not 1.5",
+        ),
+        (
+            "verify: {approximate: {fold: {eror: 1, error: 1}}}",
+            "2:33: unknown key 'eror' in verify.approximate.fold. Did you mean 'error'?",
+        ),
+        (
+            "verify: {approximate: fold}",
+            "2:25: verify.approximate must be a mapping, not 'fold'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_it(files, text, expected):
+    assert files.body_errors(text) == [f"x.yaml:{expected}"]
