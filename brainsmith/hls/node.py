@@ -30,9 +30,9 @@ class HlsNode(HLSBackend):
     """A kernel's HLS: put it before the kernel among the bases, `class SoftmaxHLS(HlsNode, SoftmaxKernel)`.
 
     The kernel gives shapes, datatypes, streams and the Python execution. The backend's function takes one frame per
-    call from streams `in0_V`, ... and gives it to `out0_V`, ..., packed in `ap_uint` with the first element lowest.
-    A node is executed in Python unless its `exec_mode` is `cppsim` (its C++, compiled here) or `rtlsim` (what Vitis
-    HLS made of it).
+    call (or a part of one, `calls`) from streams `in0_V`, ... and gives it to `out0_V`, ..., packed in `ap_uint` with
+    the first element lowest. A node is executed in Python unless its `exec_mode` is `cppsim` (its C++, compiled here)
+    or `rtlsim` (what Vitis HLS made of it).
 
     Attributes:
         sources: Header files beside the backend's own file that hold its C++; the last includes the others.
@@ -47,6 +47,10 @@ class HlsNode(HLSBackend):
     @abstractmethod
     def call(self) -> str:
         """Return the C++ statements of the function: what takes `in0_V`, ... and gives `out0_V`, ..."""
+
+    def calls(self) -> int:
+        """Return how often the function is called for one input."""
+        return 1
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -144,7 +148,9 @@ class HlsNode(HLSBackend):
                 inputs[f"in{at}_V"] = _to_words(folded, self.get_input_datatype(at))
         shapes = [self.get_folded_output_shape(at) for at in range(len(node.output))]
         counts = {f"out{at}_V": int(np.prod(shape[:-1])) for at, shape in enumerate(shapes)}
-        given: Mapping[str, npt.NDArray[np.uint8]] = run_program(self.hls_program(), inputs, counts)
+        given: Mapping[str, npt.NDArray[np.uint8]] = run_program(
+            self.hls_program(), inputs, counts, self.calls()
+        )
         for at, name in enumerate(node.output):
             values = _from_words(given[f"out{at}_V"], self.get_output_datatype(at), shapes[at][-1])
             context[name] = values.reshape(self.get_normal_output_shape(at)).astype(np.float32)

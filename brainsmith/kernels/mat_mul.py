@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
+from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
+from qonnx.core.datatype import DataType
 
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import kernel
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
+    from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
 
@@ -25,30 +29,52 @@ if TYPE_CHECKING:
     tags=("matrix", "transformer"),
     domain="brainsmith.kernels",
 )
-class MatMulKernel(MVAU):
+class MatMulKernel(HWCustomOp):
     """`(..., M, K) x (..., K, N)`, integers both, as attention has them (queries and keys).
 
-    FINN's MVAU with weights that are streamed in and kept for the M rows that use them (`mem_mode` dynamic),
-    for one right-hand matrix (`rhs_shape` K, N) or one for each left-hand one (`rhs_shape` ..., K, N with the
-    leading dimensions of `lhs_shape`). MW is K and MH is N; `numInputVectors` ends in the rows that share a
-    matrix. `SIMD` divides K, `PE` divides N. The output is not rounded or thresholded: its datatype holds
-    every possible sum.
+    There is one right-hand matrix (`rhs_shape` K, N), or one for each left-hand one (`rhs_shape` ..., K, N with the
+    leading axes of `lhs_shape`). All streams are row-major: `SIMD`, which divides K, values of a left-hand row in a
+    beat; `PE`, which divides N, values of a right-hand row or of the product. A right-hand matrix is collected while
+    the one before is used. The product is not rounded: its datatype holds every possible sum.
     """
 
     def get_nodeattr_types(self) -> dict[str, Any]:
-        """Return FINN's attributes, and the shapes of both inputs."""
+        """Return FINN's attributes, the shapes and datatypes of both inputs, the output's datatype, and the lanes."""
         attributes: dict[str, Any] = super().get_nodeattr_types()
-        attributes["lhs_shape"] = ("ints", True, [])
-        attributes["rhs_shape"] = ("ints", True, [])
-        attributes["mem_mode"] = ("s", False, "dynamic", {"dynamic"})
-        attributes["noActivation"] = ("i", False, 1, {1})
+        for name in ("lhs_shape", "rhs_shape"):
+            attributes[name] = ("ints", True, [])
+        for name in ("lhsDataType", "rhsDataType", "outputDataType"):
+            attributes[name] = ("s", True, "")
+        for name in ("SIMD", "PE"):
+            attributes[name] = ("i", False, 1)
+        attributes["inFIFODepths"] = ("ints", False, [2, 2])
         return attributes
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Multiply in double precision, which is exact for sums below 2 ** 53, into a float32 container."""
         node = self.onnx_node
-        lhs, rhs = (context[name].astype(np.float64) for name in node.input[:2])
+        lhs, rhs = (context[name].astype(np.float64) for name in node.input)
         context[node.output[0]] = np.matmul(lhs, rhs).astype(np.float32)
+
+    @property
+    def depth(self) -> int:
+        """K: the columns of a left-hand matrix, and the rows of a right-hand one."""
+        return int(self.get_nodeattr("lhs_shape")[-1])
+
+    @property
+    def columns(self) -> int:
+        """N: the columns of a right-hand matrix."""
+        return int(self.get_nodeattr("rhs_shape")[-1])
+
+    @property
+    def matrices(self) -> int:
+        """The number of right-hand matrices in one input."""
+        return int(prod(self.get_nodeattr("rhs_shape")[:-2]))
+
+    @property
+    def rows(self) -> int:
+        """M: the left-hand rows that share a right-hand matrix."""
+        return int(prod(self.get_nodeattr("lhs_shape")[:-1]) // self.matrices)
 
     def get_normal_input_shape(self, ind: int = 0) -> tuple[int, ...]:
         """Return the shape of the left-hand (0) or the right-hand (1) input."""
@@ -56,38 +82,76 @@ class MatMulKernel(MVAU):
 
     def get_normal_output_shape(self, ind: int = 0) -> tuple[int, ...]:
         """Return the shape of the product."""
-        return (*self.get_nodeattr("lhs_shape")[:-1], self.get_nodeattr("MH"))
+        return (*self.get_nodeattr("lhs_shape")[:-1], self.columns)
 
     def get_folded_input_shape(self, ind: int = 0) -> tuple[int, ...]:
-        """Return the shape in stream beats; a right-hand matrix comes row by row, `PE` elements per beat."""
-        simd, pe = self.get_nodeattr("SIMD"), self.get_nodeattr("PE")
-        depth, width = self.get_nodeattr("MW"), self.get_nodeattr("MH")
-        if ind == 0:
-            return (*self.get_nodeattr("numInputVectors"), depth // simd, simd)
-        return (self.matrices(), depth, width // pe, pe)
+        """Return the shape of an input in beats."""
+        return _folded(self.get_normal_input_shape(ind), self.get_nodeattr("PE" if ind else "SIMD"))
 
-    def matrices(self) -> int:
-        """Return the number of right-hand matrices in one input."""
-        return int(np.prod(self.get_nodeattr("rhs_shape")[:-2]))
+    def get_folded_output_shape(self, ind: int = 0) -> tuple[int, ...]:
+        """Return the shape of the product in beats."""
+        return _folded(self.get_normal_output_shape(), self.get_nodeattr("PE"))
+
+    def get_instream_width(self, ind: int = 0) -> int:
+        """Return the bits of a beat of an input."""
+        return int(self.get_folded_input_shape(ind)[-1] * self.get_input_datatype(ind).bitwidth())
+
+    def get_outstream_width(self, ind: int = 0) -> int:
+        """Return the bits of a beat of the product."""
+        return int(self.get_nodeattr("PE") * self.get_output_datatype().bitwidth())
+
+    def get_input_datatype(self, ind: int = 0) -> BaseDataType:
+        """Return the datatype of the left-hand (0) or the right-hand (1) input."""
+        return DataType[self.get_nodeattr("rhsDataType" if ind else "lhsDataType")]
+
+    def get_output_datatype(self, ind: int = 0) -> BaseDataType:
+        """Return the datatype of the product."""
+        return DataType[self.get_nodeattr("outputDataType")]
 
     def get_exp_cycles(self) -> int:
         """Return the cycles between two inputs.
 
-        The next matrix is loaded, `PE` elements per cycle, while the rows of this one are multiplied, so the
-        slower of the two counts (FINN+ 1.6.1, finn-rtllib/dynload: two buffers).
+        The next right-hand matrix comes, `PE` values per cycle, while the rows of this one are multiplied, so the
+        slower of the two counts.
         """
-        depth, beats = self.get_nodeattr("MW"), self.get_nodeattr("MH") // self.get_nodeattr("PE")
-        rows = int(self.get_nodeattr("numInputVectors")[-1])
-        multiply = rows * beats * (depth // self.get_nodeattr("SIMD"))
-        return int(self.matrices() * max(multiply, depth * beats))
+        collect = self.depth * self.columns // self.get_nodeattr("PE")
+        multiply = self.rows * collect // self.get_nodeattr("SIMD")
+        return int(self.matrices * max(multiply, collect))
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return PE, which makes all of it faster, and SIMD, up to where collecting a matrix takes longer."""
+        useful = tuple(one for one in divisors(self.depth) if one <= self.rows)
+        return Parallelism("PE", divisors(self.columns)), Parallelism("SIMD", useful)
+
+    def flaw(self) -> str:
+        """Return why no circuit can be this node, as `Support` wants it: floats, or an output that loses sums."""
+        kinds = [self.get_input_datatype(0), self.get_input_datatype(1), self.get_output_datatype()]
+        for name, kind in zip(("input 0", "input 1", "output 0"), kinds, strict=True):
+            if not kind.is_integer():
+                return f"{name} is {kind.name}, and a circuit computes with integers"
+        lhs, rhs, output = kinds
+        needed = product_datatype(lhs, rhs, self.depth)
+        if output.min() > needed.min() or output.max() < needed.max():
+            return f"its output is {output.name}, and a sum may need {needed.name}"
+        return ""
+
+    def get_op_and_param_counts(self) -> dict[str, int]:
+        """Return the multiplications of one input, by the widths of their factors; there are no parameters."""
+        widths = (self.get_input_datatype(0).bitwidth(), self.get_input_datatype(1).bitwidth())
+        count = self.matrices * self.rows * self.depth * self.columns
+        return {f"op_mac_{widths[0]}bx{widths[1]}b": count}
 
     def infer_node_datatype(self, model: ModelWrapper) -> None:
         """Take the inputs' datatypes from the model; where they changed, fit the output's to them."""
         node = self.onnx_node
-        lhs, rhs = (model.get_tensor_datatype(name) for name in node.input[:2])
+        lhs, rhs = (model.get_tensor_datatype(name) for name in node.input)
         if (lhs, rhs) != (self.get_input_datatype(0), self.get_input_datatype(1)):
-            product = product_datatype(lhs, rhs, depth=self.get_nodeattr("MW"))
-            names = ("inputDataType", "weightDataType", "accDataType", "outputDataType")
-            for name, datatype in zip(names, (lhs, rhs, product, product), strict=True):
+            product = product_datatype(lhs, rhs, depth=self.depth)
+            names = ("lhsDataType", "rhsDataType", "outputDataType")
+            for name, datatype in zip(names, (lhs, rhs, product), strict=True):
                 self.set_nodeattr(name, datatype.name)
         model.set_tensor_datatype(node.output[0], self.get_output_datatype())
+
+
+def _folded(shape: tuple[int, ...], lanes: int) -> tuple[int, ...]:
+    return (*shape[:-1], shape[-1] // lanes, lanes)

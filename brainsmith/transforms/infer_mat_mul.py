@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from onnx import TensorProto, helper
 from qonnx.transformation.base import Transformation
 
@@ -21,12 +20,6 @@ class _Operands(NamedTuple):
     lhs: list[int]
     rhs: list[int]
 
-    @property
-    def vectors(self) -> list[int]:
-        """The rows, with those that share a right-hand matrix last."""
-        shared_by_all = len(self.rhs) == 2
-        return [int(np.prod(self.lhs[:-1]))] if shared_by_all else self.lhs[:-1]
-
 
 @transform(
     name="InferMatMul",
@@ -40,8 +33,8 @@ class InferMatMul(Transformation):
     """Convert MatMul of two integer tensors, neither of them constant, into the MatMul kernel.
 
     The right-hand side has two dimensions, or the same leading ones as the left-hand side. Left alone:
-    constants (FINN's MVAU serves those), vectors, broadcasting of leading dimensions, floats, BINARY (which
-    FINN's multiplier takes for BIPOLAR), shapes that are not known. The output is annotated with the smallest
+    constants (FINN's MVAU serves those), vectors, broadcasting of leading dimensions, floats, shapes that are not
+    known. The output is annotated with the smallest
     datatype that holds every possible sum.
     """
 
@@ -51,7 +44,9 @@ class InferMatMul(Transformation):
         modified = False
         for node in [node for node in model.graph.node if is_standard(node, "MatMul")]:
             operands = _operands(view, node)
-            if operands is not None and all(_is_integer(model, name) for name in node.input):
+            if operands is not None and all(
+                model.get_tensor_datatype(name).is_integer() for name in node.input
+            ):
                 view.replace(node, [_kernel_node(model, node, operands)])
                 modified = True
         return model, modified
@@ -67,11 +62,6 @@ def _operands(view: GraphView, node: NodeProto) -> _Operands | None:
     return _Operands(lhs, rhs)
 
 
-def _is_integer(model: ModelWrapper, name: str) -> bool:
-    datatype = model.get_tensor_datatype(name)
-    return bool(datatype.is_integer()) and datatype.name != "BINARY"
-
-
 def _kernel_node(model: ModelWrapper, node: NodeProto, operands: _Operands) -> NodeProto:
     lhs, rhs = (model.get_tensor_datatype(name) for name in node.input)
     product = product_datatype(lhs, rhs, depth=operands.lhs[-1])
@@ -83,18 +73,12 @@ def _kernel_node(model: ModelWrapper, node: NodeProto, operands: _Operands) -> N
         name=node.name,
         domain="brainsmith.kernels",
         backend="fpgadataflow",
-        MW=operands.lhs[-1],
-        MH=operands.rhs[-1],
-        SIMD=1,
-        PE=1,
-        numInputVectors=operands.vectors,
         lhs_shape=operands.lhs,
         rhs_shape=operands.rhs,
-        inputDataType=lhs.name,
-        weightDataType=rhs.name,
-        accDataType=product.name,
+        lhsDataType=lhs.name,
+        rhsDataType=rhs.name,
         outputDataType=product.name,
-        mem_mode="dynamic",
-        noActivation=1,
+        SIMD=1,
+        PE=1,
         inFIFODepths=[2, 2],
     )

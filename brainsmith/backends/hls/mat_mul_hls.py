@@ -4,65 +4,83 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from finn.custom_op.fpgadataflow.hls.matrixvectoractivation_hls import MVAU_hls
-
-from brainsmith.errors import ModelError
+from brainsmith.backends.hls.cpp_constants import lane_kind
+from brainsmith.backends.rtl.multiplier import multiplier
+from brainsmith.backends.rtl.page_memory import page_memory_resources
+from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.support import Support
+from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    from onnx import GraphProto
+    from qonnx.core.datatype import BaseDataType
 
-LUT_RAM_DEPTH = 64
-"""Bits of memory in one LUT (UG574: distributed RAM)."""
+CONTROL = Resources(lut=150, ff=150)
+"""Handshakes and counters of two processes."""
 
 
 @backend(
     name="MatMulHLS",
     kernel="MatMul",
     backend_type="hls",
-    description="MatMul on finn-hlslib's matrix-vector unit with streamed weights",
+    description="Right-hand matrices collected in turns, PE x SIMD products per cycle",
     author="BrainSmith",
     version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )
-class MatMulHLS(MatMulKernel, MVAU_hls):
-    """FINN's MVAU_hls behind its dynamic weight loader; executed in Python unless a simulation is chosen."""
+class MatMulHLS(HlsNode, MatMulKernel):
+    """Two processes with a double buffer between them; a call of the function multiplies one pair of matrices."""
 
-    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Simulate as `exec_mode` says (cppsim, rtlsim: these need Vitis HLS), else compute in Python.
+    sources = ("lanes.hpp", "mat_mul.hpp")
 
-        Raises:
-            ModelError: A simulation is chosen, and there are several right-hand matrices: FINN's test bench
-            feeds one.
-        """
-        mode = self.get_nodeattr("exec_mode")
-        if not mode:
-            MatMulKernel.execute_node(self, context, graph)
-        elif self.matrices() == 1:
-            MVAU_hls.execute_node(self, context, graph)
-        else:
-            raise ModelError(
-                f"node {self.onnx_node.name!r} (MatMulHLS) has {self.matrices()} right-hand matrices, "
-                f"and {mode} feeds one: leave its exec_mode empty to execute it in Python"
-            )
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the C++ can be a node: integers, and an output that holds every sum."""
+        return Support(node.flaw())
 
-    def lut_estimation(self, fpgapart: str) -> int:
-        """Return the estimated LUTs, those of the loader's two buffers (LUT RAM) included."""
-        return int(MVAU_hls.lut_estimation(self, fpgapart)) + self.buffer_luts()
+    def calls(self) -> int:
+        """Return how often the function is called for one input: once for each right-hand matrix."""
+        return self.matrices
 
-    def buffer_luts(self) -> int:
-        """Return the LUTs of two right-hand matrices (FINN+ 1.6.1, finn-rtllib/dynload: distributed RAM)."""
-        lanes = self.get_nodeattr("PE") * self.get_nodeattr("SIMD")
-        words = self.get_nodeattr("MW") * self.get_nodeattr("MH") // lanes
-        return int(2 * lanes * self.get_input_datatype(1).bitwidth() * -(-words // LUT_RAM_DEPTH))
+    def constants(self) -> str:
+        """Return the type of the product: sizes, lanes, and how values are read."""
+        lanes = (self.get_nodeattr("PE"), self.get_nodeattr("SIMD"))
+        kinds = (_reading(self.get_input_datatype(0)), _reading(self.get_input_datatype(1)))
+        stated = (self.rows, self.depth, self.columns, *lanes, *kinds, self.get_output_datatype().bitwidth())
+        return f"typedef brainsmith::Product<{', '.join(map(str, stated))}> {self._product()};"
 
-    def bram_estimation(self, fpgapart: str) -> int:
-        """Return 0: no weights are stored but those in the loader."""
-        return 0
+    def call(self) -> str:
+        """Return the multiplication of one pair of matrices."""
+        return f"brainsmith::mat_mul<{self._product()}>(in0_V, in1_V, out0_V);"
 
-    def uram_estimation(self, fpgapart: str) -> int:
-        """Return 0: no weights are stored but those in the loader."""
-        return 0
+    def _product(self) -> str:
+        return f"{self.onnx_node.name}_product"
+
+    def cost(self) -> Resources:
+        """Return the estimate: memories, multipliers and adders as in RTL, and control."""
+        widths = [self.get_input_datatype(at).bitwidth() for at in (0, 1)]
+        pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
+        output = self.get_output_datatype().bitwidth()
+        words = 2 * self.depth * self.columns // (pe * simd)
+        lanes = page_memory_resources(words, pe * widths[1]).times(simd)
+        sums = Resources(lut=pe * simd * output, ff=pe * output)
+        return lanes + multiplier(*widths).times(pe * simd) + sums + CONTROL
+
+    def lut_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated LUTs."""
+        return self.cost().lut
+
+    def dsp_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated DSP slices."""
+        return self.cost().dsp
+
+    def bram_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated 18 Kb block RAMs."""
+        return self.cost().bram18
+
+
+def _reading(datatype: BaseDataType) -> str:
+    """Return the C++ type that reads values of a datatype."""
+    return "brainsmith::Bipolar" if datatype.name == "BIPOLAR" else lane_kind(datatype)

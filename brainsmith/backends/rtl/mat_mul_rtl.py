@@ -1,0 +1,111 @@
+"""MatMulRTL: the MatMul kernel in RTL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.backends.rtl.multiplier import multiplier
+from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
+from brainsmith.kernels.mat_mul import MatMulKernel
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.support import Support
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qonnx.core.datatype import BaseDataType
+
+    from brainsmith.rtl.cores.parallelism import Parallelism
+
+
+@backend(
+    name="MatMulRTL",
+    kernel="MatMul",
+    backend_type="rtl",
+    description="Right-hand matrices collected in turns, PE x SIMD products per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="brainsmith.backends.rtl",
+)
+class MatMulRTL(CoreBackend, MatMulKernel):
+    """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""
+
+    core = "mat_mul_core"
+    parts = ("page_memory.sv",)
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the core can implement a node: integers, and an output that holds every sum."""
+        return Support(node.flaw())
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the matrices' sizes, the lanes, and the datatypes."""
+        lhs, rhs = self.get_input_datatype(0), self.get_input_datatype(1)
+        return {
+            "ROWS": self.rows,
+            "DEPTH": self.depth,
+            "COLUMNS": self.columns,
+            "PE": self.get_nodeattr("PE"),
+            "SIMD": self.get_nodeattr("SIMD"),
+            "LHS_BITS": lhs.bitwidth(),
+            "RHS_BITS": rhs.bitwidth(),
+            "LHS_KIND": _kind(lhs),
+            "RHS_KIND": _kind(rhs),
+            "OUT_BITS": self.get_output_datatype().bitwidth(),
+            "BLOCK": int(in_blocks(*self.memory())),
+        }
+
+    def core_resources(self) -> Resources:
+        """Return the memories of both sides, the multipliers, the sums, and the counters."""
+        pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
+        words, bits = self.memory()
+        lanes = page_memory_resources(words, bits).times(simd)
+        factors = _widths(self.get_input_datatype(0), self.get_input_datatype(1))
+        product, output = sum(factors), self.get_output_datatype().bitwidth()
+        added = output if simd == 1 else -(-3 * simd * (product + output) // 4)
+        sums = Resources(lut=pe * added, ff=pe * (output + simd * product))
+        products = multiplier(*factors).times(pe * simd)
+        return lanes + self._row() + products + sums + self._counters(words)
+
+    def memory(self) -> tuple[int, int]:
+        """Return the words of the memory of one lane, for two right-hand matrices, and the bits of a word."""
+        pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
+        words = self.depth * self.columns // (pe * simd)
+        return 2 * words, pe * self.get_input_datatype(1).bitwidth()
+
+    def _row(self) -> Resources:
+        """Return what a left-hand row needs: its operands, and single-port LUTs where it is used several times."""
+        simd, bits = self.get_nodeattr("SIMD"), self.get_instream_width(0)
+        parts = self.depth // simd
+        if parts == 1 or self.columns == self.get_nodeattr("PE"):
+            return Resources(ff=bits)
+        stored = 8 * -(-bits // 16) if parts <= SMALL else 8 * -(-bits // 8) * -(-parts // LARGE)
+        return Resources(lut=stored + bits // 2, lutram=stored, ff=bits)
+
+    def _counters(self, words: int) -> Resources:
+        pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
+        turns = (self.rows, self.depth // simd, simd, self.columns // pe, self.columns // pe)
+        bits = sum((one - 1).bit_length() for one in turns)
+        address = (words - 1).bit_length()
+        return Resources(lut=2 * address + bits + 22, ff=2 * address + bits + 11)
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return what makes the kernel faster."""
+        return MatMulKernel.parallelism(self)
+
+
+def _kind(datatype: BaseDataType) -> int:
+    """Return how the core reads a value: 0 unsigned, 1 in two's complement, 2 one bit for -1 or 1."""
+    return 2 if datatype.name == "BIPOLAR" else int(datatype.signed())
+
+
+def _widths(lhs: BaseDataType, rhs: BaseDataType) -> tuple[int, int]:
+    """Return the bits of both factors: an unsigned one has one more if the other is signed."""
+    signed = bool(_kind(lhs) or _kind(rhs))
+    one, other = (
+        2 if _kind(kind) == 2 else int(kind.bitwidth() + (signed and not _kind(kind))) for kind in (lhs, rhs)
+    )
+    return one, other

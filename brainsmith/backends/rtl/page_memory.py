@@ -1,0 +1,41 @@
+"""What `page_memory.sv` needs of a part, and whether it is in LUTs or in block RAM."""
+
+from __future__ import annotations
+
+from brainsmith.rtl.synthesis.cells import Resources
+
+LUT_LIMIT = 128
+"""A memory that would take more LUTs than this is in block RAM."""
+
+BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
+"""Words and bits of a block RAM of 18 Kbit (AMD UG573, with one port to write and one to read)."""
+
+SMALL, LARGE = 32, 64
+"""Words that a LUT holds: of 2 bits or of 1 bit."""
+
+
+def storage_luts(words: int, bits: int) -> int:
+    """Return the LUTs that store, in groups of 8 with one for the address of writing (RAM32M16, RAM64M8)."""
+    if words <= SMALL:
+        return 8 * -(-bits // 14)
+    return 8 * -(-bits // 7) * -(-words // LARGE)
+
+
+def in_blocks(words: int, bits: int) -> bool:
+    """Tell whether a memory is in block RAM."""
+    return storage_luts(words, bits) > LUT_LIMIT
+
+
+def page_memory_resources(words: int, bits: int) -> Resources:
+    """Return what a memory needs, with the register of what was read.
+
+    Args:
+        words: Of both pages.
+        bits: Of a word.
+    """
+    if in_blocks(words, bits):
+        blocks = min(-(-words // depth) * -(-bits // width) for depth, width in BLOCK_SHAPES)
+        return Resources(bram18=blocks)
+    stored, parts = storage_luts(words, bits), -(-words // LARGE)
+    chosen = bits * -(-(parts - 1) // 3) + (parts if parts > 1 else 0)
+    return Resources(lut=stored + chosen, lutram=stored, ff=bits)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Gives the beats of a page in another order: a page is written as it comes, and read by a nest of up to five loops.
+//
+// There are two pages in the memory, and the next one is written while one is read, so beats come and go in every
+// cycle. A read's address is the last one plus a constant, that of the innermost loop that goes on.
+module shuffle_core #(
+    int unsigned BITS = 8,    // of a beat
+    int unsigned WORDS = 6,   // beats in a page; 1 makes the core a pair of wires
+    int unsigned SIZE0 = 1,   // turns of the outermost loop ...
+    int unsigned SIZE1 = 1,
+    int unsigned SIZE2 = 1,
+    int unsigned SIZE3 = 2,
+    int unsigned SIZE4 = 3,   // ... and of the innermost one; WORDS is their product
+    int unsigned STRIDE0 = 0, // how far apart in the page the beats of successive turns are
+    int unsigned STRIDE1 = 0,
+    int unsigned STRIDE2 = 0,
+    int unsigned STRIDE3 = 1,
+    int unsigned STRIDE4 = 2,
+    bit BLOCK = 0             // pages in block RAM, else in LUTs
+) (
+    input logic clk,
+    input logic rst,
+
+    input  logic [BITS-1:0] in_data,
+    input  logic            in_valid,
+    output logic            in_ready,
+
+    output logic [BITS-1:0] out_data,
+    output logic            out_valid,
+    input  logic            out_ready
+);
+
+    localparam int unsigned LOOPS = 5;
+    localparam logic [LOOPS-1:0][31:0] SIZE = {SIZE4, SIZE3, SIZE2, SIZE1, SIZE0};
+
+    // From the last turns of all loops inside a loop to its own next turn.
+    localparam int unsigned BACK4 = (SIZE4 - 1) * STRIDE4;
+    localparam int unsigned BACK3 = BACK4 + (SIZE3 - 1) * STRIDE3;
+    localparam int unsigned BACK2 = BACK3 + (SIZE2 - 1) * STRIDE2;
+    localparam int unsigned BACK1 = BACK2 + (SIZE1 - 1) * STRIDE1;
+    localparam logic [LOOPS-1:0][31:0] STEP = {
+        STRIDE4, STRIDE3 - BACK4, STRIDE2 - BACK3, STRIDE1 - BACK2, STRIDE0 - BACK1
+    };
+
+    if (WORDS == 1) begin : wires
+        assign out_data  = in_data;
+        assign out_valid = in_valid;
+        assign in_ready  = out_ready;
+
+        logic unused;
+        assign unused = &{1'b0, clk, rst};
+    end else begin : pages
+        localparam int unsigned AT_BITS = $clog2(2 * WORDS);
+        typedef logic [AT_BITS-1:0] at_t;
+        localparam at_t LAST_OF_FIRST = at_t'(WORDS - 1);
+        localparam at_t LAST = at_t'(2 * WORDS - 1);
+
+        logic [1:0] full;  // these pages are to be read
+        at_t write_at, read_at;
+        logic write_page, read_page;
+        logic write, read, write_ends, read_ends;
+
+        assign in_ready   = !full[write_page];
+        assign write      = in_valid && in_ready;
+        assign write_ends = write && (write_at == LAST_OF_FIRST || write_at == LAST);
+        assign read       = full[read_page] && (!out_valid || out_ready);
+
+        logic [LOOPS-1:0] turned;  // these loops are in their last turn
+
+        for (genvar i = 0; i < LOOPS; i++) begin : loops
+            if (SIZE[i] == 1) begin : once
+                assign turned[i] = 1'b1;
+            end else begin : counted
+                localparam int unsigned TURN_BITS = $clog2(SIZE[i]);
+                localparam logic [LOOPS-1:0] INSIDE = LOOPS'(~((64'd2 << i) - 1));  // the loops inside this one
+                logic [TURN_BITS-1:0] turn;
+
+                assign turned[i] = turn == TURN_BITS'(SIZE[i] - 1);
+
+                always_ff @(posedge clk) begin
+                    if (rst) turn <= '0;
+                    else if (read && (turned | ~INSIDE) == '1) turn <= turned[i] ? '0 : turn + 1'b1;
+                end
+            end
+        end
+
+        assign read_ends = read && (turned == '1);
+
+        // The last beat of a page is read last, whatever the order, so the next page begins at the next address.
+        at_t step;
+        always_comb begin
+            step = at_t'(1);
+            for (int i = 0; i < LOOPS; i++) if (!turned[i]) step = at_t'(STEP[i]);
+        end
+
+        always_ff @(posedge clk) begin
+            if (rst) begin
+                full       <= '0;
+                write_at   <= '0;
+                read_at    <= '0;
+                write_page <= '0;
+                read_page  <= '0;
+                out_valid  <= '0;
+            end else begin
+                if (write) write_at <= write_at == LAST ? '0 : write_at + 1'b1;
+                if (read) read_at <= read_ends && read_page ? '0 : read_at + step;
+                if (write_ends) begin
+                    full[write_page] <= 1'b1;
+                    write_page       <= !write_page;
+                end
+                if (read_ends) begin
+                    full[read_page] <= 1'b0;
+                    read_page       <= !read_page;
+                end
+                if (!out_valid || out_ready) out_valid <= read;
+            end
+        end
+
+        page_memory #(
+            .WORDS(2 * WORDS),
+            .BITS(BITS),
+            .BLOCK(BLOCK)
+        ) memory (
+            .clk,
+            .write,
+            .write_at,
+            .write_data(in_data),
+            .read,
+            .read_at,
+            .read_data(out_data)
+        );
+    end
+
+endmodule

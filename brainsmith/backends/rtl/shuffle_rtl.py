@@ -1,0 +1,88 @@
+"""ShuffleRTL: the Shuffle kernel in RTL."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
+from brainsmith.kernels.axes import Loop
+from brainsmith.kernels.shuffle import ShuffleKernel
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOOPS = 5
+"""The loops that the core has."""
+
+
+@backend(
+    name="ShuffleRTL",
+    kernel="Shuffle",
+    backend_type="rtl",
+    description="Two pages of memory and a nest of counters, one beat per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="brainsmith.backends.rtl",
+)
+class ShuffleRTL(CoreBackend, ShuffleKernel):
+    """A page is what the outermost loop that moves needs of the input: often the whole tensor, never more."""
+
+    core = "shuffle_core"
+    parts = ("page_memory.sv",)
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the core can implement a node: integers, and no more loops than it has."""
+        loops = len(node.loops())
+        if loops > LOOPS:
+            return unsupported(f"its transpose needs {loops} nested loops, and the core has {LOOPS}")
+        return super().supports(node, part)
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the width of a beat, and how the beats of a page are read."""
+        words, loops = self.page()
+        nest = (*[Loop(1, 0)] * (LOOPS - len(loops)), *loops)
+        sizes = {f"SIZE{at}": loop.size for at, loop in enumerate(nest)}
+        strides = {f"STRIDE{at}": loop.stride for at, loop in enumerate(nest)}
+        bits = self.get_instream_width()
+        block = int(in_blocks(2 * words, bits))
+        return {"BITS": bits, "WORDS": words, **sizes, **strides, "BLOCK": block}
+
+    def page(self) -> tuple[int, tuple[Loop, ...]]:
+        """Return how many beats a page has, and the loops that read them; 1 beat and none if nothing moves."""
+        lanes = self.get_nodeattr("SIMD")
+        loops = list(self.loops())
+        if len(loops) < 2:
+            return 1, ()
+        if lanes > 1:
+            loops = [Loop(size, stride // lanes) for size, stride in loops[:-1]] + [
+                Loop(loops[-1].size // lanes, 1)
+            ]
+        # What is outermost before and after is another page.
+        if loops[0].stride == prod(loop.size for loop in loops[1:]):
+            loops = loops[1:]
+        loops = [loop for loop in loops if loop.size > 1]
+        return prod(loop.size for loop in loops), tuple(loops)
+
+    def core_resources(self) -> Resources:
+        """Return the memory, two addresses, a counter for each loop, and what chooses a step and ends a page."""
+        words, loops = self.page()
+        if words == 1:
+            return Resources()
+        address = (2 * words - 1).bit_length()
+        turns = sum((loop.size - 1).bit_length() for loop in loops)
+        step = -(-address * (len(loops) + 1) // 2)
+        odd = address if words & (words - 1) else 0
+        control = Resources(lut=step + odd + turns + 10, ff=2 * address + turns + 5)
+        return control + page_memory_resources(2 * words, self.get_instream_width())
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return SIMD, for values that stay together."""
+        return (Parallelism("SIMD", divisors(self.lanes_limit())),)

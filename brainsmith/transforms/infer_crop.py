@@ -1,0 +1,110 @@
+"""InferCrop: windows of computed tensors into Crop kernels."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from onnx import TensorProto, helper
+from qonnx.transformation.base import Transformation
+
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+class _Window(NamedTuple):
+    starts: list[int]
+    sizes: list[int]
+
+
+@transform(
+    name="InferCrop",
+    kernel="Crop",
+    description="Convert Slice and Gather of constant, contiguous places into Crop kernels",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+)
+class InferCrop(Transformation):
+    """Convert Slice and Gather of integers into the Crop kernel, where what they take is one window.
+
+    Slice with constant limits and steps of 1; Gather of one constant index, or of several that follow each other.
+    Left alone: a window of a constant (an embedding is FINN's Lookup), floats, shapes that are not known, a window
+    without values.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Convert every such node; the flag is True exactly when there was one."""
+        view = GraphView(model)
+        modified = False
+        for node in [node for node in model.graph.node if is_standard(node, "Slice", "Gather")]:
+            source, output = node.input[0], node.output[0]
+            shapes = [view.static_shape(name, TensorProto.FLOAT) for name in (source, output)]
+            if shapes[0] is None or shapes[1] is None or view.constant(source) is not None:
+                continue
+            window = (_slice if node.op_type == "Slice" else _gather)(view, node, shapes[0])
+            if window is None or not model.get_tensor_datatype(source).is_integer():
+                continue
+            if prod(window.sizes) == prod(shapes[1]):
+                _replace(view, node, window, shapes[0], shapes[1])
+                modified = True
+        return model, modified
+
+
+def _slice(view: GraphView, node: NodeProto, shape: list[int]) -> _Window | None:
+    """Return the window of a Slice, or None where it is not constant or leaves places out."""
+    limits = [view.constant(name) if name else None for name in node.input[1:]]
+    if len(limits) < 2 or any(
+        limit is None and name for limit, name in zip(limits, node.input[1:], strict=True)
+    ):
+        return None
+    starts, ends, axes, steps = (*limits, None, None)[:4]
+    if starts is None or ends is None or (steps is not None and (steps != 1).any()):
+        return None
+    window = _Window([0] * len(shape), list(shape))
+    places = range(len(starts)) if axes is None else axes.tolist()
+    for axis, start, end in zip(places, starts.tolist(), ends.tolist(), strict=True):
+        begin, stop, _ = slice(start, end).indices(shape[axis])
+        window.starts[axis], window.sizes[axis] = begin, stop - begin
+    return window if min(window.sizes) > 0 else None
+
+
+def _gather(view: GraphView, node: NodeProto, shape: list[int]) -> _Window | None:
+    """Return the window of a Gather, or None where it is not constant or leaves places out."""
+    indices = view.constant(node.input[1])
+    if indices is None or indices.ndim > 1 or not indices.size:
+        return None
+    axis = attribute(node, "axis", 0)
+    places = np.where(indices < 0, indices + shape[axis], indices).reshape(-1)
+    if (np.diff(places) != 1).any():
+        return None
+    window = _Window([0] * len(shape), list(shape))
+    window.starts[axis], window.sizes[axis] = int(places[0]), len(places)
+    return window
+
+
+def _replace(view: GraphView, node: NodeProto, window: _Window, shape: list[int], given: list[int]) -> None:
+    datatype = view.model.get_tensor_datatype(node.input[0])
+    new = helper.make_node(
+        "CropKernel",
+        [node.input[0]],
+        [node.output[0]],
+        name=node.name,
+        domain="brainsmith.kernels",
+        backend="fpgadataflow",
+        in_shape=shape,
+        starts=window.starts,
+        sizes=window.sizes,
+        out_shape=given,
+        inputDataType=datatype.name,
+        SIMD=1,
+    )
+    unread = list(node.input[1:])
+    view.replace(node, [new])
+    view.drop_unread(unread)
+    view.model.set_tensor_datatype(node.output[0], datatype)

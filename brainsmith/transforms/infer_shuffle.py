@@ -1,0 +1,181 @@
+"""InferShuffle: transposes on the chip, with the reshapes around them, into Shuffle kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from onnx import TensorProto, helper
+from qonnx.transformation.base import Transformation
+
+from brainsmith.kernels.axes import moves_nothing
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
+"""Operators that keep the order of the values."""
+
+SCALES = ("Mul", "Add", "Sub", "Div")
+"""Operators that the host computes behind the accelerator, where they are floats."""
+
+
+class _Chain(NamedTuple):
+    """Reshapes, transposes one after the other, and reshapes: the nodes, and what they are together."""
+
+    nodes: list[NodeProto]
+    shape: list[int]
+    perm: list[int]
+
+    @property
+    def source(self) -> str:
+        return str(self.nodes[0].input[0])
+
+    @property
+    def output(self) -> str:
+        return str(self.nodes[-1].output[0])
+
+
+@transform(
+    name="InferShuffle",
+    kernel="Shuffle",
+    description="Convert transposes between layers, with the reshapes around them, into Shuffle kernels",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+)
+class InferShuffle(Transformation):
+    """Convert transposes of integers into the Shuffle kernel.
+
+    Reshapes (Flatten, Squeeze and Unsqueeze too) in front and behind become part of it, and transposes that follow
+    each other are one. One that only changes the shape, such as a transpose of axes of length 1, becomes a Reshape.
+
+    Left alone: transposes at the ends of the network, because the host can bring data into any layout (in front, they
+    have nothing before them; behind, only reshapes, transposes and float scales follow); floats; shapes that are not
+    known; a transpose whose tensors inside the chain are read elsewhere is converted without them.
+
+    Args:
+        ends: Convert transposes at the ends of the network too.
+    """
+
+    def __init__(self, ends: bool = False) -> None:
+        super().__init__()
+        self.ends = ends
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Convert every such transpose; the flag is True exactly when there was one."""
+        view = GraphView(model)
+        modified = False
+        for name in [node.output[0] for node in model.graph.node if is_standard(node, "Transpose")]:
+            node = view.producer(name, "Transpose")
+            chain = None if node is None else _chain(view, node)
+            if chain is None or not model.get_tensor_datatype(chain.source).is_integer():
+                continue
+            if self.ends or not (_begins(view, chain.source) or _belongs_to_host(view, chain.output)):
+                _replace(view, chain)
+                modified = True
+        return model, modified
+
+
+def _chain(view: GraphView, node: NodeProto) -> _Chain | None:
+    """Return the chain that a transpose is the first one of; None if it is not, or a shape is not known."""
+    before, after = _before(view, node, *RESHAPES), [node]
+    head = before[0] if before else node
+    if not before and _before(view, node, "Transpose"):
+        return None
+    shape = view.static_shape(node.input[0], TensorProto.FLOAT)
+    ends = [view.static_shape(name, TensorProto.FLOAT) for name in (head.input[0], node.output[0])]
+    if shape is None or None in ends:
+        return None
+    perm = list(range(len(shape)))
+    for one in (node, *_behind(view, node, "Transpose")):
+        order = list(attribute(one, "perm", list(reversed(range(len(shape))))))
+        perm = [perm[axis] for axis in order]
+        after += [] if one is node else [one]
+    reshapes = [
+        one
+        for one in _behind(view, after[-1], *RESHAPES)
+        if view.static_shape(one.output[0], TensorProto.FLOAT)
+    ]
+    return _Chain([*before, *after, *reshapes], shape, perm)
+
+
+def _before(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]:
+    """Return the nodes of some types in front of a node, in order, as far as nothing else reads them."""
+    found: list[NodeProto] = []
+    while True:
+        name = (found[0] if found else node).input[0]
+        producer = view.producer(name, *op_types)
+        if producer is None or view.readers(name) != 1:
+            return found
+        found.insert(0, producer)
+
+
+def _behind(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]:
+    """Return the nodes of some types behind a node, in order, as far as nothing else reads what is between."""
+    found: list[NodeProto] = []
+    while True:
+        name = (found[-1] if found else node).output[0]
+        readers = _readers(view, name)
+        if view.readers(name) != 1 or not readers or not is_standard(readers[0], *op_types):
+            return found
+        if readers[0].input[0] != name:
+            return found
+        found.append(readers[0])
+
+
+def _readers(view: GraphView, name: str) -> list[NodeProto]:
+    return [node for node in view.graph.node if name in node.input]
+
+
+def _begins(view: GraphView, name: str) -> bool:
+    """Tell whether a tensor is an input of the network, as it is or reshaped."""
+    while True:
+        node = view.producer(name, *RESHAPES)
+        if node is None:
+            return any(value.name == name for value in view.graph.input)
+        name = node.input[0]
+
+
+def _belongs_to_host(view: GraphView, name: str) -> bool:
+    """Tell whether nothing but reshapes, transposes and float scales follow behind a tensor."""
+    for node in _readers(view, name):
+        scale = is_standard(node, *SCALES) and not view.model.get_tensor_datatype(node.output[0]).is_integer()
+        if not scale and not is_standard(node, "Transpose", *RESHAPES):
+            return False
+        if not _belongs_to_host(view, node.output[0]):
+            return False
+    return True
+
+
+def _replace(view: GraphView, chain: _Chain) -> None:
+    """Put a kernel in the place of a chain, or a reshape where it moves nothing."""
+    datatype = view.model.get_tensor_datatype(chain.source)
+    in_shape = view.static_shape(chain.source, TensorProto.FLOAT)
+    out_shape = view.static_shape(chain.output, TensorProto.FLOAT)
+    first = next(node for node in chain.nodes if node.op_type == "Transpose")
+    if moves_nothing(chain.shape, chain.perm):
+        target = view.add_constant(f"{chain.output}_shape", np.asarray(out_shape, np.int64))
+        new = helper.make_node("Reshape", [chain.source, target], [chain.output], name=first.name)
+    else:
+        new = helper.make_node(
+            "ShuffleKernel",
+            [chain.source],
+            [chain.output],
+            name=first.name,
+            domain="brainsmith.kernels",
+            backend="fpgadataflow",
+            in_shape=in_shape,
+            transpose_in_shape=chain.shape,
+            perm=chain.perm,
+            out_shape=out_shape,
+            inputDataType=datatype.name,
+            SIMD=1,
+        )
+    unread = [name for node in chain.nodes for name in node.input if name != chain.source]
+    view.replace(chain.nodes[-1], [new])
+    view.drop_unread(unread)
+    view.model.set_tensor_datatype(chain.output, datatype)

@@ -1,0 +1,96 @@
+"""CropRTL against the Crop kernel."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.backends.rtl.crop_rtl import CropRTL
+from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+
+
+def case(shape, starts, sizes, out_shape=None, simd=1, kind="INT4"):
+    attributes = {
+        "in_shape": shape, "starts": starts, "sizes": sizes, "out_shape": out_shape or sizes, "SIMD": simd,
+        "inputDataType": kind,
+    }  # fmt: skip
+    return Case("CropRTL", [(tuple(shape), kind)], attributes, domain="brainsmith.backends.rtl")
+
+
+def instance(one):
+    return getCustomOp(make_model([one]).graph.node[0])
+
+
+@st.composite
+def cases(draw):
+    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    starts = [draw(st.integers(0, size - 1)) for size in shape]
+    sizes = [draw(st.integers(1, size - start)) for start, size in zip(starts, shape, strict=True)]
+    lanes = draw(st.integers(1, 3))
+    last = [values.pop() * lanes for values in (shape, starts, sizes)]
+    full = [[*values, end] for values, end in zip((shape, starts, sizes), last, strict=True)]
+    kind = draw(st.sampled_from(["UINT4", "INT3", "UINT8", "BIPOLAR", "INT20"]))
+    return case([2, *full[0]], [0, *full[1]], [2, *full[2]], None, lanes, kind)
+
+
+def test_cases_by_hand(tmp_path, simulations):
+    chosen = [
+        case((8, 32), (3, 0), (1, 32), (32,), 4),
+        case((4, 5, 6), (1, 2, 0), (2, 2, 6), simd=3),
+        case((4, 5, 6), (1, 0, 2), (2, 5, 4), simd=2),
+        case((7,), (2,), (3,), kind="BIPOLAR"),
+        case((3, 2), (0, 0), (3, 2)),
+        case((2, 4, 5, 6), (0, 1, 2, 3), (2, 2, 2, 2)),
+    ]
+    check_cores(chosen, tmp_path, simulations)
+
+
+@pytest.mark.slow
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(cases(), min_size=8, max_size=12), seed=st.integers(0, 1000))
+def test_computes_what_the_kernel_computes(tmp_path_factory, simulations, drawn, seed):
+    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"BITS": 1},
+        {"SIZE2": 1, "FIRST2": 0, "LAST2": 0},
+        {"SIZE0": 3, "FIRST0": 1, "LAST0": 1, "SIZE3": 5, "FIRST3": 0, "LAST3": 4},
+        {"SIZE1": 7, "LAST1": 6, "SIZE3": 2, "LAST3": 0},
+    ],
+)
+def test_lint_is_silent(parameters):
+    assert lint(CropRTL, parameters) == ""
+
+
+def test_axes_that_are_kept_whole_are_one_loop():
+    found = instance(case((2, 3, 8, 4, 16), (0, 0, 3, 0, 0), (2, 3, 1, 4, 16), simd=4)).core_parameters()
+    assert {name: found[name] for name in found if name != "BITS"} == {
+        "SIZE0": 1, "SIZE1": 1, "SIZE2": 8, "SIZE3": 16, "FIRST0": 0, "FIRST1": 0, "FIRST2": 3, "FIRST3": 0,
+        "LAST0": 0, "LAST1": 0, "LAST2": 3, "LAST3": 15,
+    }  # fmt: skip
+
+
+def test_more_loops_than_the_core_has_are_refused():
+    five = instance(case((3,) * 5, (1,) * 5, (1,) * 5))
+    assert CropRTL.supports(five).reason == "its window needs 5 nested loops, and the core has 4"
+    floats = instance(case((3, 2), (1, 0), (1, 2), kind="FLOAT32"))
+    assert CropRTL.supports(floats).reason == "input 0 is FLOAT32, and its core computes with integers"
+    assert CropRTL.supports(instance(case((3, 2), (1, 0), (1, 2))))
+
+
+def test_what_folding_may_raise():
+    (lanes,) = instance(case((8, 32), (3, 8), (1, 24))).parallelism()
+    assert (lanes.attribute, lanes.values) == ("SIMD", (1, 2, 4, 8))
+
+
+@pytest.mark.slow
+def test_resources_are_as_stated(tmp_path):
+    chosen = [
+        case((8, 32), (3, 0), (1, 32), (32,), 4),
+        case((100, 200, 16), (10, 20, 0), (80, 160, 16)),
+        case((10, 4, 20, 6), (2, 0, 1, 2), (5, 4, 12, 2)),
+    ]
+    assert_as_stated(chosen, tmp_path)

@@ -1,0 +1,108 @@
+"""MatMulRTL against the MatMul kernel."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from qonnx.core.datatype import DataType
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.backends.rtl.mat_mul_rtl import MatMulRTL
+from brainsmith.kernels.datatypes import product_datatype
+from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+
+KINDS = ["INT4", "UINT3", "INT8", "UINT8", "UINT1", "INT2", "TERNARY", "BIPOLAR", "BINARY"]
+
+
+def case(lhs, rhs, pe=1, simd=1, kinds=("INT4", "INT4"), output=None):
+    found = product_datatype(DataType[kinds[0]], DataType[kinds[1]], lhs[-1]).name
+    attributes = {
+        "lhs_shape": lhs, "rhs_shape": rhs, "PE": pe, "SIMD": simd, "lhsDataType": kinds[0],
+        "rhsDataType": kinds[1], "outputDataType": output or found,
+    }  # fmt: skip
+    inputs = [(lhs, kinds[0]), (rhs, kinds[1])]
+    return Case("MatMulRTL", inputs, attributes, domain="brainsmith.backends.rtl")
+
+
+def instance(one):
+    return getCustomOp(make_model([one]).graph.node[0])
+
+
+@st.composite
+def cases(draw):
+    pe, simd = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    depth, columns = simd * draw(st.integers(1, 4)), pe * draw(st.integers(1, 4))
+    batch = draw(st.lists(st.integers(1, 3), max_size=1))
+    shared = draw(st.booleans())
+    lhs = (*batch, draw(st.integers(1, 5)), depth)
+    rhs = (*([] if shared else batch), depth, columns)
+    return case(lhs, rhs, pe, simd, (draw(st.sampled_from(KINDS)), draw(st.sampled_from(KINDS))))
+
+
+def test_cases_by_hand(tmp_path, simulations):
+    chosen = [
+        case((2, 8, 16), (2, 16, 8), 2, 4),
+        case((2, 3, 6), (6, 4), 1, 6, ("BIPOLAR", "BIPOLAR")),
+        case((1, 1), (1, 1)),
+        case((2, 5), (5, 3), 3, 5, ("UINT3", "UINT2")),
+        case((1, 2, 2, 4), (1, 2, 4, 4), 2, 4, ("INT8", "BIPOLAR")),
+        case((1, 3), (3, 4), 1, 1, ("TERNARY", "INT9")),
+        case((3, 4), (4, 6), 3, 1, ("UINT4", "INT3"), "INT16"),
+    ]
+    check_cores(chosen, tmp_path, simulations)
+
+
+@pytest.mark.slow
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(cases(), min_size=8, max_size=12), seed=st.integers(0, 1000))
+def test_computes_what_the_kernel_computes(tmp_path_factory, simulations, drawn, seed):
+    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"ROWS": 1, "DEPTH": 1, "COLUMNS": 1},
+        {"ROWS": 8, "DEPTH": 16, "COLUMNS": 8, "PE": 4, "SIMD": 4, "OUT_BITS": 12, "BLOCK": 1},
+        {"DEPTH": 6, "SIMD": 3, "COLUMNS": 4, "PE": 2, "LHS_KIND": 0, "RHS_KIND": 0, "OUT_BITS": 11},
+        {"LHS_KIND": 2, "LHS_BITS": 1, "RHS_KIND": 2, "RHS_BITS": 1, "OUT_BITS": 3},
+        {"LHS_KIND": 0, "LHS_BITS": 1, "COLUMNS": 5},
+        {"DEPTH": 7, "SIMD": 7, "COLUMNS": 3, "PE": 3, "ROWS": 3, "OUT_BITS": 11},
+    ],
+)
+def test_lint_is_silent(parameters):
+    assert lint(MatMulRTL, parameters) == ""
+
+
+def test_an_output_that_loses_sums_is_refused():
+    narrow = instance(case((2, 4), (4, 2), output="INT8"))
+    assert MatMulRTL.supports(narrow).reason == "its output is INT8, and a sum may need INT10"
+    floats = instance(case((2, 4), (4, 2), kinds=("INT4", "INT4")))
+    floats.set_nodeattr("rhsDataType", "FLOAT32")
+    assert MatMulRTL.supports(floats).reason == "input 1 is FLOAT32, and a circuit computes with integers"
+    assert MatMulRTL.supports(instance(case((2, 4), (4, 2))))
+
+
+def test_what_folding_may_raise():
+    node = instance(case((2, 4, 16), (2, 16, 6)))
+    assert [(one.attribute, one.values) for one in node.parallelism()] == [
+        ("PE", (1, 2, 3, 6)), ("SIMD", (1, 2, 4)),
+    ]  # fmt: skip
+    cycles = []
+    for pe, simd in ((1, 1), (6, 1), (6, 4), (6, 8)):
+        node.set_nodeattr("PE", pe)
+        node.set_nodeattr("SIMD", simd)
+        cycles.append(node.get_exp_cycles())
+    assert cycles == [2 * 4 * 16 * 6, 2 * 4 * 16, 2 * 16, 2 * 16]
+    assert np.prod(node.get_folded_output_shape()) == 2 * 4 * 6
+
+
+@pytest.mark.slow
+def test_resources_are_as_stated(tmp_path):
+    chosen = [
+        case((16, 8), (8, 8), 2, 2, ("BIPOLAR", "BIPOLAR")),
+        case((8, 16), (16, 8), 2, 4),
+        case((8, 16), (16, 8), 4, 4, ("INT8", "INT8")),
+        case((64, 64), (64, 64), 2, 4, ("INT8", "INT8")),
+    ]
+    assert_as_stated(chosen, tmp_path)
