@@ -7,6 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.crop_rtl import CropRTL
 from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.stated import assert_as_stated
 
 
 def case(shape, starts, sizes, out_shape=None, simd=1, kind="INT4"):

@@ -10,6 +10,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.mat_mul_rtl import MatMulRTL
 from brainsmith.kernels.datatypes import product_datatype
 from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.stated import assert_as_stated
 
 KINDS = ["INT4", "UINT3", "INT8", "UINT8", "UINT1", "INT2", "TERNARY", "BIPOLAR", "BINARY"]
 

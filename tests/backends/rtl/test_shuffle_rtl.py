@@ -10,6 +10,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.shuffle_rtl import ShuffleRTL
 from brainsmith.kernels.axes import Loop
 from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.stated import assert_as_stated
 
 
 def case(in_shape, shape, perm, out_shape=None, simd=1, kind="INT4"):
