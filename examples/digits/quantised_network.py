@@ -30,6 +30,13 @@ def exact_matmul(a: Array, b: Array) -> Array:
     return product
 
 
+def check_exact(sums: Array, name: str) -> Array:
+    """Return integers as they are; raise ArithmeticError if a sum left the exact range."""
+    if float(np.abs(sums).max(initial=0.0)) >= EXACT:
+        raise ArithmeticError(f"a sum of {name!r} needs more than 53 bits")
+    return sums
+
+
 def integer_range(bits: int, narrow: bool) -> tuple[int, int]:
     """Return the least and the greatest signed integer of a width; narrow leaves out the least one."""
     high = 2 ** (bits - 1) - 1
@@ -197,13 +204,17 @@ class Activation:
 
 
 class Network:
-    """Layers one after the other; the input is an image (N, 8, 8, 1) of integers 0 to 16."""
+    """Layers one after the other; the input is an image (N, 8, 8, 1) of integers 0 to 16.
+
+    With `labels` the network itself chooses the class: its exported graph ends in an arg-max.
+    """
 
     input_bits = 4
 
-    def __init__(self, name: str, layers: list[Layer]) -> None:
+    def __init__(self, name: str, layers: list[Layer], labels: bool = False) -> None:
         self.name = name
         self.layers = layers
+        self.labels = labels
 
     def forward(self, images: Array) -> Array:
         """Compute integer logits (N, 10). The input is centred and clipped to INT4, as the graph does."""
