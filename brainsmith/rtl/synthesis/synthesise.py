@@ -96,6 +96,28 @@ def synthesise(
     return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
 
 
+def synthesise_layers(
+    design: Design, part: str, *, store: Store | None = None, library: Library | None = None
+) -> tuple[LayerFigures, ...]:
+    """Say what each layer of a design alone needs of a part, and leave the whole design out.
+
+    Args:
+        design: Its FIFOs do not matter.
+        part: AMD's name of it.
+        store: Where results are kept; the user's cache folder by default.
+        library: FINN's RTL library; that of the installed FINN by default.
+
+    Raises:
+        BuildError: The part is of no known family, or Yosys refuses a layer.
+        RtlSourceError: FINN's library is not what the rules for synthesis expect.
+        ToolError: pyosys is missing.
+    """
+    family, tool = family_of(part), find_yosys()
+    pieces = layer_pieces(altered_design(design, library or find_library()))
+    mapped = _run([plan_job(piece, family, tool) for piece in pieces], store or default_store())
+    return tuple(_layer(_Done(piece, one), {}) for piece, one in zip(pieces, mapped, strict=True))
+
+
 def _run(jobs: Sequence[Job], store: Store) -> list[Mapped]:
     """Do all jobs, the last first, because it takes longest; the error of the first that failed is raised."""
     distinct = {job.key(): job for job in jobs}

@@ -13,7 +13,7 @@ from brainsmith.rtl.cores.trial import RTL, Case, golden_tensors, make_model, ra
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.synthesis.synthesise import synthesise
+from brainsmith.rtl.synthesis.synthesise import synthesise_layers
 from brainsmith.rtl.verification.frames import design_beats
 from brainsmith.rtl.verification.layers import take_apart, verify_layers
 
@@ -81,6 +81,6 @@ def lint(backend, parameters):
 def resources(cases, folder):
     """Return what Yosys needs for each case, and what its backend says that it needs, by the names of the nodes."""
     model, design = make_design(cases, folder)
-    report = synthesise(design, PART)
+    layers = synthesise_layers(design, PART)
     stated = {node.name: getCustomOp(node).core_resources() for node in model.graph.node}
-    return {layer.name: (layer, stated[layer.name]) for layer in report.layers}
+    return {layer.name: (layer, stated[layer.name]) for layer in layers}
