@@ -103,7 +103,7 @@ def _move(view: GraphView, node: NodeProto) -> bool:
     )
     stated = {found.name: helper.get_attribute_value(found) for found in node.attribute}
     summed = helper.make_node("ReduceSum", [varying[0], *node.input[1:]], [total], name=node.name, **stated)
-    scaled = helper.make_node("Mul", [total, factor], [result], name=f"{node.name or result}_scale")
+    scaled = helper.make_node("Mul", [total, factor], [result], name=product.name)
     gone = product.output[0]
     view.replace(node, [summed, scaled])
     view.drop_unread([gone])
