@@ -103,8 +103,12 @@ class Diagnosis:
         if self.kind != "right" and self.first is None:
             lines += [f"  {state}" for state in self.links]
         if self.standstill is not None and self.standstill.circle:
-            full = ", ".join(map(repr, self.standstill.full)) or "a link between them"
-            lines.append(f"  give {full} a deeper FIFO: run the step rtl_size_fifos, or design.with_depths")
+            full = " or ".join(map(repr, self.standstill.full)) or "a link between them"
+            fork = self.standstill.fork
+            why = f"it must hold what waits while the other branch of {fork!r} computes; " if fork else ""
+            lines.append(
+                f"  give {full} a deeper FIFO: {why}run the step rtl_size_fifos, or design.with_depths"
+            )
         return "\n".join(lines)
 
     def _verdict(self) -> str:

@@ -22,14 +22,16 @@ class Standstill:
         link: Where the beats are missing, or not taken.
         reasons: One sentence for each wait, from the output backwards.
         circle: Whether the waits lead back to where they came from.
-        full: The links whose FIFO is full.
+        full: In a circle, the links in it whose beats are not taken: one of their FIFOs is too small.
+        fork: In a circle, the layer that waits for room in one branch while another lacks its beats.
     """
 
     culprit: str
     link: str
     reasons: tuple[str, ...]
     circle: bool
-    full: tuple[str, ...]
+    full: tuple[str, ...] = ()
+    fork: str = ""
 
 
 def find_standstill(run: WatchedRun) -> Standstill | None:
@@ -49,16 +51,18 @@ class _Search:
         self.reasons: list[str] = []
 
     def follow(self, link: Link) -> Standstill:
-        seen: set[tuple[str, bool]] = set()
+        path: list[tuple[Link, bool]] = []
         lacking = True
-        while (link.name, lacking) not in seen:
-            seen.add((link.name, lacking))
+        while (link, lacking) not in path:
+            path.append((link, lacking))
             culprit, following = self._lack(link) if lacking else self._jam(link)
             if following is None:
-                return Standstill(culprit, link.name, tuple(self.reasons), False, self._full())
+                return Standstill(culprit, link.name, tuple(self.reasons), False)
             link, lacking = following
         self.reasons.append(f"so all of these wait for each other, from {_name(link)} on")
-        return Standstill("", link.name, tuple(self.reasons), True, self._full())
+        circle = path[path.index((link, lacking)) :]
+        full = tuple(one.name for one, lacks in circle if not lacks)
+        return Standstill("", link.name, tuple(self.reasons), True, full, _fork(circle))
 
     def _lack(self, link: Link) -> tuple[str, tuple[Link, bool] | None]:
         """Explain why no beat comes at the end of a link."""
@@ -112,10 +116,13 @@ class _Search:
     def _progress(self, link: Link) -> str:
         return f"{self.run.sources[link.name].moved} of {self.run.beats(link)} moved"
 
-    def _full(self) -> tuple[str, ...]:
-        return tuple(
-            link.name for link in self.links if link.depth and self.run.sources[link.name].phase == "blocked"
-        )
+
+def _fork(circle: list[tuple[Link, bool]]) -> str:
+    """Return the layer that does not give at one of its outputs what is lacking, because another is not taken."""
+    for (link, lacking), (following, lacks) in zip(circle, [*circle[1:], circle[0]], strict=True):
+        if lacking and not lacks and link.source.layer == following.source.layer:
+            return link.source.layer
+    return ""
 
 
 def _name(link: Link) -> str:

@@ -45,7 +45,8 @@ def test_a_deadlock_says_which_fifo_is_full_and_who_waits_for_whom(explained):
         "  short (fork.out1_V -> join.in1_V): 5 of 96 beats, 5 in its FIFO (depth 2)\n"
         "  collected (collect.out0_V -> join.in0_V): 0 of 96 beats\n"
         "  sum (join.out0_V -> m_axis_0): 0 of 96 beats\n"
-        "  give 'short' a deeper FIFO: run the step rtl_size_fifos, or design.with_depths"
+        "  give 'short' a deeper FIFO: it must hold what waits while the other branch of 'fork' computes; run the step "
+        "rtl_size_fifos, or design.with_depths"
     )
 
 
