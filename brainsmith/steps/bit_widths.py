@@ -19,9 +19,15 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
+    from brainsmith.steps.one_bit_products import KeepOneBitWeights, RangesOfCounts
+    from brainsmith.steps.sums import RangesOfSums
+
     tighten = getattr(cfg, "minimize_bit_width", True)
-    before = (MinimizeWeightBitWidth(), MinimizeAccumulatorWidth(), InferDataTypes()) if tighten else ()
-    after = (MinimizeWeightBitWidth(), InferDataTypes()) if tighten else ()
-    for transform in (*before, RoundAndClipThresholds(), InferDataTypes(), *after):
+    weights = (MinimizeWeightBitWidth(), KeepOneBitWeights()) if tighten else ()
+    accumulators = (
+        (MinimizeAccumulatorWidth(), RangesOfCounts(), RangesOfSums(), InferDataTypes()) if tighten else ()
+    )
+    rounding = (RoundAndClipThresholds(), InferDataTypes())
+    for transform in (*weights, *accumulators, *rounding, *weights, InferDataTypes()):
         model = model.transform(transform)
     return model

@@ -1,0 +1,124 @@
+"""What a core of BinaryMVAURTL needs of a part: memories, counters or adders, registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brainsmith.rtl.synthesis.cells import Resources
+
+LARGEST_LUT_ROM = 128
+"""Words; of more, a block RAM holds the weights unless the node says otherwise."""
+
+ROM_BITS_PER_LUT = 16
+"""Of a memory of constants. It could be 64; Yosys shares parts of tables between outputs, and ends with more."""
+
+GROUP, GROUP_BITS = 9, 4
+"""Products that are counted at once, and the bits of their count."""
+
+
+def in_block_ram(node: Any) -> bool:
+    """Tell whether block RAM holds the weights: as the node's `ram_style` says, or if there are too many for LUTs."""
+    wanted = node.get_nodeattr("ram_style")
+    return bool(wanted == "block" or (wanted != "distributed" and node.calc_wmem() > LARGEST_LUT_ROM))
+
+
+def mvau_resources(node: Any, counts: bool) -> Resources:
+    """Return what a node's core needs.
+
+    Args:
+        node: QONNX's instance of it.
+        counts: Whether it counts products of signs; else it adds integers.
+    """
+    return _input_memory(node) + _weights(node) + _rows(node, counts) + _control(node)
+
+
+def _folding(node: Any) -> tuple[int, int, int, int]:
+    """Return SIMD, PE, the beats of a vector, and how often each is given."""
+    simd, pe = int(node.get_nodeattr("SIMD")), int(node.get_nodeattr("PE"))
+    return simd, pe, int(node.get_nodeattr("MW")) // simd, int(node.get_nodeattr("MH")) // pe
+
+
+def _input_memory(node: Any) -> Resources:
+    """Return the memory of two vectors in LUTs (8 hold 14 bits of 32 words, or 7 of 64), and the register behind it."""
+    simd, _, beats, folds = _folding(node)
+    bits, words = simd * int(node.get_input_datatype(0).bitwidth()), 2 * beats
+    if folds == 1:
+        return Resources(ff=bits)
+    luts = 8 * -(-bits // 14) if words <= 32 else 8 * -(-bits // 7) * -(-words // 64)
+    select = bits * (-(-words // 64) - 1) // 2
+    return Resources(lut=luts + select, lutram=luts, ff=bits)
+
+
+def _weights(node: Any) -> Resources:
+    """Return the memory of the weights and its register; equal columns of a short memory are one."""
+    simd, pe, beats, folds = _folding(node)
+    bits, words = simd * pe, beats * folds
+    if in_block_ram(node):
+        return Resources(bram18=block_rams(words, bits))
+    columns = bits if words > 8 else min(bits, 2**words - 2)
+    return Resources(lut=columns * words // ROM_BITS_PER_LUT, ff=columns)
+
+
+def block_rams(words: int, bits: int) -> int:
+    """Return how many block RAMs of 18 Kbit a memory takes, each 512 x 36, 1024 x 18, and so on to 16384 x 1."""
+    shapes = [(512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1)]
+    return min(-(-words // depth) * -(-bits // width) for depth, width in shapes)
+
+
+def _rows(node: Any, counts: bool) -> Resources:
+    """Return products, trees of adders and accumulators of all rows, and of the sum of all inputs where it is needed."""
+    simd, pe, beats, folds = _folding(node)
+    kind, given = node.get_input_datatype(0), int(node.get_output_datatype().bitwidth())
+    sets, constant = pe if counts else pe + 1, beats * folds == 1
+    if kind.bitwidth() == 1:
+        groups = [min(GROUP, simd - at) for at in range(0, simd, GROUP)]
+        per_group = 5 if constant else 10  # of a look-up table's six inputs, three are weights
+        terms = Resources(
+            lut=sum(-(-per_group * size // GROUP) for size in groups) * sets,
+            ff=sum(size.bit_length() for size in groups) * sets,
+        )
+        tree, bits = _tree(len(groups), GROUP_BITS, sets)
+    else:
+        # An adder's own LUTs take the masks of one of its two numbers.
+        terms = Resources(lut=0 if constant else pe * simd * int(kind.bitwidth()) // 2)
+        tree, bits = _tree(simd, int(kind.bitwidth()), sets, constant)
+    if not counts:
+        bits += 1
+        tree += Resources(lut=bits, ff=bits).times(pe)
+    each = Resources(ff=min(bits, given)) if beats == 1 else Resources(lut=given, ff=2 * given)
+    return terms + tree + each.times(pe)
+
+
+def _tree(count: int, bits: int, sets: int, constant: bool = False) -> tuple[Resources, int]:
+    """Return the trees of adders of several sets of numbers, and the bits of a sum.
+
+    Where weights are constant, a set has a number or has it not: of two numbers there are four sums, of four sixteen,
+    and those that sets have in common are computed once. Of sets drawn at random, so many are different.
+    """
+    total, size = Resources(), 1
+    while count > 1:
+        size *= 2
+        kinds = 2.0 ** min(size, 64) if constant else 0.0
+        apart = kinds * (1 - (1 - 1 / kinds) ** sets) if constant else sets
+        adders = apart * (1 - 2 ** (-size / 2)) ** 2 if constant else apart
+        lut = count // 2 * bits * adders
+        count, bits = -(-count // 2), bits + 1
+        total += Resources(lut=round(lut), ff=round(count * bits * apart))
+    return total, bits
+
+
+def _control(node: Any) -> Resources:
+    """Return the counters of words, beats, turns and places, and the handshakes."""
+    _, _, beats, folds = _folding(node)
+    lengths = [beats * folds, beats]
+    if folds > 1:
+        written = [] if _whole(beats) else [beats]
+        lengths += [2 * beats, 2 * beats, 2 * beats, folds, *written]
+    bits = sum((length - 1).bit_length() * (1.0 if _whole(length) else 1.25) for length in lengths)
+    flops = sum((length - 1).bit_length() for length in lengths)
+    return Resources(lut=round(bits) + 4, ff=flops + 8)
+
+
+def _whole(length: int) -> bool:
+    """Tell whether a counter of this length wraps by itself."""
+    return length & (length - 1) == 0

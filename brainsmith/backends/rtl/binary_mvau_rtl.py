@@ -1,0 +1,168 @@
+"""BinaryMVAURTL: FINN's MVAU kernel with 1-bit weights in RTL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
+from qonnx.core.datatype import DataType
+
+from brainsmith.backends.rtl.binary_mvau_resources import in_block_ram, mvau_resources
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.synthesis.cells import Resources
+
+INTERNAL = ("internal_embedded", "internal_decoupled")
+
+NARROW_SIMD = 64
+"""Up to here folding raises SIMD before PE: wider beats cost more in the layers around than more rows do."""
+
+BYTE = 8
+
+
+@backend(
+    name="BinaryMVAURTL",
+    kernel="finn:MVAU",
+    backend_type="rtl",
+    description="Products with a matrix of 1-bit weights: XNOR and popcount, or additions and subtractions",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="BinaryMVAU_rtl",
+)
+class BinaryMVAURTL(CoreBackend, MVAU):
+    """A matrix with weights -1 and 1 that lie in the core, whichever of FINN's internal memory modes the node has.
+
+    Inputs are 1-bit too (the result is FINN's popcount), or integers (the result is the dot product).
+    """
+
+    core = "binary_mvau_core"
+    parts = ("binary_mvau_replay.sv", "binary_mvau_sum.sv")
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Refuse weights of more bits or that change, thresholds inside the node, and counts that do not fit."""
+        kinds = (node.get_input_datatype(0).name, node.get_input_datatype(1).name)
+        xnor = bool(node.get_nodeattr("binaryXnorMode"))
+        if not (kinds == ("BINARY", "BINARY") if xnor else kinds[1] == "BIPOLAR"):
+            return unsupported(
+                f"its weights are {kinds[1]} and its inputs {kinds[0]}{' in XNOR mode' if xnor else ''}, and its core "
+                "takes weights that are BIPOLAR, or both BINARY in XNOR mode"
+            )
+        if not node.get_nodeattr("noActivation"):
+            return unsupported("it has thresholds inside, and its core computes the product alone")
+        mode = node.get_nodeattr("mem_mode")
+        if mode not in INTERNAL:
+            return unsupported(f"its weights come from outside (mem_mode is {mode}), and its core holds them")
+        for name in ("runtime_writeable_weights", "mlo_max_iter"):
+            if node.get_nodeattr(name):
+                return unsupported(f"its weights can change ({name}), and its core holds constants")
+        if node.get_nodeattr("TH") != 1:
+            return unsupported(f"it is tiled (TH is {node.get_nodeattr('TH')})")
+        width, given = node.get_nodeattr("MW"), node.get_output_datatype()
+        if _counts(node) and given.is_integer() and given.max() < width:
+            return unsupported(f"its output is {given.name}, and a count may be {width}")
+        return super().supports(node, part)
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return sizes, folding, the input's datatype, and where the weights are."""
+        kind = self.get_input_datatype(0)
+        counts = _counts(self)
+        return {
+            **{name: self.get_nodeattr(name) for name in ("MW", "MH", "SIMD", "PE")},
+            "XNOR": int(counts),
+            "IN_BITS": kind.bitwidth(),
+            "IN_SIGNED": int(kind.signed() and not counts),
+            "OUT_BITS": self.get_output_datatype().bitwidth(),
+            "WEIGHTS": f"./{self._weights_file()}",
+            "BLOCK_ROM": int(in_block_ram(self)),
+        }
+
+    def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
+        """Return the weights: a line for each step, all beats of the first rows first."""
+        values = model.get_initializer(self.onnx_node.input[1])
+        if values is None:
+            raise ValueError(f"node {self.onnx_node.name!r} must have constant weights")
+        return {
+            self._weights_file(): weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))
+        }
+
+    def core_resources(self) -> Resources:
+        """Return the input's and the weights' memories, the counters or adders, and their registers."""
+        return mvau_resources(self, _counts(self))
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return SIMD up to 64 values, then PE, then the rest of SIMD."""
+        simd, pe = divisors(self.get_nodeattr("MW")), divisors(self.get_nodeattr("MH"))
+        narrow = tuple(value for value in simd if value <= NARROW_SIMD)
+        found = [Parallelism("SIMD", narrow), Parallelism("PE", pe)]
+        if len(narrow) < len(simd):
+            found.append(Parallelism("SIMD", simd[len(narrow) - 1 :]))
+        return tuple(found)
+
+    def get_instream_width(self, ind: int = 0) -> int:
+        """Return the bits of a beat; 0 for the weights, which no stream carries."""
+        return int(super().get_instream_width(0)) if ind == 0 else 0
+
+    def get_verilog_top_module_intf_names(self) -> dict[str, list[Any]]:
+        """Return clock, reset and two streams: neither weights nor a bus to write them."""
+        streams = {"in": self.get_instream_width_padded(0), "out": self.get_outstream_width_padded(0)}
+        return {
+            "clk": ["ap_clk"],
+            "rst": ["ap_rst_n"],
+            "s_axis": [("in0_V", streams["in"])],
+            "m_axis": [("out0_V", streams["out"])],
+            "aximm": [],
+            "axilite": [],
+            "ap_none": [],
+        }
+
+    def minimize_weight_bit_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
+        """Return the weights' datatype as it is: nothing is narrower than one bit, and FINN would make INT2 of -1 and 1."""
+        return DataType[self.get_nodeattr("weightDataType")]
+
+    def minimize_accumulator_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
+        """Set accumulator and output to what results need; counts reach MW, which FINN's own rule does not regard."""
+        if not _counts(self):
+            return super().minimize_accumulator_width(model, datatype_only)
+        bits = int(self.get_nodeattr("MW")).bit_length()
+        if not model.find_direct_successors(self.onnx_node):
+            bits = -(-bits // BYTE) * BYTE
+        for name in ("accDataType", "outputDataType"):
+            self.set_nodeattr(name, f"UINT{bits}")
+        return DataType[f"UINT{bits}"]
+
+    def _weights_file(self) -> str:
+        return f"{self.onnx_node.name}_weights.dat"
+
+
+def _counts(node: Any) -> bool:
+    """Tell whether a node counts products that are 1, as FINN's model does wherever inputs are 1-bit signs too."""
+    return bool(node.get_nodeattr("binaryXnorMode")) or node.get_nodeattr("inputDataType") == "BIPOLAR"
+
+
+def weight_words(ones: npt.NDArray[np.bool_], simd: int, pe: int) -> str:
+    """Return the content of the core's memory, as `$readmemh` reads it.
+
+    Args:
+        ones: Where the weight is 1, (MW, MH).
+        simd: Columns of the matrix in a word.
+        pe: Rows in a word.
+    """
+    width, height = ones.shape
+    words = ones.T.reshape(height // pe, pe, width // simd, simd).transpose(0, 2, 1, 3).reshape(-1, pe * simd)
+    digits = -(-pe * simd // 4)
+    packed = (int("".join("1" if bit else "0" for bit in word[::-1]), 2) for word in words)
+    return "".join(f"{word:0{digits}x}\n" for word in packed)

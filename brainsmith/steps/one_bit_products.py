@@ -1,0 +1,58 @@
+"""Datatypes of matrix products with 1-bit weights, where FINN's own minimisation is not right or not minimal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qonnx.transformation.base import Transformation
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+KERNELS = ("MVAU", "BinaryMVAU")
+
+BYTE = 8
+
+
+class KeepOneBitWeights(Transformation):
+    """Give matrix products whose weights are 1-bit that datatype again, which FINN's minimisation takes for INT2.
+
+    A weight of -1 or 1 is one bit, and FINN looks for the least integer type that holds both.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Set `weightDataType` to that of the tensor."""
+        for layer in _products(model):
+            kind = model.get_tensor_datatype(layer.onnx_node.input[1])
+            if kind.bitwidth() == 1:
+                layer.set_nodeattr("weightDataType", kind.name)
+        return model, False
+
+
+class RangesOfCounts(Transformation):
+    """Give XNOR products an accumulator that holds all counts: of MW products, from 0 to MW may be 1.
+
+    FINN's rule computes the range of 0/1 inputs times -1/1 weights, which is another sum: of 784 products it finds
+    some 400 at the most. Thresholds would then be clipped where counts still go on.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Set the datatypes of the accumulator and, where the node gives it, of the output."""
+        for layer in _products(model):
+            if not layer.get_nodeattr("binaryXnorMode"):
+                continue
+            bits = int(layer.get_nodeattr("MW")).bit_length()
+            alone = layer.get_nodeattr("noActivation")
+            if alone and not model.find_direct_successors(layer.onnx_node):
+                bits = -(-bits // BYTE) * BYTE  # FINN's rule for the last layer: whole bytes
+            layer.set_nodeattr("accDataType", f"UINT{bits}")
+            if alone:
+                layer.set_nodeattr("outputDataType", f"UINT{bits}")
+        return model, False
+
+
+def _products(model: ModelWrapper) -> list[Any]:
+    from qonnx.custom_op.registry import getCustomOp
+
+    found = [node for node in model.graph.node if node.op_type.partition("_")[0] in KERNELS]
+    return [getCustomOp(node) for node in found]
