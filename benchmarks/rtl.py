@@ -22,7 +22,7 @@ from stitched import EXAMPLES, make_network, print_interval, print_network
 
 from brainsmith.rtl.package.contents import BENCH
 
-NETWORKS = ("mlp", "cnn")
+NETWORKS = ("mlp", "cnn", "residual")
 BLUEPRINTS = tuple(ROOT / "blueprints" / f"digits_{name}_rtl.yaml" for name in NETWORKS)
 LIMITS = {"mlp": 60, "cnn": 120}
 """Seconds for the first build to `simulated`."""

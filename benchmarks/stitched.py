@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.frames import DesignRun
 
 EXAMPLES = ROOT / "examples" / "digits"
+PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn"}
 PART = "xczu7ev-ffvc1156-2-e"
 SEEDS = (1, 2, 3)
 RUNS = 3
@@ -31,7 +32,7 @@ class Network:
     """A stitched network.
 
     Attributes:
-        name: `mlp` or `cnn`.
+        name: `mlp`, `cnn` or `residual`.
         design: With FIFOs.
         pixels: All test images: (frames, *shape of one).
         golden: What the hardware model computes of them.
@@ -66,12 +67,12 @@ def make_network(name: str, folder: Path) -> Network:
     from brainsmith.rtl.stitching.codegen import generate_layers
     from brainsmith.rtl.stitching.stitch import stitch
 
-    blueprint = ROOT / "blueprints" / f"digits_{name}.yaml"
-    build(EXAMPLES / f"{name}.onnx", blueprint, output=folder / "out", verify=False, report=False)
-    model = ModelWrapper(str(folder / "out" / "model.onnx"))
+    blueprint, output = ROOT / "blueprints" / f"digits_{name}_rtl.yaml", folder / "out"
+    build(EXAMPLES / f"{name}.onnx", blueprint, output, produce="estimates", verify=False, report=False)
+    model = ModelWrapper(str(output / "model.onnx"))
     design = stitch(generate_layers(model, folder / "code", PART))
     stream, result = design.inputs[0].layout, design.outputs[0].layout.tensor
-    pixels = np.load(EXAMPLES / f"digits_{name}_x.npy")
+    pixels = np.load(EXAMPLES / f"digits_{PIXELS[name]}_x.npy")
     pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
     golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[result]
     sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]}, cache=folder / "sizing")

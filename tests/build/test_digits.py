@@ -66,6 +66,23 @@ def test_the_second_build_reuses_all_and_gives_the_same(built):
         assert (second.output / file).read_bytes() == (first.output / file).read_bytes()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cnn", "residual"])
+def test_a_whole_network_becomes_a_circuit_that_gives_every_label(name, tmp_path):
+    model = ROOT / f"examples/digits/{name}.onnx"
+    result = build(model, ROOT / f"blueprints/digits_{name}_rtl.yaml", tmp_path / "out")
+    circuit, known = (
+        result.report["rtl"],
+        json.loads((ROOT / "examples/digits/accuracy.json").read_text())[name],
+    )
+    assert {layer["backend"] for layer in result.report["layers"]} == {"rtl"}
+    assert (circuit["frames"], circuit["mismatches"]) == (360, 0)
+    assert (circuit["stalled_frames"], circuit["stalled_mismatches"]) == (1080, 0)
+    assert circuit["interval_cycles"] == circuit["interval_estimate"]
+    assert circuit["accuracy"] == known["test_correct"] / known["test_samples"]
+    assert (tmp_path / "out" / "accelerator" / "README.md").is_file()
+
+
 def test_the_build_steps_of_the_requirements(tmp_path):
     build_steps = [
         steps.cleanup,

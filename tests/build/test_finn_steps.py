@@ -54,7 +54,7 @@ def test_every_step_verifies_also_inside_the_partition(first):
 
 def test_finns_reports_become_ours(first):
     layers, estimate = first.report["layers"], first.report["estimate"]
-    assert len(layers) == 10
+    assert len(layers) == 13
     assert max(layer["cycles"] for layer in layers) == estimate["interval_cycles"]
     assert estimate["fps"] == pytest.approx(200e6 / estimate["interval_cycles"])
     assert estimate["lut"] == sum(layer["lut"] or 0 for layer in layers) > 0

@@ -19,6 +19,7 @@ from brainsmith.rtl.verification.frames import run_design
 ROOT = Path(__file__).parents[2]
 PART = "xczu7ev-ffvc1156-2-e"
 SIZED_WITH = 6
+PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn"}
 
 
 @dataclass
@@ -46,7 +47,7 @@ def make_digits(name, folder, simulations):
     model = _hardware_model(name, folder)
     design = stitch(generate_layers(model, folder / "code", PART))
     stream = design.inputs[0].layout
-    pixels = np.load(ROOT / "examples" / "digits" / f"digits_{name}_x.npy")
+    pixels = np.load(ROOT / "examples" / "digits" / f"digits_{PIXELS[name]}_x.npy")
     pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
     golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[design.outputs[0].layout.tensor]
     sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]}, cache=simulations)
@@ -62,8 +63,9 @@ def _hardware_model(name, folder):
         reset_plugin_system()
         build(
             ROOT / "examples" / "digits" / f"{name}.onnx",
-            ROOT / "blueprints" / f"digits_{name}.yaml",
+            ROOT / "blueprints" / f"digits_{name}_rtl.yaml",
             folder / "out",
+            produce="estimates",
             verify=False,
             report=False,
         )
