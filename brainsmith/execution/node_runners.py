@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-_WINDOWS = ("Im2Col", "ConvolutionInputGenerator")
+_WINDOWS = ("Im2Col", "ConvolutionInputGenerator", "ConvolutionInputGenerator_rtl")
 
 
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
