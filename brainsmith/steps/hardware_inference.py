@@ -13,6 +13,7 @@ from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS,
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
+from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -56,7 +57,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _convert(model, OTHERS, registry, cfg)
     model = _tidy(model, registry)
     _check_nothing_between(model)
-    model = minimise_bit_widths(model, cfg)
+    model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     for name in ("qonnx:GiveUniqueNodeNames", "qonnx:GiveReadableTensorNames"):
         model = model.transform(registry.get("transform", name)())
@@ -64,11 +65,16 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
 
 def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[Any]:
-    """Load the transforms that infer the blueprint's kernels; FINN's are in the tables already."""
-    records = [info for info in registry.records("transform") if info.framework != "finn" and info.kernel]
-    return [
-        info.load() for info in records if any(means_kernel(registry, info, kernel) for kernel in kernels)
-    ]
+    """Load the transforms that infer the blueprint's kernels; FINN's are in the tables already.
+
+    Those of matrix products come first: what a product gives tells the kernels behind it which integers they take.
+    """
+    found = []
+    for info in registry.records("transform"):
+        meant = [kernel for kernel in kernels if info.kernel and means_kernel(registry, info, kernel)]
+        if info.framework != "finn" and meant:
+            found.append((not any("matrix" in kernel.tags for kernel in meant), info.load()))
+    return [loaded for _, loaded in sorted(found, key=lambda entry: entry[0])]
 
 
 def _convert(

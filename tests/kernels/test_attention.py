@@ -61,18 +61,22 @@ def test_attention_becomes_backends_that_compute_the_same(tmp_path):
     rng = np.random.default_rng(0)
     feeds = {name: rng.integers(-2, 3, model.get_tensor_shape(name)).astype(np.float32) for name in "qkv"}
     expected = execute_onnx(model, feeds)["y"]
-    kernels = ["MatMulKernel", "SoftmaxKernel", "Thresholding", "MatMulKernel", "LayerNormKernel"]
-    backends = ["MatMulHLS", "SoftmaxHLS", "Thresholding_rtl", "MatMulHLS", "LayerNormHLS"]
+    kernels = ["MatMulKernel", "SoftmaxKernel", "Thresholding", "MatMulKernel", "LayerNormKernel", "Mul"]
+    backends = ["MatMulHLS", "SoftmaxHLS", "Thresholding_rtl", "MatMulHLS", "LayerNormHLS", "Mul"]
     after = {
         "hardware_inference": kernels, "specialize": backends, "fold": backends, "estimate": backends,
     }  # fmt: skip
+    first = None
     for name, op_types in after.items():
         model = getattr(steps, name)(model, cfg)
         assert [node.op_type for node in model.graph.node] == op_types
-        # ONNX Runtime normalises in single precision.
         inputs = dict(zip([value.name for value in model.graph.input], feeds.values(), strict=True))
         (found,) = execute_onnx(model, inputs).values()
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        first = found if first is None else first
+        np.testing.assert_array_equal(found, first)
+    # A probability within 2^-8 of a level may lie on its other side, which is a 16th of it.
+    np.testing.assert_allclose(first, expected, atol=0.25)
+    assert np.abs(first - expected).mean() < 0.02
     estimates = json.loads((tmp_path / "report" / "estimates.json").read_text(encoding="utf-8"))
     assert estimates["interval_cycles"] <= 200_000_000 / 400_000
     for layer in estimates["layers"]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.backends.hls import float_operators as fp
 from brainsmith.backends.hls.cpp_constants import lane_kind, parameters
+from brainsmith.backends.rtl.layer_norm_rtl import layer_norm_resources
+from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources
 from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+
+if TYPE_CHECKING:
+    from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
 
 
 @backend(
@@ -55,14 +60,26 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
         return f"brainsmith::layer_norm_float<{name}>(in0_V, out0_V, {epsilon});"
 
     def cost(self) -> fp.Cost:
-        """Return the estimate: per lane 3 sums and 2 products, per layer one square root and division."""
+        """Return the estimate.
+
+        Integers: what the same arithmetic takes as LayerNormRTL. Floats: per lane 3 sums and 2 products, per layer
+        one square root and division.
+        """
         simd = self.get_nodeattr("SIMD")
+        if self.is_integer():
+            return self._integer_cost(self.arithmetic(), simd)
         lane = fp.total(fp.ADD.times(3), fp.MULTIPLY.times(2))
         if self.get_input_datatype().is_integer():
             lane = fp.total(lane, fp.FROM_INTEGER)
         shared = fp.total(fp.ADD, fp.MULTIPLY.times(2), fp.SQUARE_ROOT, fp.DIVIDE, fp.CONTROL)
         row = fp.row_buffer(self.get_normal_input_shape()[-1] // simd, 32 * simd)
         return fp.total(lane.times(simd), shared, row.times(2))
+
+    def _integer_cost(self, arithmetic: IntegerLayerNorm, simd: int) -> fp.Cost:
+        used = layer_norm_resources(arithmetic, simd, self.get_input_datatype().bitwidth())
+        depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles)
+        used += queue_resources(depth, self.get_instream_width())
+        return fp.total(fp.Cost(used.lut, used.dsp, used.bram18), fp.CONTROL)
 
     def lut_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated LUTs."""

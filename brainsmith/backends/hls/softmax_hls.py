@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.backends.hls import float_operators as fp
 from brainsmith.backends.hls.cpp_constants import lane_kind, parameters, table_function
+from brainsmith.backends.rtl.row_parallelism import SPARE, queue_depth, queue_resources
+from brainsmith.backends.rtl.softmax_rtl import softmax_resources
 from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.tables import make_table
+
+if TYPE_CHECKING:
+    from brainsmith.kernels.integer_softmax import IntegerSoftmax
 
 
 @backend(
@@ -54,8 +60,14 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
         return f"brainsmith::{function}<{self.onnx_node.name}_parameters>(in0_V, out0_V);"
 
     def cost(self) -> fp.Cost:
-        """Return the estimated resources: per lane a comparison, 2 sums, an exponential and a division."""
+        """Return the estimate.
+
+        Integers: what the same arithmetic takes as SoftmaxRTL, with a block RAM or LUTs for each lane's table.
+        Floats: per lane a comparison, 2 sums, an exponential and a division.
+        """
         simd = self.get_nodeattr("SIMD")
+        if self.is_integer():
+            return self._integer_cost(self.arithmetic(), simd)
         bits = self.get_input_datatype().bitwidth()
         lane = fp.total(fp.COMPARE, fp.ADD.times(2), fp.EXPONENTIAL, fp.DIVIDE)
         if self.get_input_datatype().is_integer():
@@ -63,6 +75,14 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
         depth = self.get_normal_input_shape()[-1] // simd
         rows = fp.total(fp.row_buffer(depth, bits * simd), fp.row_buffer(depth, 32 * simd))
         return fp.total(lane.times(simd), rows, fp.CONTROL)
+
+    def _integer_cost(self, arithmetic: IntegerSoftmax, simd: int) -> fp.Cost:
+        power, beats = arithmetic.power_fraction + 1, arithmetic.size // simd
+        used = softmax_resources(arithmetic, simd, self.get_input_datatype().bitwidth())
+        used += make_table(power, len(arithmetic.table), "auto").resources().times(simd)
+        used += queue_resources(beats + SPARE, self.get_instream_width())
+        used += queue_resources(queue_depth(beats, arithmetic.serial_cycles), power * simd)
+        return fp.total(fp.Cost(used.lut, used.dsp, used.bram18), fp.CONTROL)
 
     def lut_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated LUTs."""

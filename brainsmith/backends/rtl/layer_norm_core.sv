@@ -142,6 +142,13 @@ module layer_norm_core #(
     assign last = kept_valid && kept_ready && given == AT_BITS'(BEATS - 1);
     assign root_ready = !row_active || last;
 
+    // By shifts and adders: sizes have few bits that are 1, and a multiplier would be a DSP slice.
+    function automatic logic signed [WIDE-1:0] times_size(input logic signed [WIDE-1:0] value);
+        times_size = '0;
+        for (int unsigned at = 0; at < 32; at++)
+            if (SIZE[at]) times_size = times_size + (value <<< at);
+    endfunction
+
     function automatic logic [OUT_BITS-1:0] rounded(input logic signed [PRODUCT_BITS-1:0] exact);
         logic signed [PRODUCT_BITS-1:0] whole;
         whole = (exact + HALF) >>> DROP;
@@ -174,9 +181,7 @@ module layer_norm_core #(
         if (advance) begin
             centred_root <= row_root;
             for (int unsigned lane = 0; lane < SIMD; lane++) begin
-                centred[lane] <= CENTRED_BITS'(
-                    WIDE'(element(kept, lane)) * signed'(WIDE'(SIZE)) - WIDE'(row_sum)
-                );
+                centred[lane] <= CENTRED_BITS'(times_size(WIDE'(element(kept, lane))) - WIDE'(row_sum));
                 product[lane] <= signed'(centred[lane]) * signed'({1'b0, centred_root});
                 out_data[lane*OUT_BITS+:OUT_BITS] <= rounded(product[lane]);
             end

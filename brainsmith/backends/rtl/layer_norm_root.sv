@@ -29,6 +29,7 @@ module layer_norm_root #(
 );
 
     localparam int unsigned STEP_BITS = ROOT_BITS > 1 ? $clog2(ROOT_BITS) : 1;
+    localparam int unsigned WIDE = DEVIATION_BITS + SQUARE_BITS;
 
     typedef enum logic [2:0] {TAKE, SQUARE, SUBTRACT, STEP, GIVE} state_t;
 
@@ -38,6 +39,13 @@ module layer_norm_root #(
     logic [DEVIATION_BITS-1:0] scaled, square, deviation;
     logic [REMAINDER_BITS-1:0] remainder, product, trial, rest;
     logic found;  // this step's bit
+
+    // By shifts and adders: sizes have few bits that are 1, and a multiplier would be a DSP slice.
+    function automatic logic [WIDE-1:0] times_size(input logic [WIDE-1:0] value);
+        times_size = '0;
+        for (int unsigned at = 0; at < 32; at++)
+            if (SIZE[at]) times_size = times_size + (value << at);
+    endfunction
 
     // All of this is exact modulo a power of two into which the results fit.
     assign trial = (product << 2) + REMAINDER_BITS'(deviation);
@@ -66,7 +74,7 @@ module layer_norm_root #(
             out_sum <= in_sum;
             squares <= in_squares;
         end
-        scaled <= DEVIATION_BITS'(SIZE * (DEVIATION_BITS + SQUARE_BITS)'(squares));
+        scaled <= DEVIATION_BITS'(times_size(WIDE'(squares)));
         square <= DEVIATION_BITS'((2 * SUM_BITS)'(out_sum) * (2 * SUM_BITS)'(out_sum));
         if (state == SUBTRACT) begin
             deviation <= scaled - square + DEVIATION_BITS'(EPSILON_TERM);

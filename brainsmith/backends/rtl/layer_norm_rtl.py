@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_is_block, row_parallelism
+from brainsmith.backends.rtl.multiplier import multiplier
+from brainsmith.backends.rtl.page_memory import in_blocks
+from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources, row_parallelism
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
@@ -14,6 +16,7 @@ from brainsmith.rtl.synthesis.cells import Resources
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
     from brainsmith.rtl.cores.parallelism import Parallelism
 
 
@@ -54,13 +57,47 @@ class LayerNormRTL(CoreBackend, LayerNormKernel):
             "OUT_BITS": arithmetic.output_bits,
             **{name.upper(): value for name, value in arithmetic.widths().items()},
             "DEPTH": depth,
-            "BLOCK": int(queue_is_block(depth)),
+            "BLOCK": int(in_blocks(depth, bits * simd)),
         }
 
     def core_resources(self) -> Resources:
         """Return the adders of the root, and per lane those of sums, centring and rounding."""
-        return Resources()
+        depth = queue_depth(
+            self.arithmetic().size // self.get_nodeattr("SIMD"), self.arithmetic().serial_cycles
+        )
+        lanes = layer_norm_resources(
+            self.arithmetic(), self.get_nodeattr("SIMD"), self.get_input_datatype().bitwidth()
+        )
+        return lanes + queue_resources(depth, self.get_instream_width())
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, up to where the root takes longer than a row's beats."""
         return row_parallelism(self.arithmetic().size, self.arithmetic().serial_cycles)
+
+
+def layer_norm_resources(arithmetic: IntegerLayerNorm, simd: int, bits: int) -> Resources:
+    """Return what a layer needs besides its queue.
+
+    Args:
+        arithmetic: The integers.
+        simd: Lanes.
+        bits: Of an input.
+    """
+    width = arithmetic.widths()
+    total, squares, deviation = width["sum_bits"], width["square_bits"], width["deviation_bits"]
+    root, remainder, centred = width["root_bits"], width["remainder_bits"], width["centred_bits"]
+    adders = arithmetic.size.bit_count() - 1  # of a product with the size
+    count = 2 * (arithmetic.size // simd - 1).bit_length()
+    serial = Resources(
+        lut=5 * remainder + (2 + adders) * deviation,
+        ff=2 * total + squares + 2 * deviation + 2 * remainder + root + 10,
+    ) + multiplier(total, total)
+    shared = Resources(lut=14 + count, ff=2 * total + squares + 2 * root + count + 8)
+    given = arithmetic.output_bits
+    lane = Resources(
+        lut=total + squares + (1 + adders) * centred + given + 2,
+        ff=bits + centred + (centred + root + 1) + given,
+    )
+    square = multiplier(bits, bits)
+    lane = lane + square + Resources(ff=0 if square.dsp else 2 * bits) + multiplier(centred, root)
+    return serial + shared + lane.times(simd)

@@ -1,0 +1,63 @@
+"""LayerNormHLS: its C++, compiled and run, against the LayerNorm kernel."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.backends.hls.layer_norm_hls import LayerNormHLS
+from brainsmith.kernels.integer_layer_norm import output_bits_for
+from tests.backends.hls.rows import both, check_what_finn_generates, layer_of
+
+
+def norm(shape=(3, 16), simd=4, kind="INT8", fraction=8, epsilon=1e-3, output=""):
+    output = output or f"INT{output_bits_for(shape[-1], fraction)}"
+    return layer_of(
+        "LayerNormHLS", shape, SIMD=simd, inputDataType=kind, outputDataType=output, fraction_bits=fraction,
+        epsilon=epsilon,
+    )  # fmt: skip
+
+
+def test_integers_are_the_kernels_bit_for_bit():
+    expected, found = both(norm())
+    assert expected.std() > 50
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_floats_are_the_kernels_up_to_rounding():
+    expected, found = both(norm(kind="FLOAT32", output="FLOAT32"))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None)
+@given(
+    lanes=st.integers(1, 3),
+    beats=st.integers(1, 12),
+    kind=st.sampled_from(["INT2", "UINT1", "UINT4", "INT8", "UINT12", "INT16"]),
+    fraction=st.integers(1, 10),
+    epsilon=st.sampled_from([0.0, 1e-5, 3.0]),
+    clipped=st.booleans(),
+)
+def test_any_size_and_datatype(lanes, beats, kind, fraction, epsilon, clipped):
+    output = f"INT{fraction + 1}" if clipped else ""
+    model = norm((2, 2, lanes * beats), lanes, kind, fraction, epsilon, output)
+    expected, found = both(model)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+def test_finn_generates_complete_code(tmp_path):
+    text = check_what_finn_generates(norm(), tmp_path)
+    assert "brainsmith::layer_norm<layer_0_parameters>(in0_V, out0_V);" in text
+    assert "#pragma HLS INTERFACE axis port=in0_V" in text
+
+
+def test_what_it_refuses():
+    layer = getCustomOp(norm(kind="INT23").graph.node[0])
+    found = LayerNormHLS.supports(layer)
+    assert (bool(found), found.reason) == (False, "its inner numbers have 66 bits, and 62 is the most")
+    layer.set_nodeattr("outputDataType", "FLOAT32")
+    assert LayerNormHLS.supports(layer)
