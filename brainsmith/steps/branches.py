@@ -9,11 +9,12 @@ if TYPE_CHECKING:
 
 CHANNELS_LAST = (0, 2, 3, 1)
 CHANNELS_FIRST = (0, 3, 1, 2)
+PARTED = ("Split", "Concat")
 
 
 def forks(model: ModelWrapper) -> bool:
-    """Tell whether any node's result has several consumers."""
-    return any(model.is_fork_node(node) for node in model.graph.node)
+    """Tell whether any node's result has several consumers, or is parted or put together."""
+    return any(model.is_fork_node(node) or node.op_type in PARTED for node in model.graph.node)
 
 
 def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
@@ -22,13 +23,19 @@ def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
     Those behind the sums are left to the caller's Streamline.
     """
     from finn.transformation.streamline import Streamline
-    from finn.transformation.streamline.reorder import MoveLinearPastEltwiseAdd, MoveLinearPastFork
+    from finn.transformation.streamline.reorder import (
+        MoveAffinePastJoinConcat,
+        MoveLinearPastEltwiseAdd,
+        MoveLinearPastFork,
+        MoveScalarLinearPastSplit,
+    )
     from qonnx.transformation.general import SortGraph
 
     # Twice past forks: streamlining brings further scales to them, and a scale that forks must not be moved
     # past a sum, because FINN would take it from its other consumers.
-    past_forks = MoveLinearPastFork()
-    moves = (past_forks, Streamline(), past_forks, MoveLinearPastEltwiseAdd(), SortGraph())
+    past_forks = (MoveLinearPastFork(), MoveScalarLinearPastSplit())
+    past_joins = (MoveLinearPastEltwiseAdd(), MoveAffinePastJoinConcat())
+    moves = (*past_forks, Streamline(), *past_forks, *past_joins, SortGraph())
     before: list[str] = []
     # A scale may come to a fork past a sum: then there is another round.
     while not before or (before != _kinds(model) and _scale_in_front_of_fork(model)):
@@ -76,15 +83,34 @@ def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
         MakeMaxPoolNHWC,
         MoveTransposePastFork,
         MoveTransposePastJoinAdd,
+        MoveTransposePastJoinConcat,
+        MoveTransposePastSplit,
     )
     from qonnx.transformation.general import SortGraph
 
-    moves = (MoveTransposePastFork(), AbsorbConsecutiveTransposes(), MoveTransposePastJoinAdd())
+    past_forks = (MoveTransposePastFork(), MoveTransposePastSplit())
+    past_joins = (MoveTransposePastJoinAdd(), MoveTransposePastJoinConcat())
+    moves = (*past_forks, AbsorbConsecutiveTransposes(), *past_joins)
     before: list[str] = []
     while before != _kinds(model):
         before = _kinds(model)
         for transform in (*moves, AbsorbTransposeIntoMultiThreshold(), MakeMaxPoolNHWC(), SortGraph()):
             model = model.transform(transform)
+    return merge_equal_transposes(model)
+
+
+def merge_equal_transposes(model: ModelWrapper) -> ModelWrapper:
+    """Let layout changes that do the same to the same tensor be one, in front of the fork, in place."""
+    first: dict[tuple[str, bytes], str] = {}
+    for node in [node for node in model.graph.node if node.op_type == "Transpose"]:
+        known = first.setdefault((node.input[0], node.attribute[0].SerializeToString()), node.output[0])
+        if known == node.output[0] or model.find_consumers(node.output[0]) == []:
+            continue
+        for consumer in model.find_consumers(node.output[0]):
+            for at, name in enumerate(consumer.input):
+                if name == node.output[0]:
+                    consumer.input[at] = known
+        model.graph.node.remove(node)
     return model
 
 

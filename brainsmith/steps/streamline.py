@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
+from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -69,11 +70,12 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         InferDataLayouts(),
     )
     has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
+    model = pools_behind_thresholds(spatial_means_to_pools(model))
     for transform in (AbsorbScalarBiasIntoMultiThreshold(), AbsorbPositionsIntoThresholds(), MeansToSums()):
         model = model.transform(transform)
     branched = forks(model)
     model = scales_past_forks(model) if branched else model
-    model = part_forked_pools(model.transform(Streamline()))
+    model = part_forked_pools(pools_behind_thresholds(model.transform(Streamline())))
     for transform in (*(lowering if has_convolutions else ()), ConvertBipolarMatMulToXnorPopcount()):
         model = model.transform(transform)
     if branched and has_convolutions:
@@ -90,11 +92,14 @@ def _global_sums(model: ModelWrapper) -> ModelWrapper:
     if not any(node.op_type == "GlobalAveragePool" for node in model.graph.node):
         return model
     from finn.transformation.fpgadataflow.convert_to_hw.global_acc_pool import InferGlobalAccPoolLayer
-    from finn.transformation.streamline.absorb import AbsorbConsecutiveTransposes
+    from finn.transformation.streamline.absorb import (
+        AbsorbConsecutiveTransposes,
+        AbsorbTransposeIntoMultiThreshold,
+    )
     from qonnx.transformation.infer_data_layouts import InferDataLayouts
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     infer = (InferDataTypes(), InferDataLayouts(), InferGlobalAccPoolLayer())
-    for transform in (*infer, AbsorbConsecutiveTransposes()):
+    for transform in (*infer, AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold()):
         model = model.transform(transform)
     return model
