@@ -1,0 +1,102 @@
+"""GlobalAccPoolRTL: FINN's GlobalAccPool kernel in RTL."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from finn.custom_op.fpgadataflow.globalaccpool import GlobalAccPool
+
+from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@backend(
+    name="GlobalAccPoolRTL",
+    kernel="finn:GlobalAccPool",
+    backend_type="rtl",
+    description="The sum of all pixels of each channel, one beat per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="GlobalAccPool_rtl",
+)
+class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
+    """What global average pooling becomes: `PE` channels a beat, pixel by pixel; the division is a scale later on."""
+
+    core = "global_acc_pool_core"
+    parts = ("page_memory.sv",)
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether a frame is an image of integers, and whether the output holds its sums.
+
+        FINN works out an output for the sum of least values alone: that of 4 values that are -1 or 1 would be INT3,
+        which does not hold 4.
+        """
+        vectors = node.get_nodeattr("numInputVectors")
+        if len(vectors) != 3:
+            return unsupported(
+                f"numInputVectors is {list(vectors)}, and an image has three: batch, height and width"
+            )
+        given = node.get_input_datatype()
+        if not given.is_integer():  # FINN's kernel has no output for it
+            return unsupported(f"input 0 is {given.name}, and its core computes with integers")
+        wanted = node.get_output_datatype()
+        least, greatest = (_pixels(node) * int(end) for end in (given.min(), given.max()))
+        if wanted.name == "BIPOLAR" or least < wanted.min() or greatest > wanted.max():
+            return unsupported(f"its sums are {least} to {greatest}, which {wanted.name} cannot hold")
+        return super().supports(node, part)
+
+    def get_exp_cycles(self) -> int:
+        """Return the beats of a frame's input: sums go out while the last pixel comes in.
+
+        FINN's kernel adds the beats of one output, which go out after the input there.
+        """
+        return int(prod(self.get_folded_input_shape()[:-1]))
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the size of a frame, and the widths of values and sums."""
+        given = self.get_input_datatype()
+        return {
+            "SIGNED": int(given.signed()),
+            "BIPOLAR": int(given.name == "BIPOLAR"),
+            "PE": self.get_nodeattr("PE"),
+            "FOLDS": self._folds(),
+            "PIXELS": _pixels(self),
+            "IN_BITS": given.bitwidth(),
+            "OUT_BITS": self.get_output_datatype().bitwidth(),
+            "BLOCK": int(in_blocks(self._folds(), self.get_outstream_width())),
+        }
+
+    def core_resources(self) -> Resources:
+        """Return the memory of the sums, their adders, the beat that waits for its sums, and the counters."""
+        width, folds = int(self.get_outstream_width()), self._folds()
+        fold, pixel = (folds - 1).bit_length(), (_pixels(self) - 1).bit_length()
+        bipolar = self.get_nodeattr("PE") if self.get_input_datatype().name == "BIPOLAR" else 0
+        stored = page_memory_resources(folds, width) if folds > 1 else Resources(ff=width)
+        rest = Resources(
+            lut=width + bipolar + 8 + (fold + pixel) // 3,
+            ff=self.get_instream_width() + 2 * fold + pixel + 3,
+        )
+        return stored + rest
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return PE, which divides the channels."""
+        return (Parallelism("PE", divisors(self.get_nodeattr("NumChannels"))),)
+
+    def _folds(self) -> int:
+        return int(self.get_nodeattr("NumChannels") // self.get_nodeattr("PE"))
+
+
+def _pixels(node: Any) -> int:
+    """Return how many values are one sum."""
+    return prod(int(size) for size in node.get_nodeattr("numInputVectors")[-2:])

@@ -1,0 +1,85 @@
+"""UpsampleNearestNeighbourRTL: FINN's UpsampleNearestNeighbour kernel in RTL."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from finn.custom_op.fpgadataflow.upsampler import UpsampleNearestNeighbour
+
+from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
+from brainsmith.plugin.core import backend
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@backend(
+    name="UpsampleNearestNeighbourRTL",
+    kernel="finn:UpsampleNearestNeighbour",
+    backend_type="rtl",
+    description="Images enlarged by whole factors, one row in memory, one output beat per cycle",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("finn-plus",),
+    domain="finn.custom_op.fpgadataflow.rtl",
+    op_type="UpsampleNearestNeighbour_rtl",
+)
+class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
+    """Copies of each pixel and each row: `SIMD` channels a beat, NHWC."""
+
+    core = "upsample_nearest_neighbour_core"
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether both sides grow by whole factors: what FINN's kernel computes has the output's shape only then."""
+        for side in ("H", "W"):
+            before, after = node.get_nodeattr(f"{side}I"), node.get_nodeattr(f"{side}O")
+            if before < 1 or after < before or after % before:
+                return unsupported(f"{side}O is {after}, no whole multiple of {side}I, which is {before}")
+        return super().supports(node, part)
+
+    def get_exp_cycles(self) -> int:
+        """Return the beats of a frame's output."""
+        return int(prod(self.get_folded_output_shape()[:-1]))
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the size of a row, how often pixels and rows are repeated, and the width of a beat."""
+        return {
+            "BITS": self.get_instream_width(),
+            "FOLDS": self._folds(),
+            "WIDTH": self.get_nodeattr("WI"),
+            "WIDE": self._copies("W"),
+            "HIGH": self._copies("H"),
+            "BLOCK": int(in_blocks(self._row(), self.get_instream_width())),
+        }
+
+    def core_resources(self) -> Resources:
+        """Return the memory of a row, the register behind it, and the counters of places, copies and beats."""
+        bits, row = int(self.get_instream_width()), self._row()
+        place = (row - 1).bit_length()
+        copies = (self._folds(), self._copies("W"), self._copies("H"))
+        stored = page_memory_resources(row, bits) if row > 1 else Resources(ff=2 * bits)
+        rest = Resources(
+            lut=12 + 6 * place,
+            ff=2 * place + 2 * row.bit_length() + sum((count - 1).bit_length() for count in copies) + 1,
+        )
+        return stored + rest
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return SIMD, which divides the channels."""
+        return (Parallelism("SIMD", divisors(self.get_nodeattr("NumChannels"))),)
+
+    def _folds(self) -> int:
+        return int(self.get_nodeattr("NumChannels") // self.get_nodeattr("SIMD"))
+
+    def _row(self) -> int:
+        """Return the beats of a row that comes in."""
+        return int(self.get_nodeattr("WI") * self._folds())
+
+    def _copies(self, side: str) -> int:
+        return int(self.get_nodeattr(f"{side}O") // self.get_nodeattr(f"{side}I"))

@@ -1,0 +1,112 @@
+"""GlobalAccPoolRTL against FINN's GlobalAccPool."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import helper
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.backends.rtl.global_acc_pool_rtl import GlobalAccPoolRTL
+from brainsmith.rtl.cores.parallelism import Parallelism
+from tests.backends.rtl.bench import RTL, Case, check_cores, lint
+from tests.backends.rtl.stated import assert_as_stated
+
+
+def case(channels, pe, vectors, kind="INT4"):
+    attributes = {"NumChannels": channels, "PE": pe, "inputDataType": kind, "numInputVectors": list(vectors)}
+    return Case("GlobalAccPool_rtl", [((*vectors, channels), kind)], attributes)
+
+
+@st.composite
+def cases(draw):
+    pe = draw(st.integers(1, 4))
+    height, width = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    kinds = ["INT2", "UINT4", "INT7", "UINT13", "BINARY"]
+    kinds += ["BIPOLAR", "TERNARY"] if (height * width) & (height * width - 1) else []
+    vectors = (draw(st.integers(1, 2)), height, width)
+    return case(pe * draw(st.integers(1, 5)), pe, vectors, draw(st.sampled_from(kinds)))
+
+
+def node_of(kind, vectors):
+    node = helper.make_node(
+        "GlobalAccPool_rtl", ["x"], ["y"], domain=RTL, NumChannels=12, PE=1, inputDataType=kind,
+        numInputVectors=vectors,
+    )  # fmt: skip
+    return getCustomOp(node)
+
+
+def test_cases_by_hand(tmp_path, simulations):
+    chosen = [
+        case(4, 2, (1, 3, 3)),
+        case(4, 4, (1, 2, 4), "UINT5"),
+        case(6, 1, (2, 1, 3), "BIPOLAR"),
+        case(3, 3, (1, 1, 1), "INT6"),
+        case(5, 1, (1, 1, 1), "UINT2"),
+        case(2, 1, (1, 5, 5), "BINARY"),
+        case(70, 1, (1, 2, 2), "INT8"),
+    ]
+    check_cores(chosen, tmp_path, simulations)
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(cases(), min_size=6, max_size=12), seed=st.integers(0, 1000))
+def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
+    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "vectors", "reason"),
+    [
+        ("INT4", [1, 4, 4], ""),
+        ("UINT4", [2, 7, 7], ""),
+        ("BIPOLAR", [1, 3, 3], ""),
+        ("FLOAT32", [1, 4, 4], "input 0 is FLOAT32, and its core computes with integers"),
+        ("INT4", [1, 4], "numInputVectors is [1, 4], and an image has three: batch, height and width"),
+        ("BIPOLAR", [1, 2, 2], "its sums are -4 to 4, which INT3 cannot hold"),
+        ("BIPOLAR", [1, 1, 1], "its sums are -1 to 1, which BIPOLAR cannot hold"),
+        ("TERNARY", [1, 4, 4], "its sums are -16 to 16, which INT5 cannot hold"),
+    ],
+)
+def test_what_it_does_not_compute_is_refused(kind, vectors, reason):
+    assert GlobalAccPoolRTL.supports(node_of(kind, vectors)).reason == reason
+
+
+def test_pe_divides_the_channels():
+    assert node_of("INT4", [1, 4, 4]).parallelism() == (Parallelism("PE", (1, 2, 3, 4, 6, 12)),)
+
+
+def test_a_frame_takes_its_input_beats():
+    (node,) = (node_of("INT4", [2, 4, 4]),)
+    assert node.get_exp_cycles() == 2 * 4 * 4 * 12
+
+
+LEAST = {"PE": 1, "FOLDS": 1, "PIXELS": 1, "IN_BITS": 1, "OUT_BITS": 1}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        LEAST,
+        LEAST | {"SIGNED": 1},
+        LEAST | {"SIGNED": 1, "BIPOLAR": 1, "OUT_BITS": 2},
+        LEAST | {"FOLDS": 2, "PIXELS": 9, "OUT_BITS": 4},
+        {"PE": 4, "FOLDS": 5, "PIXELS": 49, "SIGNED": 1, "IN_BITS": 8, "OUT_BITS": 14},
+        {"PE": 1, "FOLDS": 512, "PIXELS": 16, "IN_BITS": 4, "OUT_BITS": 8, "BLOCK": 1},
+    ],
+)
+def test_lint_is_silent(parameters):
+    assert lint(GlobalAccPoolRTL, parameters) == ""
+
+
+@pytest.mark.slow
+def test_resources_are_as_stated(tmp_path):
+    chosen = [
+        case(16, 16, (1, 7, 7), "UINT4"),
+        case(64, 4, (1, 4, 4), "INT8"),
+        case(9, 3, (1, 3, 3), "BIPOLAR"),
+        case(128, 1, (1, 4, 4), "INT8"),
+        case(512, 8, (1, 7, 7), "INT4"),
+        case(1024, 1, (1, 4, 4), "UINT8"),
+    ]
+    assert_as_stated(chosen, tmp_path)
