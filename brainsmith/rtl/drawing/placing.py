@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -58,7 +58,7 @@ def place(
         a lane.
     """
     rows = _fill(sizes, room)
-    offsets = _offsets(len(sizes), wires)
+    offsets = _offsets(rows, wires)
     plans = [_lanes(rows, sizes, source, target) for source, target in wires]
     tops = _tops(rows)
     corners = [(rows.left[i], tops[rows.row[i]]) for i in range(len(sizes))]
@@ -90,25 +90,45 @@ def _fill(sizes: Sequence[tuple[float, float]], room: float) -> _Rows:
     return _Rows(row, left, heights, widest + MARGIN, [[] for _ in range(len(heights) + 1)])
 
 
-def _offsets(blocks: int, wires: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Spread the wires at each side of a block."""
-    leaving = [[i for i, (source, _) in enumerate(wires) if source == block] for block in range(blocks)]
-    coming = [[i for i, (_, target) in enumerate(wires) if target == block] for block in range(blocks)]
+def _offsets(rows: _Rows, wires: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Spread the wires at each side of a block: where one is straight it keeps the middle.
 
-    def offset(group: list[int], wire: int) -> float:
-        steps = len(group) - 1
-        return (group.index(wire) - steps / 2) * min(PORT_GAP, SIDE / max(1, steps))
+    Beside it, wires that go down leave below, and all that come in turn come from above.
+    """
+    straight = [_is_straight(rows, *wire) for wire in wires]
+    below = [rows.row[target] > rows.row[source] for source, target in wires]
+    leaving: dict[int, list[int]] = {}
+    coming: dict[int, list[int]] = {}
+    for wire, (source, target) in enumerate(wires):
+        leaving.setdefault(source, []).append(wire)
+        coming.setdefault(target, []).append(wire)
+
+    def offset(group: list[int], wire: int, down: Callable[[int], bool]) -> float:
+        if [straight[one] for one in group].count(True) != 1:
+            steps = len(group) - 1
+            return (group.index(wire) - steps / 2) * min(PORT_GAP, SIDE / max(1, steps))
+        if straight[wire]:
+            return 0.0
+        beside = [one for one in group if not straight[one] and down(one) == down(wire)]
+        step = min(PORT_GAP, SIDE / 2 / len(beside)) * (beside.index(wire) + 1)
+        return step if down(wire) else -step
 
     return [
-        (offset(leaving[source], i), offset(coming[target], i)) for i, (source, target) in enumerate(wires)
+        (offset(leaving[source], i, lambda one: below[one]), offset(coming[target], i, lambda one: False))
+        for i, (source, target) in enumerate(wires)
     ]
+
+
+def _is_straight(rows: _Rows, source: int, target: int) -> bool:
+    """Tell whether a wire goes to the next block of its row."""
+    return target == source + 1 and rows.row[source] == rows.row[target]
 
 
 def _lanes(
     rows: _Rows, sizes: Sequence[tuple[float, float]], source: int, target: int
 ) -> list[tuple[int, int, float, float]]:
     """Reserve where a wire runs: lanes above rows, each as (row below, lane, from x, to x); none if straight."""
-    if target == source + 1 and rows.row[source] == rows.row[target]:
+    if _is_straight(rows, source, target):
         return []
     first = rows.row[source] + (1 if rows.row[target] > rows.row[source] else 0)
     last = rows.row[target]

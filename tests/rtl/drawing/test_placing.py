@@ -69,3 +69,15 @@ def test_a_chain_is_read_like_text():
 def test_no_blocks():
     placed = place([], [], ROOM, [])
     assert (placed.corners, placed.routes, placed.height) == ([], [], 0.0)
+
+
+def test_of_a_forks_wires_the_one_to_the_next_block_is_straight():
+    placed = place([(164.0, 80.0)] * 8, [(0, 1), (1, 2), (0, 2), (0, 4), (4, 5), (1, 5)], ROOM, [40.0] * 8)
+    straight, middle, over, down, last, back = placed.routes
+    for route in (straight, middle, last):
+        assert len(route) == 2
+    assert over[0][1] == straight[0][1] - 15  # runs above its row
+    assert down[0][1] == straight[0][1] + 15
+    assert over[-1][1] == middle[-1][1] - 15  # all come from above
+    assert back[-1][1] == last[-1][1] - 15
+    assert down[-1][1] == last[0][1]
