@@ -144,11 +144,19 @@ def _report(path: Path) -> dict[str, Any] | None:
 
 
 def _licences() -> dict[str, str]:
-    """Return FINN's licence, under which its RTL is, as its distribution has it."""
-    for file in metadata.files("finn-plus") or ():
-        if file.name.startswith("LICENSE") and ".dist-info" in str(file):
-            return {"FINN.txt": file.read_text()}
-    return {}
+    """Return FINN's licence, under which its RTL is, and that of the cores here, as their distributions have them."""
+    from brainsmith.rtl.package.licences import FINNS, OURS
+
+    found = {}
+    for name, distribution in ((FINNS, "finn-plus"), (OURS, "brainsmith")):
+        try:
+            files = metadata.files(distribution) or ()
+        except metadata.PackageNotFoundError:  # it runs from its sources, which need not be installed
+            continue
+        for file in files:
+            if file.name.startswith("LICENSE") and (".dist-info" in str(file) or len(file.parts) == 1):
+                found[name] = file.read_text()
+    return found
 
 
 def _host(parent: Path) -> tuple[str, ...]:

@@ -102,6 +102,7 @@ def wrap_core(
     stated = [f".{name}({_literal(value)})" for name, value in parameters.items()]
     padding = [line for stream in streams if not stream.fed for line in _padding(stream)]
     parts = [
+        "// SPDX-License-Identifier: MIT",
         f"module {module} (\n    " + ",\n    ".join(ports) + "\n);",
         *padding,
         f"{core} #(\n    " + ",\n    ".join(stated) + "\n) core (\n    " + ",\n    ".join(connected) + "\n);",

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugin.collections import backends_of
+from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.registry import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.registry import Registry
 
 RTL_DOMAIN = "finn.custom_op.fpgadataflow.rtl"
 """Where FINN's own passes look for RTL layers; a plugin's layers of other domains are generated alike."""
@@ -40,7 +46,11 @@ def check_layers(model: ModelWrapper) -> None:
         raise BuildError(f"the model cannot become a circuit, because these layers have no RTL:{lines}")
     shared = [tensor for node in model.graph.node for tensor in node.output if _readers(model, tensor) > 1]
     if shared:
-        raise BuildError(f"a tensor can feed one layer only; these feed several: {', '.join(shared)}")
+        raise BuildError(
+            f"a tensor can feed one layer only; these feed several: {', '.join(shared)}\n"
+            "  put a layer there that copies its stream, DuplicateStreams: the step hardware_inference does, and so does "
+            "the transform finn:InferDuplicateStreamsLayer, before specialize"
+        )
 
 
 def check_attributes(nodes: Mapping[str, Any]) -> None:
@@ -110,21 +120,32 @@ def _what_to_do(node: NodeProto) -> str:
             "it is no hardware layer, and the host cannot compute it between layers that are; let a transform absorb "
             "it, or end the model before it"
         )
-    kernel = node.op_type.removesuffix("_hls")
-    found = [
-        f"{info.framework}:{info.name}"
-        for info in get_plugin_manager().all_records()[0].records("backend")
-        if info.kernel == kernel and info.backend_type == "rtl"
-    ]
+    registry = get_plugin_manager().all_records()[0]
+    kernel = _kernel_of(registry, node)
+    if kernel is None:
+        return (
+            "its kernel is not known, so no RTL backend can take its place; remove the layer from the model"
+        )
+    found = [info.qualified for info in backends_of(registry, kernel) if info.backend_type == "rtl"]
     if found:
         return (
-            f"kernel {kernel} has the RTL backend {', '.join(found)}: list it in the blueprint, hw_compiler: "
-            f"kernels: [{{kernel: {kernel}, backends: [rtl]}}]"
+            f"kernel {kernel.name} has the RTL backend {', '.join(found)}: list it in the blueprint, hw_compiler: "
+            f"kernels: [{{kernel: {kernel.qualified}, backends: [rtl]}}]; if it can be this layer, specialize takes it, "
+            "and says why not otherwise"
         )
     return (
-        f"HLS is its only backend; no RTL backend of kernel {kernel} is registered. Remove the layer from the model, "
-        f'or register one: @backend(kernel="{kernel}", backend_type="rtl")'
+        f"HLS is its only backend; no RTL backend of kernel {kernel.name} is registered. Remove the layer from the "
+        f'model, or register one: @backend(kernel="{kernel.qualified}", backend_type="rtl", domain=..., op_type=...)'
     )
+
+
+def _kernel_of(registry: Registry, node: NodeProto) -> PluginInfo | None:
+    """Return the kernel whose backend a node is; None if none states it."""
+    for info in registry.records("backend"):
+        if info.extra.get("domain") == node.domain and op_type_of(info) == node.op_type:
+            kernels = registry.providers("kernel", split_name(info.kernel or "")[1])
+            return next((kernel for kernel in kernels if info in backends_of(registry, kernel)), None)
+    return None
 
 
 def _readers(model: ModelWrapper, tensor: str) -> int:

@@ -33,6 +33,7 @@ def test_the_module_around_a_core():
     assert (
         wrap_core("layer_0", "mine", {"BITS": 6, "FILE": "./a.dat"}, streams, pins)
         == """\
+// SPDX-License-Identifier: MIT
 module layer_0 (
     (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF in0_V:out0_V:out1_V, ASSOCIATED_RESET ap_rst_n" *)
     input ap_clk,

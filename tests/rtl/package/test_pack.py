@@ -171,7 +171,7 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
             "family": "UltraScale+", "lut": 1234, "ff": 88, "uram": 2, "dsp": 0, "notes": ["FIFOs: corrected"],
             "place": {"device": "ecp5-85k", "fmax_mhz": 61.4, "lut": 5210, "ff": 4821, "bram": 6, "dsp": 12, "seconds": 9},
         },
-        licences={"FINN.txt": "the licence"},
+        licences={"FINN.txt": "the licence", "BrainSmith.txt": "another"},
         host=("Mul_0 (Mul)",),
     )  # fmt: skip
     text = (folder / "README.md").read_text()
@@ -191,7 +191,8 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
         in text
     )
     assert "Not in it, and left to the host: Mul_0 (Mul)." in text
-    assert "BSD-3-Clause: `licenses/FINN.txt`." in text
+    assert "cores,\nMIT: `licenses/BrainSmith.txt`. Their headers are kept." in text
+    assert "BSD-3-Clause: `licenses/FINN.txt`.\n" in text
     assert (folder / "licenses" / "FINN.txt").read_text() == "the licence"
 
 
