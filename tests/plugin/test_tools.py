@@ -174,7 +174,7 @@ def test_vivado_is_found_by_its_own_variable(programs, tmp_path, monkeypatch):
 def test_every_tool_says_what_it_is_for_where_it_is_missing(programs, site):
     tools = find_tools()
     assert [tool.name for tool in tools] == [
-        "g++", "make", "verilator", "pyosys", "nextpnr", "pyslang", "torch", "vivado", "cargo",
+        "g++", "make", "verilator", "pyosys", "nextpnr", "hls-headers", "pyslang", "torch", "vivado", "cargo",
     ]  # fmt: skip
     assert all(tool.note for tool in tools if tool.status == "missing")
     assert isinstance(tools[0], Tool)
