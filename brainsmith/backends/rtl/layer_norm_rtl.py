@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.backends.rtl.multiplier import multiplier
+from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources, row_parallelism
 from brainsmith.kernels.layer_norm import LayerNormKernel
@@ -98,6 +98,6 @@ def layer_norm_resources(arithmetic: IntegerLayerNorm, simd: int, bits: int) -> 
         lut=total + squares + (1 + adders) * centred + given + 2,
         ff=bits + centred + (centred + root + 1) + given,
     )
-    square = multiplier(bits, bits)
-    lane = lane + square + Resources(ff=0 if square.dsp else 2 * bits) + multiplier(centred, root)
+    square = Resources(lut=2 * bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
+    lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1))
     return serial + shared + lane.times(simd)

@@ -8,7 +8,8 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.layer_norm_rtl import LayerNormRTL
 from brainsmith.kernels.integer_layer_norm import output_bits_for
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.bench import Case, check_cores, lint, make_model, resources
+from tests.backends.rtl.close import close
 
 DOMAIN = "brainsmith.backends.rtl"
 
@@ -92,3 +93,11 @@ def test_what_it_refuses(attributes, reason):
     found = LayerNormRTL.supports(layer)
     assert (bool(found), found.reason) == (False, reason)
     assert LayerNormRTL.supports(instance(chosen))
+
+
+@pytest.mark.slow
+def test_resources_are_as_stated(tmp_path):
+    chosen = [case(32, 1), case(32, 4), case(8, 8, "UINT4", 4), case(24, 3, "INT6", 6), case(256, 1, "UINT8")]
+    for used, stated in resources(chosen, tmp_path).values():
+        for kind in ("lut", "ff", "bram18", "dsp"):
+            assert close(getattr(used.used, kind), getattr(stated, kind)), (kind, used.used, stated)
