@@ -115,7 +115,8 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
     assert rest == [
         "  steps before it: named",
         f"  last good model: {tmp_path}/out/failed/checkpoints/01_named.onnx",
-        "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`",
+        "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
+        "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`",
     ]
     assert tree(tmp_path / "out") == [
         ".build.json",
