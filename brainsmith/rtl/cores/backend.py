@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from abc import abstractmethod
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
+from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
 
@@ -34,6 +36,7 @@ class CoreBackend(RTLBackend):
         parts: Files beside it that the core needs too.
     """
 
+    onnx_node: Any
     core: ClassVar[str]
     parts: ClassVar[tuple[str, ...]] = ()
 
@@ -131,9 +134,30 @@ class CoreBackend(RTLBackend):
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Simulate the RTL if `exec_mode` is `rtlsim`, else compute as the kernel does."""
         if self.get_nodeattr("exec_mode") == "rtlsim":
-            RTLBackend.execute_node(self, context, graph)
+            self._simulate(context, graph)
         else:
             super(RTLBackend, self).execute_node(context, graph)
+
+    def _simulate(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
+        """Simulate one frame as FINN's nodes do, which would feed constants too.
+
+        Raises:
+            BuildError: A constant comes before a stream.
+        """
+        node, fed = self.onnx_node, self.fed_inputs()
+        if fed != tuple(range(len(fed))):
+            raise BuildError(
+                f"layer {node.name!r} cannot be executed with exec_mode 'rtlsim': its first input is a constant\n"
+                "  exchange its inputs, or simulate it as part of a stitched design"
+            )
+        self.onnx_node = copy.deepcopy(node)
+        del self.onnx_node.input[len(fed) :]
+        try:
+            RTLBackend.execute_node(self, context, graph)
+            cycles = self.get_nodeattr("cycles_rtlsim")
+        finally:
+            self.onnx_node = node
+        self.set_nodeattr("cycles_rtlsim", cycles)
 
     def lut_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated LUTs."""

@@ -101,6 +101,8 @@ def compile_sim_obj(
     library = find_library()
     files = list(dict.fromkeys(map(str, sources)))
     folders = {Path(file).parent for file in files if library.folder not in Path(file).parents}
+    if len(folders) > 1:  # a core of a plugin lies beside the plugin, and only its wrapper is generated
+        folders = {folder for folder in folders if (folder / f"{top}.v").is_file()} or folders
     if len(folders) != 1:
         raise SimulationError(
             f"{top}: the generated files must lie in one folder, not in {sorted(map(str, folders))}"
