@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from finn.custom_op.fpgadataflow.duplicatestreams import DuplicateStreams
 
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.cores.wrapper import CoreStream
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -32,6 +33,17 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
 
     core = "duplicate_streams_core"
 
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the values are integers, PE divides the channels, and the outputs are as many as stated."""
+        channels, pe = node.get_nodeattr("NumChannels"), node.get_nodeattr("PE")
+        if pe < 1 or channels % pe:
+            return unsupported(f"its PE is {pe}, which does not divide its channels {channels}")
+        given, stated = len(node.onnx_node.output), node.get_num_output_streams()
+        if given != stated:
+            return unsupported(f"it has {given} outputs, and its NumOutputStreams is {stated}")
+        return super().supports(node, part)
+
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the number of outputs and the width of a beat."""
         return {"COUNT": self.get_num_output_streams(), "BITS": self.get_instream_width()}
@@ -43,9 +55,9 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
         return CoreStream("in", ("in0_V",), bits, fed=True), CoreStream("out", ends, bits, fed=False)
 
     def core_resources(self) -> Resources:
-        """Return a flip-flop for each output, a LUT for its valid, one for its next state, and one for ready."""
+        """Return a flip-flop for each output, LUTs for its valid and its next state, and a tree for ready."""
         count = self.get_num_output_streams()
-        return Resources(lut=2 * count + -(-2 * count // 6), ff=count)
+        return Resources(lut=5 * count // 2 + (2 if count > 2 else 0), ff=count)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which divides the channels."""

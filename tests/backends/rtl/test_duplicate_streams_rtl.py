@@ -3,9 +3,12 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from onnx import helper
+from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.duplicate_streams_rtl import DuplicateStreamsRTL
-from tests.backends.rtl.bench import Case, check_cores, lint, resources
+from tests.backends.rtl.bench import Case, check_cores, lint, make_model, resources
+from tests.backends.rtl.close import close
 
 
 def case(channels, pe, outputs, kind="INT4", vectors=(1,)):
@@ -34,18 +37,52 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.lists(cases(), min_size=6, max_size=12), seed=st.integers(0, 1000))
 def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
     check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
 
 
-@pytest.mark.parametrize("parameters", [{"COUNT": 2, "BITS": 1}, {"COUNT": 4, "BITS": 33}])
+REFUSED = {
+    "input 0 is FLOAT32, and its core computes with integers": case(4, 2, 2, "FLOAT32"),
+    "its PE is 3, which does not divide its channels 4": case(4, 3, 2),
+    "it has 2 outputs, and its NumOutputStreams is 3": case(4, 2, 3),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refuses(reason):
+    refused = REFUSED[reason]
+    node = helper.make_node(
+        refused.op_type,
+        ["a"],
+        ["b", "c"],
+        domain=refused.domain,
+        backend="fpgadataflow",
+        **refused.attributes,
+    )
+    assert DuplicateStreamsRTL.supports(getCustomOp(node)).reason == reason
+
+
+def test_folding_divides_the_channels():
+    layer = getCustomOp(make_model([case(6, 1, 2)]).graph.node[0])
+    (one,) = layer.parallelism()
+    assert (one.attribute, one.values, one.window) == ("PE", (1, 2, 3, 6), "")
+    assert DuplicateStreamsRTL.supports(layer)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"COUNT": 1, "BITS": 1}, {"COUNT": 2, "BITS": 1}, {"COUNT": 4, "BITS": 33}], ids=str
+)
 def test_lint_is_silent(parameters):
     assert lint(DuplicateStreamsRTL, parameters) == ""
 
 
+MEASURED = [case(8, 4, 2), case(8, 1, 3), case(8, 2, 4, "INT32"), case(4, 1, 8), case(4, 1, 12)]
+
+
+@pytest.mark.slow
 def test_resources_are_as_stated(tmp_path):
-    for used, stated in resources([case(8, 4, 2), case(8, 2, 4, "INT32")], tmp_path).values():
-        print(used.used, stated)
-        assert used.used.lut <= 1.25 * stated.lut
+    for used, stated in resources(MEASURED, tmp_path).values():
+        for what in ("lut", "ff", "bram18", "dsp"):
+            assert close(getattr(used.used, what), getattr(stated, what)), (what, used.used, stated)
