@@ -35,6 +35,7 @@ STYLE = """
 _LETTERS, _SMALL_LETTERS = 34, 44
 _LABEL = 14
 _NUMBER = 6.8
+_LINES = (13, 26)
 
 
 def row_patterns() -> list[Markup]:
@@ -124,14 +125,25 @@ def _marks(beats: list[int], time: Timeline) -> list[Markup]:
     """Mark the frame's first and last beat, each with its cycle."""
     places = [time.at(cycle + 0.5) for cycle in beats]
     rooms = [_NUMBER * len(f"{cycle:,}") + 6 for cycle in beats]
+    lefts = _left_of_marks(places, rooms, time.width)
+    # A short stay at the picture's edge leaves no room for two numbers side by side.
+    both = time.shows(beats[0]) and time.shows(beats[1])
+    lines = (_LINES[0], _LINES[both and _overlap(places, rooms, lefts)])
     marks = []
-    for index, left in enumerate(_left_of_marks(places, rooms, time.width)):
+    for index, left in enumerate(lefts):
         x, cycle = places[index], beats[index]
         if time.shows(cycle):
             marks.append(tag("path", class_="edge", d=f"M{x:.1f} 3V{BASE + 2}"))
             place = {"x": x - 4 if left else x + 4, "text_anchor": "end" if left else "start"}
-            marks.append(tag("text", f"{cycle:,}", class_=f"mark {('first', 'last')[index]}", y=13, **place))
+            kind = f"mark {('first', 'last')[index]}"
+            marks.append(tag("text", f"{cycle:,}", class_=kind, y=lines[index], **place))
     return marks
+
+
+def _overlap(places: list[float], rooms: list[float], lefts: tuple[bool, bool]) -> bool:
+    """Tell whether two numbers would be written over each other."""
+    begins = [x - room if left else x for x, room, left in zip(places, rooms, lefts, strict=True)]
+    return begins[0] < begins[1] + rooms[1] and begins[1] < begins[0] + rooms[0]
 
 
 def _left_of_marks(places: list[float], rooms: list[float], width: float) -> tuple[bool, bool]:

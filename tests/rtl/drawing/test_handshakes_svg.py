@@ -83,6 +83,17 @@ def test_the_first_and_last_beat_are_marked_with_their_cycles():
     assert anchors == ["end", "start"]  # outside of marks that are too close
 
 
+def test_two_numbers_at_the_pictures_edge_stand_below_each_other():
+    found = frame(
+        link("late", "a.out0_V", "b.in0_V", [536, 538]), link("early", "b.out0_V", "m_axis_0", [1, 3])
+    )
+    for name, row in rows(drawn(found)).items():
+        heights = [t.get("y") for t in row.iter(f"{SVG}text") if "mark" in t.get("class")]
+        assert heights == ["13", "26"], name
+    heights = [t.get("y") for t in rows(drawn())["mid"].iter(f"{SVG}text") if "mark" in t.get("class")]
+    assert heights == ["13", "13"]
+
+
 def test_latency_interval_clock_and_legend_are_there():
     words = texts(drawn())
     for said in [
