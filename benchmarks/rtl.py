@@ -24,7 +24,7 @@ from brainsmith.rtl.package.contents import BENCH
 
 NETWORKS = ("mlp", "cnn", "residual")
 BLUEPRINTS = tuple(ROOT / "blueprints" / f"digits_{name}_rtl.yaml" for name in NETWORKS)
-LIMITS = {"mlp": 60, "cnn": 120}
+LIMITS = {"mlp": 60, "cnn": 120, "residual": 180}
 """Seconds for the first build to `simulated`."""
 SYNTHESIS_LIMITS = {"mlp": 60}
 """Seconds for the synthesis, of the networks that have a goal."""
