@@ -1,13 +1,65 @@
-"""When layers give and take values."""
+"""When and in which order layers give and take values."""
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _EARLY = ("FMPadding", "Pad1D")
 """FINN's kernels that may begin a frame before their first input beat."""
+
+_TAKE_WINDOWS = ("Pool_rtl", "VVAU_rtl")
+"""Layers that take the windows of `PE` channels at a time."""
+
+_SAME_ORDER = ("StreamingDataWidthConverter", "StreamingFIFO")
+"""Layers that give values in the order in which they take them."""
 
 
 def is_early(layer: Any) -> bool:
     """Tell whether a layer may give beats of a frame that is not fed; a plugin's says so itself (`early = True`)."""
     return layer.onnx_node.op_type.startswith(_EARLY) or bool(getattr(layer, "early", False))
+
+
+def check_windows(nodes: Mapping[str, Any]) -> None:
+    """Refuse layers that take windows in another order than the sliding window in front gives them.
+
+    A depthwise sliding window gives the windows of its first `SIMD` channels, then those of the next; any other gives
+    all channels of a position, then those of the next.
+
+    Args:
+        nodes: QONNX's instances of the layers, by their names.
+
+    Raises:
+        BuildError: All layers that do, and what to do.
+    """
+    makers = {tensor: layer for layer in nodes.values() for tensor in layer.onnx_node.output}
+    takers = [layer for layer in nodes.values() if layer.onnx_node.op_type in _TAKE_WINDOWS]
+    wrong = [text for text in (_other_order(layer, makers) for layer in takers) if text]
+    if wrong:
+        lines = "".join(f"\n  {line}" for line in wrong)
+        raise BuildError(
+            f"windows would be mixed up:{lines}\n  fold both layers alike, the sliding window with depthwise = 1"
+        )
+
+
+def _other_order(taker: Any, makers: Mapping[str, Any]) -> str:
+    """Say how a layer and the sliding window in front differ; empty if they do not, or if there is none."""
+    maker = makers.get(taker.onnx_node.input[0])
+    while maker is not None and maker.onnx_node.op_type.startswith(_SAME_ORDER):
+        maker = makers.get(maker.onnx_node.input[0])
+    if maker is None or not maker.onnx_node.op_type.startswith("ConvolutionInputGenerator"):
+        return ""
+    channels = maker.get_nodeattr("IFMChannels")
+    given = maker.get_nodeattr("SIMD") if maker.get_nodeattr("depthwise") else channels
+    wanted = taker.get_nodeattr("PE")
+    if given == wanted or prod(maker.get_nodeattr("ConvKernelDim")) == 1:
+        return ""
+    return (
+        f"{taker.onnx_node.name} takes windows of {wanted} channels at a time (PE), and {maker.onnx_node.name} gives "
+        f"those of {given}"
+    )

@@ -10,6 +10,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
 from brainsmith.plugin.registry import split_name
+from brainsmith.rtl.stitching.orders import check_windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +87,7 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
             f"pumpedCompute and pumpedMemory must be 0 in {', '.join(dict.fromkeys(pumped))}: a stitched design "
             "has no clock of twice the rate"
         )
+    check_windows(nodes)
 
 
 def dot_length(layer: Any) -> int:
