@@ -103,7 +103,8 @@ MEASURED = [
     case(10, 16, "INT8"),
     case(5, 8, "INT4", ram_style="distributed"),
     case(6, 3, "UINT4", ram_style="auto"),
-    case(12, 5, "INT6"),
+    case(11, 5, "INT6"),
+    case(12, 2, "INT8"),
 ]
 
 
