@@ -173,6 +173,7 @@ CASES: dict[str, KernelCases] = {
             "8 rows of 8 INT8, SIMD 1": nodes.softmax(8, 1, "INT8", 8),
             "8 rows of 32 INT8, SIMD 4": nodes.softmax(32, 4, "INT8", 8),
         },
+        {"out0_V": "0" * 19 + "11" + "0" * 11},
         cycles=36,
     ),
     "LayerNormRTL": KernelCases(
@@ -183,6 +184,7 @@ CASES: dict[str, KernelCases] = {
             "8 rows of 32 INT8, SIMD 1": nodes.layer_norm(32, 1, "INT8", "INT12", 8),
             "8 rows of 32 INT8, SIMD 4": nodes.layer_norm(32, 4, "INT8", "INT12", 8),
         },
+        {"out0_V": "0" * 20 + "11" + "0" * 11},
         cycles=48,
     ),
 }  # fmt: skip
