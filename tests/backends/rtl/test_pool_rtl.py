@@ -68,6 +68,9 @@ def test_cases_by_hand(tmp_path, simulations):
         case("AvgPool", 2, 1, (1, 1), kind="INT3"),
         case("QuantAvgPool", 4, 1, kind="UINT4"),
         case("QuantAvgPool", 4, 4, (3, 3), kind="INT6", batch=2),
+        case("QuantAvgPool", 2, 2, (3, 3), kind="BIPOLAR", given="INT5"),
+        case("QuantAvgPool", 2, 1, (3, 3), kind="TERNARY", given="INT4"),
+        case("QuantAvgPool", 2, 1, (3, 3), kind="BINARY", given="UINT2"),
     ]
     check_cores(chosen, tmp_path, simulations)
 
@@ -88,6 +91,7 @@ def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed)
         ("AccPool", "BIPOLAR", "INT4", (2, 2)),
         ("AvgPool", "INT4", "INT4", (1, 1)),
         ("QuantAvgPool", "INT4", "INT4", (3, 3)),
+        ("QuantAvgPool", "BIPOLAR", "INT5", (3, 3)),
     ],
 )
 def test_what_it_computes_is_supported(function, kind, given, kernel):
@@ -111,6 +115,7 @@ def test_what_it_computes_is_supported(function, kind, given, kernel):
             "AvgPool", "INT4", "INT4", (2, 2),
             "an AvgPool of 4 values gives fractions, and its core computes with integers",
         ),
+        ("QuantAvgPool", "BIPOLAR", "INT3", (3, 3), "its results are -5 to 4, which INT3 cannot hold"),
         ("AccPool", "UINT4", "UINT5", (2, 2), "its results are 0 to 60, which UINT5 cannot hold"),
         ("AccPool", "BIPOLAR", "UINT3", (2, 2), "its results are -4 to 4, which UINT3 cannot hold"),
         ("AccPool", "BIPOLAR", "BIPOLAR", (1, 1), "its results are -1 to 1, which BIPOLAR cannot hold"),
