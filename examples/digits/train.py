@@ -2,9 +2,9 @@
 
     python examples/digits/train.py [--output FOLDER]
 
-Writes mlp.onnx, cnn.onnx, residual.onnx, the held-out images in the MLP's and the CNNs' input layout, their
-labels and accuracy.json. Needs numpy, onnx and scikit-learn (which brings threadpoolctl); takes about a minute
-on one core. The same bytes come out on every machine.
+Writes mlp.onnx, cnn.onnx, residual.onnx, binary_mlp.onnx, the held-out images in the MLPs' and the CNNs' input
+layout, their labels and accuracy.json. Needs numpy, onnx and scikit-learn (which brings threadpoolctl); takes about
+a minute on one core. The same bytes come out on every machine.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+from binary_export import export_binary
+from binary_layers import BinaryDense, SignActivation
 from digits_data import Digits, load
 from pooling import GlobalSum, MaxPool
 from qonnx_export import export
@@ -25,6 +27,7 @@ from training import Schedule, train
 MLP_SCHEDULE = Schedule(epochs=300, seed=1, temperature=16.0, rate=0.06)
 CNN_SCHEDULE = Schedule(epochs=100, seed=1, temperature=32.0, rate=0.1)
 RESIDUAL_SCHEDULE = Schedule(epochs=60, seed=1, temperature=32.0, rate=0.1)
+BINARY_MLP_SCHEDULE = Schedule(epochs=100, seed=1, temperature=16.0, rate=0.01, move=0)
 
 
 def build_mlp(seed: int) -> Network:
@@ -91,6 +94,22 @@ def build_residual(seed: int) -> Network:
     )
 
 
+def build_binary_mlp(seed: int) -> Network:
+    """Make the MLP 64-256-128-10 of 1-bit weights and activations; it ends in an arg-max."""
+    random = np.random.RandomState(seed)
+    return Network(
+        "binary_mlp",
+        [
+            BinaryDense("fc1", 64, 256, random),
+            SignActivation("fc1", 256, shift=5),
+            BinaryDense("fc2", 256, 128, random),
+            SignActivation("fc2", 128, shift=4),
+            BinaryDense("fc3", 128, 10, random),
+        ],
+        labels=True,
+    )
+
+
 def measure(network: Network, digits: Digits) -> dict[str, float | int]:
     """Return the accuracies, and how many held-out images have two equal greatest logits."""
     logits = np.sort(network.forward(digits.test_x), axis=1)
@@ -123,16 +142,17 @@ def main() -> None:
     digits = load()
     accuracy = {}
     networks = (
-        (build_mlp, MLP_SCHEDULE),
-        (build_cnn, CNN_SCHEDULE),
-        (build_residual, RESIDUAL_SCHEDULE),
+        (build_mlp, MLP_SCHEDULE, export),
+        (build_cnn, CNN_SCHEDULE, export),
+        (build_residual, RESIDUAL_SCHEDULE, export),
+        (build_binary_mlp, BINARY_MLP_SCHEDULE, export_binary),
     )
-    for build, schedule in networks:
+    for build, schedule, write in networks:
         network = build(schedule.seed)
         with threadpool_limits(1):  # the matrices are too small for more, and waiting threads cost
             train(network, digits, schedule)
         accuracy[network.name] = measure(network, digits)
-        export(network, folder / f"{network.name}.onnx")
+        write(network, folder / f"{network.name}.onnx")
         print(f"{network.name}: {accuracy[network.name]}")
     write_test_set(digits, folder)
     (folder / "accuracy.json").write_text(json.dumps(accuracy, indent=2) + "\n", encoding="utf-8")

@@ -20,6 +20,8 @@ PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn"}
 OURS = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate")
 LEAST_ACCURACY = {"mlp": 0.95, "cnn": 0.97, "residual": 0.97}
 MODULES = (
+    "binary_export",
+    "binary_layers",
     "digits_data",
     "onnx_graph",
     "pooling",
@@ -297,6 +299,7 @@ def test_the_script_writes_the_committed_files_bit_for_bit(tmp_path):
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [
         "accuracy.json",
+        "binary_mlp.onnx",
         "cnn.onnx",
         "digits_cnn_x.npy",
         "digits_mlp_x.npy",
