@@ -1,7 +1,7 @@
-"""Draw the pictures of docs/rtl.md: `python docs/pictures/draw.py [BUILD]`.
+"""Draw the pictures of docs/rtl.md and of the digits examples: `python docs/pictures/draw.py [BUILD...]`.
 
-The flow is drawn from what is said here. With the folder of a build, its block diagram and the handshakes of one of its
-frames are drawn too; the shipped ones are those of blueprints/digits_mlp_rtl.yaml.
+The flow is drawn from what is said here. With folders of builds, their block diagrams are drawn too, and of the MLP the
+handshakes of a frame; the shipped ones are those of blueprints/digits_mlp_rtl.yaml and digits_residual_rtl.yaml.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from brainsmith.rtl.drawing.wave import draw_wave
 
 HERE = Path(__file__).parent
 FRAME = 3
+TITLES = {"mlp": "The digits MLP as a circuit", "residual": "The residual digits CNN as a circuit"}
 COLUMN, BOX, LEFT = 184, 164, 24
 TOOLS, STEPS, FILES, OUTPUTS = 128, 170, 296, 440
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace'
@@ -188,14 +189,14 @@ def write(name: str, content: str) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Draw the flow, and a build's circuit and one of its frames if its folder is given."""
+    """Draw the flow, and the circuits of the builds whose folders are given."""
     write("rtl_flow.svg", flow())
-    if words:
-        build = Path(words[0])
+    for build in map(Path, words):
         report = json.loads((build / "report.json").read_text("utf-8"))
-        plan = read_plan(report["rtl"]["design"])
-        write("digits_mlp_blocks.svg", standing_alone(block_diagram(plan, "The digits MLP as a circuit")))
-        write("digits_mlp_wave.svg", draw_wave(build, FRAME).svg)
+        name, plan = report["model"]["name"], read_plan(report["rtl"]["design"])
+        write(f"digits_{name}_blocks.svg", standing_alone(block_diagram(plan, TITLES[name])))
+        if name == "mlp":
+            write("digits_mlp_wave.svg", draw_wave(build, FRAME).svg)
 
 
 if __name__ == "__main__":
