@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from brainsmith.plugin.manager import get_plugin_manager
-from tests.test_docs import ROOT, blocks, run
+from tests.test_docs import LINK, ROOT, blocks, run
 
 PAGES = ROOT / "docs" / "kernels"
 ROW = re.compile(r"^\| `(.*?)` \| \[(\w+)\]\((\w+\.md)\) \| `(\w+)` \| (?:`(\w+)`)? ?\|", re.MULTILINE)
@@ -91,6 +91,16 @@ def test_every_page_shows_its_picture(scripts):
         if f"(../pictures/kernels/{shown.core}.svg)" not in pages[name].read_text()
     ]
     assert missing == []
+
+
+def test_links_of_the_pages_lead_somewhere():
+    dead = [
+        f"{page.name}: {link}"
+        for page in sorted(PAGES.glob("*.md"))
+        for link in LINK.findall(page.read_text())
+        if "://" not in link and not (PAGES / link).exists()
+    ]
+    assert dead == []
 
 
 @pytest.mark.slow
