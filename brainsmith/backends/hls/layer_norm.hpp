@@ -103,8 +103,9 @@ void layer_norm_scale(
 template <class P, int IN, int OUT>
 void layer_norm(hls::stream<ap_uint<IN>> &in, hls::stream<ap_uint<OUT>> &out) {
 #pragma HLS DATAFLOW
+    const int depth = P::kept_beats;
     hls::stream<ap_uint<IN>> kept("kept");
-#pragma HLS STREAM variable=kept depth=P::kept_beats
+#pragma HLS STREAM variable=kept depth=depth
     hls::stream<RowSums<P>> sums("sums");
     hls::stream<RowRoot<P>> roots("roots");
     layer_norm_sums<P>(in, kept, sums);

@@ -109,10 +109,11 @@ void softmax_scale(
 template <class P, int IN, int OUT>
 void softmax(hls::stream<ap_uint<IN>> &in, hls::stream<ap_uint<OUT>> &out) {
 #pragma HLS DATAFLOW
+    const int depth = P::kept_beats;
     hls::stream<ap_uint<IN>> kept("kept");
-#pragma HLS STREAM variable=kept depth=P::kept_beats
+#pragma HLS STREAM variable=kept depth=depth
     hls::stream<ap_uint<P::power_bits * P::simd>> powers("powers");
-#pragma HLS STREAM variable=powers depth=P::kept_beats
+#pragma HLS STREAM variable=powers depth=depth
     hls::stream<typename P::input::value> greatest("greatest");
     hls::stream<ap_uint<P::sum_bits>> sums("sums");
     hls::stream<ap_uint<P::reciprocal_bits>> reciprocals("reciprocals");
