@@ -20,11 +20,13 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
         clock_ns: Clock period, for the frames per second of FINN's cycles.
 
     Returns:
-        The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes), and
+        The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes, and choice: which
+        plugin and why, where the step specialize chose it), and
         `TOTALS` with the names of the layers whose LUTs FINN has no model of (`lut_not_modelled`): it says 0
         for them, the layers here say None. No layers and None if no step made estimates.
     """
     layers, estimate = _read_either(folder, clock_ns)
+    _add_choices(layers, folder)
     if estimate is not None:
         unknown = [layer for layer in layers if not layer.get("lut")]
         estimate["lut_not_modelled"] = [layer["name"] for layer in unknown]
@@ -64,6 +66,17 @@ def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], d
         "fps": 1e9 / (interval * clock_ns) if interval else None,
         **{name: sum(layer[name] for layer in layers) for name in ("lut", "bram18", "dsp")},
     }
+
+
+def _add_choices(layers: list[dict[str, Any]], folder: Path) -> None:
+    """Say of each layer which plugin it is and why, as the step specialize noted it (`choice`)."""
+    chosen = _read(folder / "report" / "backends.json") or {}
+    known = {choice["layer"]: choice for choice in chosen.get("layers", [])}
+    for layer in layers:
+        choice = known.get(layer["name"])
+        if choice is not None:
+            refused = "".join(f"; not {one['backend']}: {one['reason']}" for one in choice["refused"])
+            layer["choice"] = f"{choice['backend']} ({choice['reason']}{refused})"
 
 
 def _finn_layer(name: str, cycles: int, resources: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.operators import op_type_of
 from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
 
 TYPE_CHECKING = False
@@ -125,6 +126,8 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     else:
         yield "kernel", info.kernel or ""
     yield "backend type", info.backend_type or ""
+    domain = info.extra.get("domain", "")
+    yield "node", f"{op_type_of(info)} of {domain}" if domain else ""
     yield "import as", _usage(info)
     yield "object", info.reference
     yield "origin", info.origin
@@ -136,7 +139,8 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     yield "device types", ", ".join(info.device_types)
     yield "tags", ", ".join(info.tags)
     for name, value in info.extra.items():
-        yield name.replace("_", " "), str(value)
+        if name not in ("domain", "op_type"):
+            yield name.replace("_", " "), str(value)
 
 
 def _inferring(kernel: PluginInfo, registry: Registry) -> Iterable[PluginInfo]:

@@ -78,6 +78,7 @@ class Layer:
     dsp: float | None
     uram: float | None
     attributes: Fields
+    choice: str = ""
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,7 @@ def _layer(index: int, layer: Fields) -> Layer:
         number(layer.get("dsp")),
         number(layer.get("uram")),
         fields(layer.get("attributes")),
+        first_text(layer, "choice"),
     )
 
 

@@ -110,13 +110,20 @@ def _row(layer: Layer, top: bool, place: str | None) -> Markup:
         cell(layer.index + 1),
         tag("th", name, tag("span", "bottleneck", class_="tag") if top else None, scope="row"),
         tag("td", layer.op_type or figures.ABSENT),
-        tag("td", layer.backend or figures.ABSENT),
+        tag("td", layer.backend or figures.ABSENT, _why(layer)),
         [cell(text(layer.attributes.get(key)) or figures.ABSENT) for key in ("PE", "SIMD")],
         [cell(figures.count(value), value) for value in measures(layer).values()],
         tag("td", _others(layer), class_="fine"),
         id=f"layer-{layer.index}",
         class_="top" if top else None,
     )
+
+
+def _why(layer: Layer) -> Markup | None:
+    """Say which plugin the backend is and why, where that is known."""
+    if not layer.choice:
+        return None
+    return tag("details", tag("summary", "why"), tag("p", layer.choice, class_="fine"))
 
 
 def _others(layer: Layer) -> Markup | str:

@@ -17,6 +17,14 @@ def test_our_estimates(tmp_path):
     assert lower_bound_warning(layers) is None
 
 
+def test_layers_say_which_backend_they_have_and_why(tmp_path):
+    refused = [{"backend": "a:ARTL", "reason": "it is small"}]
+    choice = {"layer": "a", "backend": "b:BRTL", "reason": "choice 2 of 2, listed for A", "refused": refused}
+    write(tmp_path, estimates={"layers": [{"name": "a", "lut": 4}]}, backends={"layers": [choice]})
+    layers, _ = read_estimates(tmp_path, 5.0)
+    assert layers[0]["choice"] == "b:BRTL (choice 2 of 2, listed for A; not a:ARTL: it is small)"
+
+
 def test_finns_reports(tmp_path):
     write(
         tmp_path,

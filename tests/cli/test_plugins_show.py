@@ -58,7 +58,13 @@ def test_a_plugin_of_the_project(project, capsys):
 
 def test_a_kernel_shows_its_backends_and_a_backend_its_kernel(capsys):
     assert main(["plugins", "show", "finn:MVAU"]) == 0
-    assert "\n  backends    finn:MVAU_hls (hls), finn:MVAU_rtl (rtl)\n" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "finn:MVAU_hls (hls), finn:MVAU_rtl (rtl)\n" in shown
+    assert "\n  node        MVAU of finn.custom_op.fpgadataflow\n" in shown
+    assert main(["plugins", "show", "DuplicateStreamsRTL"]) == 0
+    shown = capsys.readouterr().out
+    assert "\n  kernel        finn:DuplicateStreams\n" in shown
+    assert "\n  node          DuplicateStreams_rtl of finn.custom_op.fpgadataflow.rtl\n" in shown
     assert main(["plugins", "show", "LayerNormHLS"]) == 0
     shown = capsys.readouterr().out
     assert "\n  kernel        LayerNorm\n" in shown

@@ -65,6 +65,12 @@ def test_everything_in_the_report_is_on_the_page(report):
         assert words in text
 
 
+def test_a_layer_says_why_it_has_its_backend(report):
+    report = copy.deepcopy(report)
+    report["layers"][0]["choice"] = "brainsmith:PoolRTL (choice 1 of 2, listed for Pool)"
+    assert "brainsmith:PoolRTL (choice 1 of 2, listed for Pool)" in whole(report).text
+
+
 def test_every_node_and_edge_is_drawn_and_titled(report):
     parsed = whole(report)
     nodes = [a for a in parsed.all("g") if a.get("class", "").startswith("node ")]
