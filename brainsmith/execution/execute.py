@@ -58,6 +58,7 @@ class Executor:
         self.constants: dict[str, Stack] = _constants(model)
         self.inputs = tuple(value.name for value in graph.input if value.name not in self.constants)
         self.outputs = tuple(value.name for value in graph.output)
+        self._whole = _inputs_of_integers(graph)
         self._nodes = list(graph.node)
         self._runners: list[Any] = [None] * len(self._nodes)
         self._datatypes: dict[str, Any] = {}
@@ -92,7 +93,10 @@ class Executor:
 
     def _run(self, feed: Mapping[str, Stack], keep: frozenset[str] | None) -> dict[str, Stack]:
         wanted = None if keep is None else keep | frozenset(self.outputs)
-        values: dict[str, Stack] = {name: self._rounded(name, feed[name]) for name in self.inputs}
+        values: dict[str, Stack] = {
+            name: self._rounded(name, feed[name]).astype(self._whole.get(name, feed[name].dtype), copy=False)
+            for name in self.inputs
+        }
         for at, node in enumerate(self._nodes):
             for name, stack in self._run_node(at, values).items():
                 values[name] = self._rounded(name, stack)
@@ -168,6 +172,18 @@ class _PartitionRunner:
 
     def once(self, varying: dict[str, Stack]) -> dict[str, Stack]:
         raise BuildError("a dataflow partition without inputs")
+
+
+def _inputs_of_integers(graph: Any) -> dict[str, Any]:
+    """Return the numpy type of each input that ONNX declares as one of integers: indices of a Gather, for one.
+
+    Samples are kept as floats, which are whole there.
+    """
+    from onnx import helper
+
+    kinds = {value.name: value.type.tensor_type.elem_type for value in graph.input}
+    types = {name: helper.tensor_dtype_to_np_dtype(kind) for name, kind in kinds.items() if kind}
+    return {name: kind for name, kind in types.items() if kind.kind in "iu"}
 
 
 def _runnable_copy(model: ModelWrapper) -> ModelWrapper:

@@ -165,9 +165,8 @@ def frames(model, count=8):
 
 
 def results(model, stack):
-    kind = np.int64 if model.graph.input[0].type.tensor_type.elem_type == TensorProto.INT64 else np.float32
     executor = Executor(model)
-    return executor.run({executor.inputs[0]: stack.astype(kind)})[executor.outputs[0]]
+    return executor.run({executor.inputs[0]: stack})[executor.outputs[0]]
 
 
 def build(model, config, names):
@@ -200,7 +199,7 @@ def images_to_classes():
     long = graph.convolution(2, 4, 4).positive(4, 8.0).convolution(3, 4, 4, size=1).levels(4, 2.0).tail
     graph.tail = long
     enlarged(graph.node("Add", fork).positive(4, 4.0)).convolution(5, 4, 4, size=1).positive(4, 4.0)
-    return graph.node("GlobalAveragePool").flat().product(6, 4, 5).largest().of_integers(1, 1)
+    return graph.node("GlobalAveragePool").flat().product(12, 4, 5).largest().of_integers(1, 1)
 
 
 def tokens_to_sums():
