@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.plugin.info import BACKEND_TYPES
+from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.parallelism import fold_as_stated, is_layer, states_parallelism
-from brainsmith.steps.specialize import choose_backends, chosen_before
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper

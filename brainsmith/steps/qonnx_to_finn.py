@@ -37,14 +37,14 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
-    from brainsmith.transforms.fit_threshold_layouts import FitThresholdLayouts
+    from brainsmith.plugins import transforms as tfm
 
     if any(node.op_type in ("Quant", "BipolarQuant", "BinaryQuant", "Trunc") for node in model.graph.node):
         widest = getattr(cfg, "max_multithreshold_bit_width", MOST_THRESHOLD_BITS)
         if not model.check_all_tensor_shapes_specified():
             model = model.transform(InferShapes())
         model = model.transform(ConvertQONNXtoFINN(default_filter_function_generator(widest)))
-        model = model.transform(FitThresholdLayouts())
+        model = model.transform(tfm.FitThresholdLayouts())
     tidy = (
         InferShapes(),
         FoldConstants(),

@@ -50,8 +50,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
     from qonnx.transformation.remove import RemoveIdentityOps
 
-    from brainsmith.transforms.absorb_positions_into_thresholds import AbsorbPositionsIntoThresholds
-    from brainsmith.transforms.means_to_sums import MeansToSums
+    from brainsmith.plugins import transforms as tfm
 
     lowering = (
         LowerConvsToMatMul(),
@@ -71,7 +70,11 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     )
     has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
     model = pools_behind_thresholds(spatial_means_to_pools(model))
-    for transform in (AbsorbScalarBiasIntoMultiThreshold(), AbsorbPositionsIntoThresholds(), MeansToSums()):
+    for transform in (
+        AbsorbScalarBiasIntoMultiThreshold(),
+        tfm.AbsorbPositionsIntoThresholds(),
+        tfm.MeansToSums(),
+    ):
         model = model.transform(transform)
     branched = forks(model)
     model = scales_past_forks(model) if branched else model

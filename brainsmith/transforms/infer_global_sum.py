@@ -11,7 +11,7 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, is_standard
-from brainsmith.transforms.means_to_sums import reduced_axes
+from brainsmith.transforms.reductions import reduced_axes
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -10,13 +10,11 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, opset, value_of_one
+from brainsmith.transforms.reductions import AXES_AS_INPUT, reduced_axes
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
-
-AXES_AS_INPUT = {"ReduceMean": 18, "ReduceSum": 13}
-"""From this opset on the axes are an input and no attribute."""
 
 
 @transform(
@@ -49,18 +47,6 @@ class MeansToSums(Transformation):
         while any(_move(view, node) for node in list(model.graph.node) if node.op_type == "ReduceSum"):
             moved += 1
         return model, any(means) or moved > 0
-
-
-def reduced_axes(view: GraphView, node: NodeProto) -> tuple[int, ...] | None:
-    """Return which axes a reduction takes together, counted from 0; None where that is not known."""
-    shape = view.static_shape(node.input[0], TensorProto.FLOAT)
-    if opset(view.model) < AXES_AS_INPUT[node.op_type]:
-        axes = attribute(node, "axes")
-    else:
-        axes = view.constant(node.input[1]) if len(node.input) > 1 else None
-    if shape is None or axes is None:
-        return None
-    return tuple(sorted(int(axis) % len(shape) for axis in axes))
 
 
 def _to_sum(view: GraphView, node: NodeProto) -> bool:

@@ -1,0 +1,27 @@
+"""Which axes ReduceMean and ReduceSum take together, in any opset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import TensorProto
+
+from brainsmith.transforms.graph_view import GraphView, attribute, opset
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+AXES_AS_INPUT = {"ReduceMean": 18, "ReduceSum": 13}
+"""From this opset on the axes are an input and no attribute."""
+
+
+def reduced_axes(view: GraphView, node: NodeProto) -> tuple[int, ...] | None:
+    """Return which axes a reduction takes together, counted from 0; None where that is not known."""
+    shape = view.static_shape(node.input[0], TensorProto.FLOAT)
+    if opset(view.model) < AXES_AS_INPUT[node.op_type]:
+        axes = attribute(node, "axes")
+    else:
+        axes = view.constant(node.input[1]) if len(node.input) > 1 else None
+    if shape is None or axes is None:
+        return None
+    return tuple(sorted(int(axis) % len(shape) for axis in axes))
