@@ -5,8 +5,11 @@ import pytest
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
+from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugin.registry import Registry
 from brainsmith.plugins import steps
-from tests.steps.conftest import Graph, digits_model, integers, op_types
+from brainsmith.transforms.specialize_kernels import SpecializeKernels
+from tests.steps.conftest import PART, Graph, digits_model, integers, op_types
 from tests.steps.test_hardware_inference import streamlined
 
 REFUSED = (
@@ -60,6 +63,26 @@ def test_a_backend_that_is_not_allowed_is_an_error(config):
     assert "    not listed: finn:MVAU_hls (hls)" in lines
 
 
+@pytest.mark.parametrize("name", ["mlp", "cnn"])
+@pytest.mark.parametrize("style", ["rtl", "hls"])
+def test_of_finns_backends_it_chooses_what_finn_does(name, style, config):
+    from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
+
+    finns = Registry()
+    for info in get_plugin_manager().all_records()[0].records(framework="finn"):
+        finns.register(info)
+    model = hardware(digits_model(name), config)
+    chosen = SpecializeKernels(PART, {"*": (style, "rtl" if style == "hls" else "hls")}, finns)
+    ours = model.transform(chosen)
+    for node in model.graph.node:
+        if node.domain == "finn.custom_op.fpgadataflow":
+            getCustomOp(node).set_nodeattr("preferred_impl_style", style)
+    assert ours.graph.node == model.transform(SpecializeLayers(PART)).graph.node
+    assert [choice.layer for choice in chosen.choices] == [
+        node.name for node in ours.graph.node if node.domain.startswith("finn.custom_op.fpgadataflow.")
+    ]
+
+
 def own_kernel(config):
     graph = Graph(1, 4, 4).quant(4)
     one = graph.tail
@@ -67,21 +90,11 @@ def own_kernel(config):
     return hardware(graph.node("MatMul", one).model(1, 4, 4), config)
 
 
-def test_a_kernel_of_another_framework_gets_its_backend(config):
-    config.kernel_preferences = {"MatMul": ("hls",)}
+@pytest.mark.parametrize(("style", "backend"), [("hls", "MatMulHLS"), ("rtl", "MatMulRTL")])
+def test_a_kernel_of_another_framework_gets_its_backend(style, backend, config):
+    config.kernel_preferences = {"MatMul": (style,)}
     model = steps.specialize(own_kernel(config), config)
-    assert ("brainsmith.backends.hls", "MatMulHLS") in {(n.domain, n.op_type) for n in model.graph.node}
-
-
-def test_a_kernel_without_the_wanted_backend_is_an_error(config):
-    config.kernel_preferences = {"MatMul": ("rtl",)}
-    model = own_kernel(config)
-    name = model.get_nodes_by_op_type("MatMulKernel")[0].name
-    with pytest.raises(BuildError) as caught:
-        steps.specialize(model, config)
-    assert f"\n  {name} (brainsmith:MatMul), listed for MatMul:\n    it has no such backend\n" in str(
-        caught.value
-    )
+    assert (f"brainsmith.backends.{style}", backend) in {(n.domain, n.op_type) for n in model.graph.node}
 
 
 def test_the_report_says_which_backend_and_why(config, capsys):
