@@ -79,7 +79,7 @@ def test_integers_in_integers_out():
         DataType["INT12"],
     )
     assert (kernel.get_instream_width(), kernel.get_outstream_width()) == (4, 12)
-    assert kernel.get_exp_cycles() == 7 * max(16, kernel.arithmetic().root_bits + 3)
+    assert (kernel.arithmetic().root_bits, kernel.get_exp_cycles()) == (17, 7 * (17 + 4))
 
 
 def test_streams_and_cycles():
