@@ -6,6 +6,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.plugins import steps
 from brainsmith.steps.fold import _avoid_whole_rows
 from tests.steps.conftest import Graph, digits_model, integers
+from tests.steps.test_networks import max_pool_and_arg_max
 from tests.steps.test_specialize import hardware, own_kernel
 from tests.transforms.test_specialize_kernels import forks
 
@@ -104,3 +105,16 @@ def test_if_one_layer_cannot_be_as_fast_the_others_are_as_slow(config, caplog):
     assert said in caplog.messages
     assert folding(model, "MVAU_rtl") == [(1, 8)]
     assert getCustomOp(model.graph.node[0]).get_nodeattr("PE") == 8
+
+
+@pytest.mark.parametrize("frames", [200_000, 800_000, 1_600_000])
+def test_a_pool_and_the_window_in_front_are_equally_wide_and_both_fast_enough(frames, config):
+    config.target_fps = frames
+    before = specialized(max_pool_and_arg_max(), config)
+    model = steps.fold(before, config)
+    (pool,) = model.get_nodes_by_op_type("Pool_rtl")
+    layer, window = getCustomOp(pool), getCustomOp(model.find_producer(pool.input[0]))
+    assert window.get_nodeattr("depthwise") == 1
+    assert layer.get_nodeattr("PE") == window.get_nodeattr("SIMD")
+    assert max(layer.get_exp_cycles(), window.get_exp_cycles()) <= 1e9 / config.synth_clk_period_ns / frames
+    assert {node.domain for node in before.graph.node} == {node.domain for node in model.graph.node}
