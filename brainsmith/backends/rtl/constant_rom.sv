@@ -4,9 +4,9 @@
 // The read is registered whatever the style, so that block RAM and LUTs behave alike. For a table of LUTs Vivado
 // reads rom_style, and Yosys ram_style, which knows no ROM of LUTs but by that name.
 module constant_rom #(
-    int unsigned BITS = 8,    // of a word
-    int unsigned DEPTH = 16,  // words
-    parameter    FILE = "",   // their content, one hexadecimal number a line
+    int unsigned BITS = 8,               // of a word
+    int unsigned DEPTH = 16,             // words
+    parameter    FILE = "",              // their content, one hexadecimal number a line
     parameter    STYLE = "distributed",  // or "block"
 
     localparam int unsigned ADDRESS_BITS = DEPTH > 1 ? $clog2(DEPTH) : 1

@@ -42,7 +42,8 @@ module streaming_concat_core #(
         for (genvar lane = 0; lane < SIMD; lane++) begin : gen_lanes
             logic [WIDTH-1:0] value;
             assign value = in_data[begins(i) + lane * WIDTH +: WIDTH];
-            assign widened[i][lane*OUT_BITS +: OUT_BITS] = OUT_BITS'(signed'({SIGNED[i] & value[WIDTH-1], value}));
+            assign widened[i][lane*OUT_BITS +: OUT_BITS] =
+                OUT_BITS'(signed'({SIGNED[i] & value[WIDTH-1], value}));
         end
     end
 
