@@ -82,8 +82,8 @@ def test_tfc_becomes_a_circuit(tmp_path):
 @pytest.mark.slow
 def test_a_narrow_cnv_becomes_a_circuit(tmp_path):
     blueprint = tmp_path / "cnv.yaml"
-    blueprint.write_text(CNV_BLUEPRINT.format(fps=100_000, output="simulated", circuit=CIRCUIT))
-    model = cnv(tmp_path / "cnv.onnx", channels=(4, 4, 8), dense=(8, 8))
+    blueprint.write_text(CNV_BLUEPRINT.format(fps=60_000, output="simulated", circuit=CIRCUIT))
+    model = cnv(tmp_path / "cnv.onnx", channels=(4, 8, 8), dense=(16, 16))
     result = build(model, blueprint, tmp_path / "out", verify_inputs=pixels(3, 3, 32, 32))
     found = kinds(result)
     assert [found.count(name) for name in ("BinaryMVAU", "Pool", "LabelSelect")] == [9, 2, 1]
