@@ -74,4 +74,5 @@ def test_a_real_super_resolution_network_becomes_hardware(config):
     on_host = [node.op_type for node in model.graph.node if not node.domain.startswith("finn.")]
     assert set(on_host) <= {"Transpose", "Mul"}
     assert op_types(model).count("MVAU_rtl") == 4
-    assert "UpsampleNearestNeighbour_hls" in op_types(model)
+    assert "UpsampleNearestNeighbour_rtl" in op_types(model)
+    assert not [node for node in op_types(model) if node.endswith("_hls")]
