@@ -14,11 +14,12 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernel_cases import CASES, PART
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.rtl.cores.checking import layer_intervals
 from brainsmith.rtl.cores.trial import RTL, golden_tensors, make_design
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def measure(name: str) -> list[Measured]:
         golden = golden_tensors(model, list(cases.values()), FRAMES, seed=0)
         checks = {check.layer: check for check in verify_layers(design, golden)}
         used = {layer.name: layer.used for layer in synthesise_layers(design, PART)}
-        measured = intervals(design, golden)
+        measured = layer_intervals(design, golden)
     found = []
     for node, (case, what) in zip(model.graph.node, [(v, k) for k, v in cases.items()], strict=True):
         layer, check = getCustomOp(node), checks[node.name]
@@ -117,24 +118,6 @@ def measure(name: str) -> list[Measured]:
                 finn_estimate(case),
             )
         )
-    return found
-
-
-def intervals(design: Any, golden: Any) -> dict[str, float]:
-    """Return the cycles from frame to frame of each layer alone, which nothing holds back."""
-    from brainsmith.rtl.simulation.build import build_simulator
-    from brainsmith.rtl.stitching.top_module import plan_design
-    from brainsmith.rtl.verification.frames import design_beats
-    from brainsmith.rtl.verification.layers import take_apart
-
-    apart = take_apart(design)
-    frames, words, counts = design_beats(apart, golden)
-    result = build_simulator(plan_design(apart), quick=True).run(words, counts, judge=False)
-    found: dict[str, float] = {}
-    for link in apart.links:
-        if link.source.layer and link.layout is not None:
-            spans = result.streams[link.target.stream].frames(frames)
-            found[link.source.layer] = (spans[-1][1] - spans[1][1]) / (frames - 2)
     return found
 
 

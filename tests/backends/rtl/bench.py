@@ -9,13 +9,11 @@ import subprocess
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.rtl.cores import trial
+from brainsmith.rtl.cores.checking import layer_intervals
 from brainsmith.rtl.cores.trial import RTL, Case, golden_tensors, make_model, random_values
-from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.toolchain import find_toolchain
-from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.synthesis.synthesise import synthesise_layers
-from brainsmith.rtl.verification.frames import design_beats
-from brainsmith.rtl.verification.layers import take_apart, verify_layers
+from brainsmith.rtl.verification.layers import verify_layers
 
 __all__ = [
     "RTL",
@@ -44,20 +42,7 @@ def check_cores(cases, folder, cache, count=4, seed=0):
     checks = verify_layers(design, golden, seed=seed + 1, cache=cache)
     assert [str(check) for check in checks if not check.right] == []
     assert len(checks) == len(cases)
-    assert intervals(design, golden, cache) == {layer.name: layer.cycles for layer in design.layers}
-
-
-def intervals(design, golden, cache):
-    """Return the cycles from frame to frame of each layer alone, which nothing holds back."""
-    apart = take_apart(design)
-    frames, words, counts = design_beats(apart, golden)
-    result = build_simulator(plan_design(apart), cache=cache, quick=True).run(words, counts, judge=False)
-    found = {}
-    for link in apart.links:
-        if link.source.layer in {layer.name for layer in design.layers} and link.layout is not None:
-            spans = result.streams[link.target.stream].frames(frames)
-            found[link.source.layer] = (spans[-1][1] - spans[1][1]) / (frames - 2)
-    return found
+    assert layer_intervals(design, golden, cache) == {layer.name: layer.cycles for layer in design.layers}
 
 
 def lint(backend, parameters):
