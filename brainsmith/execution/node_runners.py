@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.kernels.quantised_average import FUNCTION, quantised_average
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -24,6 +25,8 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
     opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
     if is_custom_op(node.domain, node.op_type) or _load_operation(node):
         runner = WindowRunner if node.op_type in _WINDOWS else CustomRunner
+        if node.op_type == "Pool" and _text_attribute(node, "Function") == FUNCTION:
+            runner = AverageRunner
         return runner(model, node, constants, opset)
     if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
         return SubgraphRunner(model, node, constants, opset)
@@ -175,8 +178,20 @@ class WindowRunner(CustomRunner):
         return {self.outputs[0]: padded[:, self._source]}
 
 
+class AverageRunner(CustomRunner):
+    """FINN's Pool as a quantised mean: its own Python model shifts by another number of bits than its hardware."""
+
+    def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
+        channels, shift = _attribute(self.node, "Channels"), _attribute(self.node, "Size")
+        return {self.outputs[0]: quantised_average(inputs[self.node.input[0]], channels, shift)}
+
+
 def _attribute(node: Any, name: str) -> int:
     return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), 0)
+
+
+def _text_attribute(node: Any, name: str) -> str:
+    return next((attribute.s.decode() for attribute in node.attribute if attribute.name == name), "")
 
 
 class StandardRunner(NodeRunner):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.pool import Pool
 from qonnx.core.datatype import DataType
 
+from brainsmith.kernels.quantised_average import quantised_average
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
@@ -97,15 +98,20 @@ class PoolRTL(CoreBackend, Pool):
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Pool windows as FINN's sliding window gives them: those of the first `PE` channels, then of the next."""
-        name, channels, lanes = (
-            self.onnx_node.input[0],
-            self.get_nodeattr("Channels"),
-            self.get_nodeattr("PE"),
-        )
+        name, out = self.onnx_node.input[0], self.onnx_node.output[0]
+        channels, lanes = self.get_nodeattr("Channels"), self.get_nodeattr("PE")
         given = context[name]
-        if self.get_nodeattr("exec_mode") != "rtlsim":
-            windows = given.reshape(-1, channels // lanes, _window(self), lanes).swapaxes(1, 2)
-            context[name] = windows.reshape(given.shape)
+        if self.get_nodeattr("exec_mode") == "rtlsim":
+            super().execute_node(context, graph)
+            return
+        windows = given.reshape(-1, channels // lanes, _window(self), lanes).swapaxes(1, 2)
+        windows = windows.reshape(given.shape)
+        if (
+            self.get_nodeattr("Function") == "QuantAvgPool"
+        ):  # FINN's Python model is not what its hardware computes
+            context[out] = quantised_average(windows, channels, _shift(self))
+            return
+        context[name] = windows
         super().execute_node(context, graph)
         context[name] = given
 
@@ -133,8 +139,5 @@ def _window(node: Any) -> int:
 
 
 def _shift(node: Any) -> int:
-    """Return by how many bits a sum is shifted right, as the kernel's Python model works it out."""
-    if node.get_nodeattr("Function") != "QuantAvgPool":
-        return 0
-    greatest = _window(node) * (2 ** node.get_input_datatype().bitwidth() - 1)
-    return int(max(greatest.bit_length() - node.get_output_datatype().bitwidth(), 0))
+    """Return by how many bits a sum is shifted right: `Size`, where FINN notes it, whatever the datatypes are now."""
+    return int(node.get_nodeattr("Size")) if node.get_nodeattr("Function") == "QuantAvgPool" else 0

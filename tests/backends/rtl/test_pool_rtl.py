@@ -1,22 +1,29 @@
 """PoolRTL against FINN's Pool."""
 
+import numpy as np
 import pytest
+from finn.transformation.fpgadataflow.convert_to_hw.pool import InferPool
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 from qonnx.core.datatype import DataType
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.core.onnx_exec import execute_onnx
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.pool_rtl import PoolRTL
+from brainsmith.execution.execute import Executor
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import RTL, Case, check_cores, lint
+from brainsmith.steps.bit_widths import minimise_bit_widths
+from tests.backends.rtl.bench import RTL, Case, check_cores, lint, make_model, random_values
 from tests.backends.rtl.stated import assert_as_stated
 
 
-def case(function, channels, pe, kernel=(2, 2), kind="INT4", given=None, size=(2, 3), batch=1):
+def case(function, channels, pe, kernel=(2, 2), kind="INT4", given=None, size=(2, 3), batch=1, shift=2):
     attributes = {
         "Function": function, "Channels": channels, "PE": pe, "KernelSize": list(kernel), "OutImgDims": list(size),
         "InputDataType": kind, "OutputDataType": given or kind, "BatchSize": batch,
+        "Size": shift if function == "QuantAvgPool" else 0,
     }  # fmt: skip
     return Case("Pool_rtl", [((batch, *size, kernel[0] * kernel[1] * channels), kind)], attributes)
 
@@ -38,20 +45,20 @@ def cases(draw):
     kinds = ["INT2", "UINT4", "INT7", "UINT13"]
     kinds += [] if function == "QuantAvgPool" else ["BINARY", "BIPOLAR", "TERNARY"]
     kind = draw(st.sampled_from(kinds))
-    given = None
-    if function == "AccPool":
+    given, shift = None, draw(st.integers(0, 9))
+    if function != "MaxPool":
         given = sum_of(kind, kernel[0] * kernel[1])
-    if function == "QuantAvgPool":
-        given = draw(st.sampled_from([kind, sum_of(kind, 2 * kernel[0] * kernel[1])]))
+    if function == "QuantAvgPool" and shift >= 4:  # 9 values at most
+        given = draw(st.sampled_from([kind, given]))
     size = (draw(st.integers(1, 3)), draw(st.integers(1, 4)))
     channels = pe * draw(st.integers(1, 4))
-    return case(function, channels, pe, kernel, kind, given, size, draw(st.integers(1, 2)))
+    return case(function, channels, pe, kernel, kind, given, size, draw(st.integers(1, 2)), shift)
 
 
-def node_of(function, kind, given, kernel=(2, 2)):
+def node_of(function, kind, given, kernel=(2, 2), shift=2):
     node = helper.make_node(
         "Pool_rtl", ["x"], ["y"], domain=RTL, Function=function, Channels=12, PE=1, KernelSize=kernel,
-        OutImgDims=[2, 2], InputDataType=kind, OutputDataType=given,
+        OutImgDims=[2, 2], InputDataType=kind, OutputDataType=given, Size=shift,
     )  # fmt: skip
     return getCustomOp(node)
 
@@ -67,10 +74,11 @@ def test_cases_by_hand(tmp_path, simulations):
         case("AccPool", 2, 1, kind="BIPOLAR", given="INT4"),
         case("AvgPool", 2, 1, (1, 1), kind="INT3"),
         case("QuantAvgPool", 4, 1, kind="UINT4"),
-        case("QuantAvgPool", 4, 4, (3, 3), kind="INT6", batch=2),
-        case("QuantAvgPool", 2, 2, (3, 3), kind="BIPOLAR", given="INT5"),
-        case("QuantAvgPool", 2, 1, (3, 3), kind="TERNARY", given="INT4"),
+        case("QuantAvgPool", 4, 4, (3, 3), kind="INT6", batch=2, shift=4),
+        case("QuantAvgPool", 2, 2, (3, 3), kind="BIPOLAR", given="INT5", shift=0),
+        case("QuantAvgPool", 2, 1, (3, 3), kind="TERNARY", given="INT4", shift=1),
         case("QuantAvgPool", 2, 1, (3, 3), kind="BINARY", given="UINT2"),
+        case("QuantAvgPool", 2, 1, kind="INT2", given="INT2", shift=9),  # every sum is gone, but for its sign
     ]
     check_cores(chosen, tmp_path, simulations)
 
@@ -90,8 +98,8 @@ def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed)
         ("AccPool", "UINT4", "UINT6", (2, 2)),
         ("AccPool", "BIPOLAR", "INT4", (2, 2)),
         ("AvgPool", "INT4", "INT4", (1, 1)),
-        ("QuantAvgPool", "INT4", "INT4", (3, 3)),
-        ("QuantAvgPool", "BIPOLAR", "INT5", (3, 3)),
+        ("QuantAvgPool", "INT4", "INT6", (3, 3)),
+        ("QuantAvgPool", "BIPOLAR", "INT4", (3, 3)),
     ],
 )
 def test_what_it_computes_is_supported(function, kind, given, kernel):
@@ -115,7 +123,7 @@ def test_what_it_computes_is_supported(function, kind, given, kernel):
             "AvgPool", "INT4", "INT4", (2, 2),
             "an AvgPool of 4 values gives fractions, and its core computes with integers",
         ),
-        ("QuantAvgPool", "BIPOLAR", "INT3", (3, 3), "its results are -5 to 4, which INT3 cannot hold"),
+        ("QuantAvgPool", "BIPOLAR", "INT2", (3, 3), "its results are -3 to 2, which INT2 cannot hold"),
         ("AccPool", "UINT4", "UINT5", (2, 2), "its results are 0 to 60, which UINT5 cannot hold"),
         ("AccPool", "BIPOLAR", "UINT3", (2, 2), "its results are -4 to 4, which UINT3 cannot hold"),
         ("AccPool", "BIPOLAR", "BIPOLAR", (1, 1), "its results are -1 to 1, which BIPOLAR cannot hold"),
@@ -123,6 +131,55 @@ def test_what_it_computes_is_supported(function, kind, given, kernel):
 )  # fmt: skip
 def test_what_it_does_not_compute_is_refused(function, kind, given, kernel, reason):
     assert PoolRTL.supports(node_of(function, kind, given, kernel)).reason == reason
+
+
+def average_model(kind, ibits, signed=0):
+    """Return a model of one QuantAvgPool2d of 2 x 2 pixels with stride 2, and an image."""
+    value, given = helper.make_tensor_value_info, f"{'INT' if signed else 'UINT'}4"
+    node = helper.make_node(
+        "QuantAvgPool2d", ["x"], ["y"], domain="qonnx.custom_op.general", stride=2, kernel=2, ibits=ibits, obits=4,
+        signed=signed, data_layout="NHWC",
+    )  # fmt: skip
+    ends = [value("x", 1, [1, 4, 4, 2])], [value("y", 1, [1, 2, 2, 2])]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("qonnx.custom_op.general", 1)]
+    model = ModelWrapper(helper.make_model(helper.make_graph([node], "mean", *ends), opset_imports=opsets))
+    model.set_tensor_datatype("x", DataType[kind])
+    model.set_tensor_datatype("y", DataType[given])
+    return model, random_values(np.random.default_rng(3), kind, (1, 4, 4, 2)).astype(np.float32)
+
+
+AVERAGES = [("UINT4", 4, 0), ("UINT4", 8, 0), ("UINT3", 4, 0), ("INT4", 4, 1), ("INT3", 6, 1)]
+
+
+@pytest.mark.parametrize(("kind", "ibits", "signed"), AVERAGES)
+def test_a_quantised_mean_is_that_of_the_onnx_operator(kind, ibits, signed):
+    model, image = average_model(kind, ibits, signed)
+    wanted = execute_onnx(model, {"x": image})["y"]
+    inferred = model.transform(InferPool())
+    assert_means(inferred, image, wanted)
+    pool = next(node for node in inferred.graph.node if node.op_type == "Pool")
+    pool.op_type, pool.domain = "Pool_rtl", RTL
+    layer = getCustomOp(pool)
+    assert PoolRTL.supports(layer), PoolRTL.supports(layer).reason
+    taken = execute_onnx(inferred, {"x": image}, return_full_exec_context=True)
+    assert np.array_equal(taken["y"], wanted)
+
+
+def assert_means(model, image, wanted):
+    """Assert what the executor computes, with all samples at once too."""
+    found = Executor(model).run({"x": np.stack([image, image])})
+    assert np.array_equal(found["y"], np.stack([wanted, wanted]))
+
+
+def test_a_narrower_input_changes_no_mean():
+    model = make_model([case("QuantAvgPool", 2, 1, kind="INT9", given="INT8")])
+    image = {"c0_in0": random_values(np.random.default_rng(1), "INT5", (1, 2, 3, 8)).astype(np.float32)}
+    before = execute_onnx(model, image)["c0_out0"]
+    model.set_tensor_datatype("c0_in0", DataType["INT5"])
+    model = minimise_bit_widths(model, object())
+    layer = getCustomOp(model.graph.node[0])
+    assert (layer.get_input_datatype().name, layer.core_parameters()["ACC_BITS"]) == ("INT5", 7)
+    assert np.array_equal(execute_onnx(model, image)["c0_out0"], before)
 
 
 def test_the_window_in_front_has_as_many_lanes():
@@ -164,6 +221,6 @@ def test_resources_are_as_stated(tmp_path):
         case("MaxPool", 8, 8, (1, 1), kind="INT4"),
         case("AccPool", 8, 8, kind="BIPOLAR", given="INT4"),
         case("AccPool", 8, 8, (3, 3), kind="INT4", given="INT9"),
-        case("QuantAvgPool", 16, 4, (7, 7), kind="UINT8"),
+        case("QuantAvgPool", 16, 4, (7, 7), kind="UINT8", shift=6),
     ]
     assert_as_stated(chosen, tmp_path)
