@@ -7,6 +7,7 @@ import os
 from brainsmith import __version__
 from brainsmith.errors import BrainsmithError
 from brainsmith.kept import write_atomically
+from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.packages import check_pairs, framework_failure
 from brainsmith.plugin.registry import ADAPTED, duplicate_message
 from brainsmith.plugin.tools import find_tools
@@ -136,7 +137,7 @@ def _check_adapter(summary: dict[str, Any], enabled: bool, cache_dir: str) -> di
 
 
 def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
-    """Return the names that two objects of one framework claim.
+    """Return the names that two objects of one framework claim, and the types of nodes that two plugins claim.
 
     In a framework that is not ours that is a fact: the second one has a longer name. Elsewhere it is an error of
     somebody, and using the name says so.
@@ -151,6 +152,10 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
         if rival.reference != info.reference:
             text = duplicate_message(info, [rival, info])
             found.append({"plugin": info.qualified, "type": info.type, "clash": True, "text": text})
+    for (domain, op_type), claimants in claims(first.values()).items():
+        if len(claimants) > 1:
+            last, text = claimants[-1], claim_message(domain, op_type, claimants)
+            found.append({"plugin": last.qualified, "type": last.type, "clash": True, "text": text})
     return found
 
 

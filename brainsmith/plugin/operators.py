@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 
+from brainsmith.errors import DuplicatePluginError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
     from typing import Any
 
@@ -25,24 +27,63 @@ def op_type_of(info: PluginInfo) -> str:
     return info.extra.get("op_type") or info.reference.rpartition(":")[2].rpartition(".")[2]
 
 
-def operators_in(domain: str) -> dict[str, PluginInfo]:
-    """Return the kernels and backends of a domain by the types of their nodes, without importing any."""
+def claims(records: Iterable[PluginInfo]) -> dict[tuple[str, str], list[PluginInfo]]:
+    """Return the kernels and backends that claim a domain's type of node, by the two; several where they clash.
+
+    One that another one overrides (`override=True`, same name and framework) claims nothing.
+
+    Args:
+        records: Of any types of plugins.
+    """
+    found: dict[tuple[str, str], dict[str, PluginInfo]] = {}
+    nodes = [info for info in records if info.type in ("kernel", "backend") and info.extra.get("domain")]
+    overriding = {(info.key, info.framework): info for info in nodes if info.extra.get("override")}
+    for info in nodes:
+        if overriding.get((info.key, info.framework), info).reference == info.reference:
+            found.setdefault((info.extra["domain"], op_type_of(info)), {})[info.reference] = info
+    return {claim: list(by_reference.values()) for claim, by_reference in found.items()}
+
+
+def only_claimant(domain: str, op_type: str, claimants: list[PluginInfo]) -> PluginInfo:
+    """Return whose nodes a domain's type is.
+
+    Raises:
+        DuplicatePluginError: Several plugins claim it.
+    """
+    if len(claimants) > 1:
+        raise DuplicatePluginError(claim_message(domain, op_type, claimants))
+    return claimants[0]
+
+
+def claim_message(domain: str, op_type: str, claimants: Iterable[PluginInfo]) -> str:
+    """Return the message of a type of node that several plugins claim, with their places."""
+    places = "\n".join(f"  {info.type} {info.qualified} at {info.origin}" for info in claimants)
+    return f"node type {op_type!r} of domain {domain!r} is defined twice:\n{places}"
+
+
+def operators_in(domain: str) -> dict[str, list[PluginInfo]]:
+    """Return who claims a domain's types of nodes, by the types, without importing any."""
     from brainsmith.plugin.manager import get_plugin_manager
 
     registry = get_plugin_manager().all_records()[0]
     records = (*registry.records("kernel"), *registry.records("backend"))
-    return {op_type_of(info): info for info in records if info.extra.get("domain") == domain}
+    return {op_type: found for (owner, op_type), found in claims(records).items() if owner == domain}
 
 
 def offer_operators(module: ModuleType) -> None:
-    """Let QONNX find plugins in a framework's module whose name is a domain, beside the framework's own operators."""
+    """Let QONNX find plugins in a framework's module whose name is a domain, beside the framework's own operators.
+
+    An operator of the framework that a plugin claims too is neither's: looking it up raises.
+    """
     table: dict[str, Any] = getattr(module, TABLE, {})
     give = lazy_operators(module.__name__)
 
     def getattribute(name: str) -> Any:
         if name == "__all__":
             return sorted({*table, *give(name)})
-        return table[name] if name in table else give(name)
+        if name in table and len(operators_in(module.__name__).get(name, ())) < 2:
+            return table[name]
+        return give(name)
 
     module.__getattr__ = getattribute  # type: ignore[method-assign]
     from brainsmith.plugin.registry import REGISTRY
@@ -76,6 +117,6 @@ def lazy_operators(domain: str) -> Callable[[str], Any]:
             raise AttributeError(
                 f"domain {domain!r} has no operator {name!r}; it has {', '.join(sorted(found)) or 'none'}"
             )
-        return found[name].load()
+        return only_claimant(domain, name, found[name]).load()
 
     return getattribute

@@ -11,6 +11,7 @@ from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.files import SourceFile, list_sources
 from brainsmith.plugin.kind_check import KindChecker
 from brainsmith.plugin.loading import folder_module, import_object
+from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.registry import ADAPTED, Registry, duplicate_message, split_name
 from brainsmith.plugin.scan import DECORATOR_TARGETS, scan
 from brainsmith.plugin.source import Source, dotted_name
@@ -188,6 +189,13 @@ def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]
         rival = first.setdefault((info.key, info.framework), info)
         if rival is not info and not (info.extra.get("override") or rival.extra.get("override")):
             yield Problem(info.file, info.line, 0, duplicate_message(info, [rival, info]))
+    # Two of one name and framework are told of above.
+    own = {info.origin for info in records}
+    for (domain, op_type), claimants in claims([*first.values(), *records]).items():
+        distinct = {(info.key, info.framework): info for info in claimants}
+        last = next((info for info in reversed(claimants) if info.origin in own), None)
+        if len(distinct) > 1 and last is not None:
+            yield Problem(last.file, last.line, 0, claim_message(domain, op_type, claimants))
 
 
 class _Names:
@@ -227,8 +235,10 @@ class _Names:
 
 
 def snake_case(name: str) -> str:
-    """Return the usual file name of a plugin: `ExpandNorms` gives `expand_norms`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    """Return the usual file name of a plugin: `ExpandNorms` gives `expand_norms`, `BinaryMVAURTL` `binary_mvau_rtl`."""
+    return re.sub(
+        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Z])(?=(?:RTL|HLS)$)", "_", name
+    ).lower()
 
 
 def _file_name_hints(source: Source, records: list[PluginInfo]) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from brainsmith.errors import BuildError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES
-from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.operators import claims, only_claimant
 from brainsmith.plugin.registry import split_name
 
 if TYPE_CHECKING:
@@ -49,15 +49,16 @@ class BackendOrder:
     def __init__(self, registry: Registry, preferences: Mapping[str, Sequence[str]]) -> None:
         self._registry = registry
         self._preferences = preferences
-        self._kernels = {
-            (info.extra["domain"], op_type_of(info)): info
-            for info in registry.records("kernel")
-            if info.extra.get("domain")
-        }
+        self._kernels = claims(registry.records("kernel"))
 
     def kernel_of(self, node: NodeProto) -> PluginInfo | None:
-        """Return the kernel whose node this is; None for a backend's and for the host's."""
-        return self._kernels.get((node.domain, node.op_type))
+        """Return the kernel whose node this is; None for a backend's and for the host's.
+
+        Raises:
+            DuplicatePluginError: Several kernels claim the node's type.
+        """
+        found = self._kernels.get((node.domain, node.op_type))
+        return only_claimant(node.domain, node.op_type, found) if found else None
 
     def of(self, kernel: PluginInfo, style: str = "") -> Order:
         """Return the backends of a kernel.

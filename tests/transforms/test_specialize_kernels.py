@@ -7,7 +7,7 @@ import sys
 import pytest
 from onnx import TensorProto, helper
 
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, DuplicatePluginError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
@@ -210,3 +210,15 @@ def test_only_what_is_asked_is_imported():
     done = subprocess.run([sys.executable, "-c", NO_OTHERS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "['brainsmith.backends.rtl', 'brainsmith.backends.rtl.duplicate_streams_rtl']\n"
+
+
+def test_a_node_type_that_two_kernels_claim_is_nobody_s(registry):
+    registry.register(record("Mine", "kernel", domain=DOMAIN, op_type="DuplicateStreams"))
+    with pytest.raises(DuplicatePluginError) as caught:
+        choose(forks(2), registry)
+    first, *places = str(caught.value).splitlines()
+    assert first == f"node type 'DuplicateStreams' of domain {DOMAIN!r} is defined twice:"
+    assert [line.partition(" at ")[0] for line in places] == [
+        "  kernel acme:Mine",
+        "  kernel finn:DuplicateStreams",
+    ]

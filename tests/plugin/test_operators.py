@@ -1,0 +1,109 @@
+"""QONNX finds plugins by the domain and type of a node; two plugins of one type are an error for that type only."""
+
+import importlib
+
+import pytest
+
+from brainsmith.errors import DuplicatePluginError
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.plugin.health import find_duplicates
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.manager import reset_plugin_system
+from brainsmith.plugin.operators import claims, offer_operators
+from brainsmith.plugin.source_check import check_sources
+
+KERNEL = """\
+from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
+
+from brainsmith.plugin.core import kernel
+
+
+@kernel(name="{name}", domain="{domain}"{more})
+class {cls}(HWCustomOp):
+    \"\"\"A kernel.\"\"\"
+"""
+
+
+def kernel_file(name, cls, domain="brainsmith.kernels", more=""):
+    return KERNEL.format(name=name, cls=cls, domain=domain, more=more)
+
+
+@pytest.fixture
+def project(elsewhere):
+    """Write plugins of a project; return the function."""
+    (elsewhere / ".brainsmith").mkdir()
+    (elsewhere / "plugins").mkdir()
+
+    def write(name, text):
+        path = elsewhere / "plugins" / name
+        path.write_text(text)
+        reset_plugin_system()
+        return path
+
+    yield write
+    reset_plugin_system()
+
+
+def domain(name):
+    prepare_finn()
+    return importlib.import_module(name)
+
+
+def test_a_type_of_node_that_two_plugins_claim_is_an_error_when_it_is_looked_up(project):
+    path = project("crop.py", kernel_file("Cut", "CropKernel"))
+    kernels = domain("brainsmith.kernels")
+    assert "CropKernel" in kernels.__all__
+    assert kernels.ShuffleKernel.__name__ == "ShuffleKernel"
+    with pytest.raises(DuplicatePluginError) as raised:
+        kernels.CropKernel  # noqa: B018
+    first, ours, theirs = str(raised.value).splitlines()
+    assert first == "node type 'CropKernel' of domain 'brainsmith.kernels' is defined twice:"
+    assert ours.startswith("  kernel brainsmith:Crop at ")
+    assert theirs == f"  kernel project:Cut at {path}:6"
+
+
+def test_a_framework_s_own_operator_is_not_taken_over(project):
+    name = "finn.custom_op.fpgadataflow"
+    project("pool.py", kernel_file("OurPool", "OurPool", name, ', op_type="Pool"'))
+    module = domain(name)
+    offer_operators(module)
+    assert module.LabelSelect.__name__ == "LabelSelect"
+    with pytest.raises(
+        DuplicatePluginError, match="node type 'Pool' of domain 'finn.custom_op.fpgadataflow' is"
+    ):
+        module.__getattr__("Pool")
+
+
+def info(name, reference, framework="acme", **extra):
+    return PluginInfo(
+        name=name, type="kernel", framework=framework, reference=reference, origin=f"{reference}.py:1",
+        extra={"domain": "acme.kernels", **extra},
+    )  # fmt: skip
+
+
+def test_one_plugin_twice_and_one_that_overrides_are_no_clash():
+    one, two = info("A", "a:K"), info("A", "b:K", override=True)
+    assert claims([one, one]) == {("acme.kernels", "K"): [one]}
+    assert claims([one, two]) == {("acme.kernels", "K"): [two]}
+    other = info("B", "c:K")
+    assert claims([one, two, other]) == {("acme.kernels", "K"): [two, other]}
+
+
+def test_health_names_both():
+    found = find_duplicates([info("A", "a:K"), info("B", "b:K"), info("C", "b:L")])
+    assert found == [
+        {
+            "plugin": "acme:B", "type": "kernel", "clash": True,
+            "text": "node type 'K' of domain 'acme.kernels' is defined twice:\n"
+            "  kernel acme:A at a:K.py:1\n  kernel acme:B at b:K.py:1",
+        }
+    ]  # fmt: skip
+
+
+def test_the_check_of_sources_names_both(project, manager):
+    path = project("crop.py", kernel_file("Cut", "CropKernel"))
+    manager.discover_plugins(modes=["full"])
+    (problem,) = check_sources(str(path), manager.registry).problems
+    assert str(problem).startswith(
+        f"{path}:6: node type 'CropKernel' of domain 'brainsmith.kernels' is defined twice:\n  kernel brainsmith:Crop at "
+    )
