@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from qonnx.transformation.base import Transformation
 
+from brainsmith.rtl.cores.integers import integer_datatype
+
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -14,33 +16,38 @@ class RangesOfSums(Transformation):
     """Widen the outputs of element-wise Add and Sub layers of integers that cannot hold all of their results.
 
     FINN derives INT5 for INT4 + UINT4, whose sums are -8 to 22: a residual branch with a sign, added to one without.
+    What a sum that got wider goes into is inferred again before the next one is looked at.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Widen attributes and annotations; the flag is always False."""
+        """Widen attributes and annotations in the order of the graph; the flag is always False."""
         from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseAdd, ElementwiseSub
         from qonnx.custom_op.registry import getCustomOp
+        from qonnx.transformation.infer_datatypes import InferDataTypes
 
-        for node in model.graph.node:
+        for at in range(len(model.graph.node)):
+            node = model.graph.node[at]
             if not node.op_type.startswith(("ElementwiseAdd", "ElementwiseSub")):
                 continue
             layer = getCustomOp(node)
-            if isinstance(layer, (ElementwiseAdd, ElementwiseSub)):
-                _widen(model, layer, isinstance(layer, ElementwiseSub))
+            if isinstance(layer, (ElementwiseAdd, ElementwiseSub)) and _widen(
+                model, layer, isinstance(layer, ElementwiseSub)
+            ):
+                model = model.transform(InferDataTypes())
         return model, False
 
 
-def _widen(model: ModelWrapper, layer: Any, subtracted: bool) -> None:
-    from qonnx.core.datatype import DataType
-
+def _widen(model: ModelWrapper, layer: Any, subtracted: bool) -> bool:
+    """Take the operands' datatypes from the model, and tell whether the output's had to be widened for them."""
+    layer.infer_node_datatype(model)
     first, second = layer.lhs_dtype, layer.rhs_dtype
     if not (first.is_integer() and second.is_integer()):
-        return
-    ends = sorted((-second.max(), -second.min())) if subtracted else (second.min(), second.max())
+        return False
+    ends = (-second.max(), -second.min()) if subtracted else (second.min(), second.max())
     low, high = int(first.min() + ends[0]), int(first.max() + ends[1])
     if layer.out_dtype.min() <= low and high <= layer.out_dtype.max():
-        return
-    bits = max((~low).bit_length(), high.bit_length()) + 1 if low < 0 else high.bit_length()
-    name = f"INT{bits}" if low < 0 else f"UINT{bits}"
-    layer.set_nodeattr("out_dtype", name)
-    model.set_tensor_datatype(layer.onnx_node.output[0], DataType[name])
+        return False
+    datatype = integer_datatype(low, high)
+    layer.set_nodeattr("out_dtype", datatype.name)
+    model.set_tensor_datatype(layer.onnx_node.output[0], datatype)
+    return True

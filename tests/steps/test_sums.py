@@ -6,6 +6,7 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.custom_op.registry import getCustomOp
 
+from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.sums import RangesOfSums
 
 
@@ -38,3 +39,47 @@ def test_a_type_that_is_too_small_is_widened(kind, first, second, before, after)
     model = operation(kind, first, second, before).transform(RangesOfSums())
     assert getCustomOp(model.graph.node[0]).get_nodeattr("out_dtype") == after
     assert model.get_tensor_datatype("y") == DataType[after]
+
+
+def chain(count, first, others):
+    """Make sums of which each is the first operand of the next, with the types that FINN starts from."""
+    nodes = [
+        helper.make_node(
+            "ElementwiseAdd", [f"s{at}", f"u{at}"], [f"s{at + 1}"], name=f"add{at}",
+            domain="finn.custom_op.fpgadataflow", backend="fpgadataflow", lhs_dtype=first, rhs_dtype=others,
+            out_dtype="INT5", lhs_shape=[1, 2], rhs_shape=[1, 2], out_shape=[1, 2], PE=1,
+        )
+        for at in range(count)
+    ]  # fmt: skip
+    names = ["s0", *(f"u{at}" for at in range(count)), *(f"s{at + 1}" for at in range(count))]
+    values = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in names}
+    fed, result = names[: count + 1], names[-1]
+    graph = helper.make_graph(nodes, "sums", [values[name] for name in fed], [values[result]])
+    graph.value_info.extend(values[name] for name in names[count + 1 : -1])
+    model = ModelWrapper(helper.make_model(graph))
+    for name in fed:
+        model.set_tensor_datatype(name, DataType[first if name == "s0" else others])
+    return model
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize(
+    ("first", "others", "expected"),
+    [
+        ("INT4", "UINT4", ["INT6", "INT7", "INT8", "INT9"]),  # by the operands' datatypes, not their values
+        ("INT4", "UINT8", ["INT10", "INT11", "INT12", "INT13"]),
+    ],
+)
+def test_a_sum_behind_one_that_got_wider_holds_its_results_too(rounds, first, others, expected):
+    model = chain(4, first, others)
+    for _ in range(rounds):
+        model = minimise_bit_widths(model, None)
+    layers = [getCustomOp(node) for node in model.graph.node]
+    datatypes = [model.get_tensor_datatype(node.output[0]) for node in model.graph.node]
+    assert datatypes == [layer.out_dtype for layer in layers]
+    low, high = int(DataType[first].min()), int(DataType[first].max())
+    for datatype in datatypes:
+        low, high = low + int(DataType[others].min()), high + int(DataType[others].max())
+        assert datatype.min() <= low
+        assert high <= datatype.max()
+    assert [datatype.name for datatype in datatypes] == expected
