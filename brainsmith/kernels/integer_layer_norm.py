@@ -94,12 +94,12 @@ class IntegerLayerNorm:
 
     @cached_property
     def root_bits(self) -> int:
-        """Bits of the greatest root that is multiplied by more than 0.
+        """Bits of the greatest root that is multiplied by more than 0; 1 where a great epsilon makes all roots 0.
 
         `v` is the sum of the squared differences of all pairs; where two elements differ, N - 1 pairs do.
         """
         least = max(self.size - 1 + self.epsilon_term, 1)
-        return isqrt((1 << 2 * self.shift) // least).bit_length()
+        return max(isqrt((1 << 2 * self.shift) // least).bit_length(), 1)
 
     @cached_property
     def remainder_bits(self) -> int:

@@ -13,7 +13,7 @@ def arithmetics(draw):
     bits, signed = draw(st.integers(2, 16)), draw(st.booleans())
     size, fraction = draw(st.integers(1, 300)), draw(st.integers(1, 12))
     low = -(1 << (bits - 1)) if signed else 0
-    epsilon = draw(st.sampled_from([0.0, 1e-5, 0.02, 1.0, 300.0]))
+    epsilon = draw(st.sampled_from([0.0, 1e-5, 0.02, 1.0, 300.0, 1e4]))
     return IntegerLayerNorm(
         size, low, low + (1 << bits) - 1, fraction, output_bits_for(size, fraction), epsilon
     )
@@ -94,6 +94,15 @@ def test_what_does_not_fit_is_refused(changed, problem):
     fields = {"size": 32, "low": -128, "high": 127, "fraction_bits": 8, "output_bits": 12, "epsilon": 1e-5}
     assert IntegerLayerNorm(**fields).problem == ""
     assert IntegerLayerNorm(**(fields | changed)).problem == problem
+
+
+def test_a_root_has_a_bit_even_where_epsilon_makes_it_0():
+    arithmetic = IntegerLayerNorm(1, 0, 1, 1, 3, 1000.0)
+    assert (arithmetic.problem, arithmetic.root_bits) == ("", 1)
+    assert arithmetic.widths()["remainder_start"] == 2 * arithmetic.shift
+    assert (
+        recurrence(arithmetic, arithmetic.deviation_limit) == arithmetic.roots(np.array([1000])).item() == 0
+    )
 
 
 def test_outputs_are_clipped():

@@ -46,7 +46,8 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
         sizes = {"rows": int(np.prod(shape[:-1])), "size": int(shape[-1]), "simd": simd}
         if self.is_integer():
             arithmetic = self.arithmetic()
-            product = {"product_bits": arithmetic.centred_limit.bit_length() + 2 + arithmetic.root_bits}
+            exact = arithmetic.centred_limit.bit_length() + 2 + arithmetic.root_bits
+            product = {"product_bits": max(exact, arithmetic.output_bits + 1)}  # an output fits, too
             kept = {"kept_beats": 2 * (int(shape[-1]) // simd) + arithmetic.serial_cycles}
             sizes |= arithmetic.widths() | product | kept | {"output_bits": arithmetic.output_bits}
         return parameters(f"{self.onnx_node.name}_parameters", lane_kind(self.get_input_datatype()), sizes)

@@ -37,7 +37,10 @@ module layer_norm_core #(
     localparam int unsigned AT_BITS = BEATS > 1 ? $clog2(BEATS) : 1;
     localparam int unsigned PRODUCT_BITS = CENTRED_BITS + ROOT_BITS + 1;
     localparam int unsigned WIDE = CENTRED_BITS + SUM_BITS;
-    localparam bit signed [PRODUCT_BITS-1:0] HALF = PRODUCT_BITS'(1) << (DROP - 1);
+    localparam int unsigned EXACT_BITS = PRODUCT_BITS > OUT_BITS ? PRODUCT_BITS : OUT_BITS + 1;  // an output fits, too
+
+    typedef logic signed [EXACT_BITS-1:0] exact_t;
+    localparam exact_t HALF = exact_t'(1) << (DROP - 1);
 
     typedef logic signed [IN_BITS:0] element_t;
 
@@ -149,13 +152,13 @@ module layer_norm_core #(
             if (SIZE[at]) times_size = times_size + (value <<< at);
     endfunction
 
-    function automatic logic [OUT_BITS-1:0] rounded(input logic signed [PRODUCT_BITS-1:0] exact);
-        logic signed [PRODUCT_BITS-1:0] whole;
+    function automatic logic [OUT_BITS-1:0] rounded(input exact_t exact);
+        exact_t whole;
         whole = (exact + HALF) >>> DROP;
         // Within the output's range all bits above it are its sign.
-        if (whole[PRODUCT_BITS-1:OUT_BITS-1] == {(PRODUCT_BITS - OUT_BITS + 1){whole[PRODUCT_BITS-1]}})
+        if (whole[EXACT_BITS-1:OUT_BITS-1] == {(EXACT_BITS - OUT_BITS + 1){whole[EXACT_BITS-1]}})
             return whole[OUT_BITS-1:0];
-        return {whole[PRODUCT_BITS-1], {(OUT_BITS - 1){!whole[PRODUCT_BITS-1]}}};
+        return {whole[EXACT_BITS-1], {(OUT_BITS - 1){!whole[EXACT_BITS-1]}}};
     endfunction
 
     always_ff @(posedge clk) begin
@@ -183,7 +186,7 @@ module layer_norm_core #(
             for (int unsigned lane = 0; lane < SIMD; lane++) begin
                 centred[lane] <= CENTRED_BITS'(times_size(WIDE'(element(kept, lane))) - WIDE'(row_sum));
                 product[lane] <= signed'(centred[lane]) * signed'({1'b0, centred_root});
-                out_data[lane*OUT_BITS+:OUT_BITS] <= rounded(product[lane]);
+                out_data[lane*OUT_BITS+:OUT_BITS] <= rounded(exact_t'(signed'(product[lane])));
             end
         end
     end

@@ -93,7 +93,9 @@ def layer_norm_resources(arithmetic: IntegerLayerNorm, simd: int, bits: int) -> 
         ff=2 * total + squares + 2 * deviation + 2 * remainder + root + 10,
     ) + multiplier(total, total)
     shared = Resources(lut=14 + count, ff=2 * total + squares + 2 * root + count + 8)
-    given = arithmetic.output_bits
+    given = min(
+        arithmetic.output_bits, centred + root + 1 - width["drop"]
+    )  # those above are copies of the sign
     lane = Resources(
         lut=total + squares + (1 + adders) * centred + given + 2,
         ff=bits + centred + (centred + root + 1) + given,

@@ -25,6 +25,22 @@ def test_integers_are_the_kernels_bit_for_bit():
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(
+    ("model", "greatest"),
+    [
+        (norm((3, 8), 2, "INT4", 4, output="INT24"), 42),
+        (norm((3, 2), 1, "INT2", 1, output="INT16"), 2),
+        (norm((3, 1), 1, "UINT1", 1, 1000.0), 0),
+        (norm((3, 4), 1, "INT4", 1, 1e6, "INT24"), 0),
+    ],
+)
+def test_outputs_wider_than_the_products_and_roots_of_0(model, greatest):
+    expected, found = both(model)
+    assert (expected.max() > 0) == (greatest > 0)
+    assert expected.max() <= greatest
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_floats_are_the_kernels_up_to_rounding():
     expected, found = both(norm(kind="FLOAT32", output="FLOAT32"))
     assert found.dtype == np.float32
@@ -38,11 +54,11 @@ def test_floats_are_the_kernels_up_to_rounding():
     beats=st.integers(1, 12),
     kind=st.sampled_from(["INT2", "UINT1", "UINT4", "INT8", "UINT12", "INT16"]),
     fraction=st.integers(1, 10),
-    epsilon=st.sampled_from([0.0, 1e-5, 3.0]),
-    clipped=st.booleans(),
+    epsilon=st.sampled_from([0.0, 1e-5, 3.0, 1e6]),
+    width=st.sampled_from(["needed", "clipped", "wide"]),
 )
-def test_any_size_and_datatype(lanes, beats, kind, fraction, epsilon, clipped):
-    output = f"INT{fraction + 1}" if clipped else ""
+def test_any_size_and_datatype(lanes, beats, kind, fraction, epsilon, width):
+    output = {"needed": "", "clipped": f"INT{fraction + 1}", "wide": "INT24"}[width]
     model = norm((2, 2, lanes * beats), lanes, kind, fraction, epsilon, output)
     expected, found = both(model)
     np.testing.assert_array_equal(found, expected)

@@ -26,11 +26,10 @@ def case(size, simd, kind="INT8", fraction=8, epsilon=1e-3, rows=(3,), output_bi
 def cases(draw):
     simd, fraction = draw(st.integers(1, 4)), draw(st.integers(1, 10))
     size = simd * draw(st.integers(1, 40 // simd))
-    clipped = draw(st.booleans())
+    output = draw(st.sampled_from([0, 0, fraction + 1, 16, 24]))  # what is needed; clipped; wider
     return case(
         size, simd, draw(st.sampled_from(["INT2", "UINT1", "INT4", "UINT4", "UINT8", "INT8", "INT12"])), fraction,
-        draw(st.sampled_from([0.0, 1e-5, 0.5, 100.0])), (1, draw(st.integers(1, 3))),
-        fraction + 1 if clipped else 0,
+        draw(st.sampled_from([0.0, 1e-5, 0.5, 100.0, 1e6])), (1, draw(st.integers(1, 3))), output,
     )  # fmt: skip
 
 
@@ -43,6 +42,15 @@ def test_cases_by_hand(tmp_path, simulations):
         case(32, 1), case(8, 8, "UINT4", 4), case(48, 4, "INT6", 6, rows=(1, 2)), case(1, 1),
         case(16, 2, output_bits=9),
     ]  # fmt: skip
+    check_cores(chosen, tmp_path, simulations)
+
+
+def test_outputs_wider_than_the_products_and_roots_of_0(tmp_path, simulations):
+    chosen = [
+        case(8, 2, "INT4", 4, output_bits=24), case(2, 1, "INT2", 1, output_bits=16),
+        case(1, 1, "UINT1", 1, 1000.0), case(6, 3, "INT4", 2, 1e6, output_bits=24),
+    ]  # fmt: skip
+    assert [instance(one).core_parameters()["ROOT_BITS"] for one in chosen[2:]] == [1, 1]
     check_cores(chosen, tmp_path, simulations)
 
 
@@ -61,8 +69,10 @@ def test_computes_what_the_kernel_computes(tmp_path_factory, simulations, drawn,
         case(32, 4),
         case(768, 8, "INT12", 10),
         case(256, 1, "UINT8"),
+        case(8, 2, "INT4", 4, output_bits=24),
+        case(1, 1, "UINT1", 1, 1000.0),
     ],
-    ids=lambda chosen: f"{chosen.attributes['ifm_dim'][-1]}x{chosen.attributes['SIMD']}",
+    ids=lambda chosen: "{ifm_dim[1]}x{SIMD}-{outputDataType}".format(**chosen.attributes),
 )
 def test_lint_is_silent(chosen):
     assert lint(LayerNormRTL, instance(chosen).core_parameters()) == ""
@@ -97,7 +107,8 @@ def test_what_it_refuses(attributes, reason):
 
 @pytest.mark.slow
 def test_resources_are_as_stated(tmp_path):
-    chosen = [case(32, 1), case(32, 4), case(8, 8, "UINT4", 4), case(24, 3, "INT6", 6), case(256, 1, "UINT8")]
+    chosen = [case(32, 1), case(32, 4), case(8, 8, "UINT4", 4), case(24, 3, "INT6", 6), case(256, 1, "UINT8"),
+              case(8, 2, "INT4", 4, output_bits=24)]  # fmt: skip
     for used, stated in resources(chosen, tmp_path).values():
         for kind in ("lut", "ff", "bram18", "dsp"):
             assert close(getattr(used.used, kind), getattr(stated, kind)), (kind, used.used, stated)
