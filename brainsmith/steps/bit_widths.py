@@ -20,10 +20,10 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     from brainsmith.steps.one_bit_products import KeepOneBitWeights, RangesOfCounts
-    from brainsmith.steps.sums import RangesOfSums
+    from brainsmith.steps.sums import ConstantsOfSums, RangesOfSums
 
     tighten = getattr(cfg, "minimize_bit_width", True)
-    weights = (MinimizeWeightBitWidth(), KeepOneBitWeights()) if tighten else ()
+    weights = (MinimizeWeightBitWidth(), KeepOneBitWeights(), ConstantsOfSums()) if tighten else ()
     accumulators = (
         (MinimizeAccumulatorWidth(), RangesOfCounts(), RangesOfSums(), InferDataTypes()) if tighten else ()
     )

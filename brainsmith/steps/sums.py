@@ -1,4 +1,4 @@
-"""Give sums of layers a datatype that holds them: FINN's rule is a bit short for some pairs of operands."""
+"""Give sums of layers, and the constants in them, datatypes that hold them: FINN's rules are a bit short for some."""
 
 from __future__ import annotations
 
@@ -6,10 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 from qonnx.transformation.base import Transformation
 
-from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.rtl.cores.integers import integer_datatype, unbipolar_constants
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
+
+
+class ConstantsOfSums(Transformation):
+    """Give constants of element-wise layers a datatype that has 0, where FINN's minimisation made them BIPOLAR.
+
+    The constant of x - 1 is one: FINN looks for the smallest datatype that holds -1.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Change attributes and annotations; the flag is always False."""
+        from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseBinaryOperation
+        from qonnx.custom_op.registry import getCustomOp
+
+        for node in model.graph.node:
+            if node.op_type.startswith("Elementwise"):
+                layer = getCustomOp(node)
+                if isinstance(layer, ElementwiseBinaryOperation):
+                    unbipolar_constants(model, layer)
+        return model, False
 
 
 class RangesOfSums(Transformation):

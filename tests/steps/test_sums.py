@@ -1,13 +1,16 @@
 """Sums have types that hold them, whichever operands have a sign."""
 
+import numpy as np
 import pytest
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.core.onnx_exec import execute_onnx
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.sums import RangesOfSums
+from brainsmith.transforms.specialize_kernels import SpecializeKernels
 
 
 def operation(kind, first, second, result):
@@ -83,3 +86,32 @@ def test_a_sum_behind_one_that_got_wider_holds_its_results_too(rounds, first, ot
         assert datatype.min() <= low
         assert high <= datatype.max()
     assert [datatype.name for datatype in datatypes] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([-1, -1, -1, -1], "INT2"),  # x - 1
+        ([0, -1, 0, -1], "INT2"),
+        ([0, 0, 0, 0], "UINT1"),
+        ([-1, 1, 1, -1], "INT2"),
+        ([-8, 0, 1, 2], "INT4"),
+    ],
+)
+def test_a_constant_has_a_type_with_a_zero_and_its_sum_is_rtl(values, kind):
+    model = operation("Add", "INT4", "INT8", "INT9")
+    for value in [value for value in model.graph.input if value.name == "b"]:
+        model.graph.input.remove(value)
+    model.set_initializer("b", np.array([values], np.float32))
+    model = minimise_bit_widths(model, object())
+    assert getCustomOp(model.graph.node[0]).get_nodeattr("rhs_dtype") == kind
+    assert model.get_tensor_datatype("b") == DataType[kind]
+    x = np.array([[-8, 7, 0, 3]], np.float32)
+    assert np.array_equal(execute_onnx(model, {"a": x})["y"], x + values)
+    chosen = SpecializeKernels("xczu7ev-ffvc1156-2-e", {"*": ["rtl"]})
+    model = model.transform(chosen)
+    assert [choice.backend for choice in chosen.choices] == ["brainsmith:ElementwiseAddRTL"]
+    layer = getCustomOp(model.graph.node[0])
+    layer.minimize_weight_bit_width(model)
+    assert layer.get_nodeattr("rhs_dtype") == kind
+    assert type(layer).supports(layer)

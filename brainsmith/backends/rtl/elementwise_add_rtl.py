@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseAdd
-from qonnx.core.datatype import DataType
 
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.integers import integer_bits, integer_datatype, unbipolar_constants
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
@@ -106,10 +106,14 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         """Return PE, which divides the last axis."""
         return (Parallelism("PE", divisors(int(self.out_shape[-1]))),)
 
+    def minimize_weight_bit_width(self, model: ModelWrapper, datatype_only: bool = False) -> None:
+        """Minimise the constant's datatype; FINN's rule makes -1 and 0 BIPOLAR, which has no 0."""
+        super().minimize_weight_bit_width(model, datatype_only)
+        unbipolar_constants(model, self)
+
     def _derive_out_dtype(self, model: ModelWrapper) -> Any:
         """Return the narrowest datatype of all sums; FINN's is a bit short for INT4 and UINT4."""
-        signed = _sums(self)[0] < 0
-        return DataType[f"{'INT' if signed else 'UINT'}{_sum_bits(self)}"]
+        return integer_datatype(*_sums(self))
 
     def _adder_luts(self) -> int:
         """Return the LUTs of one adder: carries alone above the narrower operand, if that has no sign to extend.
@@ -150,8 +154,7 @@ def _sums(node: Any) -> tuple[int, int]:
 
 def _sum_bits(node: Any) -> int:
     """Return the bits of the narrowest datatype of all sums."""
-    low, high = _sums(node)
-    return max(max(high, ~low if low < 0 else 0).bit_length() + (low < 0), 1)
+    return integer_bits(*_sums(node))
 
 
 def _fitting(node: Any) -> Support:

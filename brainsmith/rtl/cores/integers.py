@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
 
 
 def integer_bits(low: int, high: int) -> int:
@@ -20,3 +21,22 @@ def integer_datatype(low: int, high: int) -> BaseDataType:
     from qonnx.core.datatype import DataType
 
     return DataType[f"{'INT' if low < 0 else 'UINT'}{integer_bits(low, high)}"]
+
+
+def unbipolar_constants(model: ModelWrapper, layer: Any) -> None:
+    """Give constants of an element-wise layer two's complement, where FINN's minimisation made them BIPOLAR.
+
+    It takes the smallest datatype that holds -1, for values from -1 to 0 and for zeros alone: a bit that is -1 or 1.
+
+    Args:
+        model: Holds the constants.
+        layer: QONNX's instance of the node; its attributes and the tensors' annotations change.
+    """
+    from qonnx.core.datatype import DataType
+
+    for name, attribute in zip(layer.onnx_node.input, ("lhs_dtype", "rhs_dtype"), strict=True):
+        values = model.get_initializer(name)
+        if values is not None and layer.get_nodeattr(attribute) == "BIPOLAR":
+            kind = "INT2" if values.min() < 0 else "UINT1"
+            layer.set_nodeattr(attribute, kind)
+            model.set_tensor_datatype(name, DataType[kind])
