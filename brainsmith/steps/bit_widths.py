@@ -20,12 +20,21 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     from brainsmith.steps.one_bit_products import KeepOneBitWeights, RangesOfCounts
-    from brainsmith.steps.sums import ConstantsOfSums, RangesOfSums
+    from brainsmith.steps.sums import ConstantsOfSums, RangesOfPools, RangesOfSums
 
     tighten = getattr(cfg, "minimize_bit_width", True)
     weights = (MinimizeWeightBitWidth(), KeepOneBitWeights(), ConstantsOfSums()) if tighten else ()
     accumulators = (
-        (MinimizeAccumulatorWidth(), RangesOfCounts(), RangesOfSums(), InferDataTypes()) if tighten else ()
+        (
+            MinimizeAccumulatorWidth(),
+            RangesOfCounts(),
+            RangesOfPools(),
+            InferDataTypes(),
+            RangesOfSums(),
+            InferDataTypes(),
+        )
+        if tighten
+        else ()
     )
     rounding = (RoundAndClipThresholds(), InferDataTypes())
     for transform in (*weights, *accumulators, *rounding, *weights, InferDataTypes()):

@@ -70,3 +70,31 @@ def _widen(model: ModelWrapper, layer: Any, subtracted: bool) -> bool:
     layer.set_nodeattr("out_dtype", datatype.name)
     model.set_tensor_datatype(layer.onnx_node.output[0], datatype)
     return True
+
+
+class RangesOfPools(Transformation):
+    """Widen the outputs of pools that add and cannot hold all of their sums.
+
+    FINN looks at the end of the larger magnitude, the greatest where both are equal: UINT3 for 4 values from -1 to 1.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Widen attributes and annotations; the flag is always False."""
+        from math import prod
+
+        from qonnx.custom_op.registry import getCustomOp
+
+        for node in model.graph.node:
+            if node.op_type.partition("_")[0] != "Pool":
+                continue
+            layer = getCustomOp(node)
+            given, wanted = layer.get_input_datatype(), layer.get_output_datatype()
+            if layer.get_nodeattr("Function") != "AccPool" or not given.is_integer():
+                continue
+            size = prod(int(side) for side in layer.get_nodeattr("KernelSize"))
+            low, high = size * int(given.min()), size * int(given.max())
+            if wanted.name == "BIPOLAR" or low < wanted.min() or high > wanted.max():
+                datatype = integer_datatype(low, high)
+                layer.set_nodeattr("OutputDataType", datatype.name)
+                model.set_tensor_datatype(node.output[0], datatype)
+        return model, False

@@ -10,12 +10,15 @@ from finn.custom_op.fpgadataflow.globalaccpool import GlobalAccPool
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from qonnx.core.datatype import BaseDataType
 
 
 @backend(
@@ -37,11 +40,7 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether a frame is an image of integers, and whether the output holds its sums.
-
-        FINN works out an output for the sum of least values alone: that of 4 values that are -1 or 1 would be INT3,
-        which does not hold 4.
-        """
+        """Tell whether a frame is an image of integers."""
         vectors = node.get_nodeattr("numInputVectors")
         if len(vectors) != 3:
             return unsupported(
@@ -50,11 +49,15 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
         given = node.get_input_datatype()
         if not given.is_integer():  # FINN's kernel has no output for it
             return unsupported(f"input 0 is {given.name}, and its core computes with integers")
-        wanted = node.get_output_datatype()
-        least, greatest = (_pixels(node) * int(end) for end in (given.min(), given.max()))
-        if wanted.name == "BIPOLAR" or least < wanted.min() or greatest > wanted.max():
-            return unsupported(f"its sums are {least} to {greatest}, which {wanted.name} cannot hold")
         return super().supports(node, part)
+
+    def get_output_datatype(self, ind: int = 0) -> BaseDataType:
+        """Return the smallest datatype that holds all sums.
+
+        FINN works it out for the sum of least values alone: that of 4 values that are -1 or 1 would be INT3.
+        """
+        given = self.get_input_datatype()
+        return integer_datatype(*(_pixels(self) * int(end) for end in (given.min(), given.max())))
 
     def get_exp_cycles(self) -> int:
         """Return the beats of a frame's input: sums go out while the last pixel comes in.

@@ -12,6 +12,7 @@ from brainsmith.kernels.quantised_average import quantised_average
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
+from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
     from onnx import GraphProto
+    from qonnx.core.datatype import BaseDataType
 
 
 @backend(
@@ -115,6 +117,11 @@ class PoolRTL(CoreBackend, Pool):
         super().execute_node(context, graph)
         context[name] = given
 
+    def _get_accumulator_datatype(self) -> BaseDataType:
+        """Return the smallest datatype of all sums, which FINN's rule, the end of the larger magnitude, may be short of."""
+        given, size = self.get_input_datatype(), _window(self)
+        return integer_datatype(size * int(given.min()), size * int(given.max()))
+
     def _sums(self) -> bool:
         return bool(self.get_nodeattr("Function") != "MaxPool")
 
@@ -128,9 +135,7 @@ class PoolRTL(CoreBackend, Pool):
         given = self.get_input_datatype()
         if not self._sums():
             return int(given.bitwidth())
-        size = _window(self)
-        least, greatest = int(size * given.min()), int(size * given.max())
-        return max((~least).bit_length(), greatest.bit_length()) + 1 if least < 0 else greatest.bit_length()
+        return int(self._get_accumulator_datatype().bitwidth())
 
 
 def _window(node: Any) -> int:

@@ -133,6 +133,19 @@ def test_what_it_does_not_compute_is_refused(function, kind, given, kernel, reas
     assert PoolRTL.supports(node_of(function, kind, given, kernel)).reason == reason
 
 
+@pytest.mark.parametrize("kind", ["TERNARY", "BIPOLAR", "INT4", "UINT4"])
+@pytest.mark.parametrize("specialised", [False, True])
+def test_sums_keep_a_datatype_that_holds_them(kind, specialised):
+    one = case("AccPool", 2, 1, kind=kind, given="INT9")
+    if not specialised:
+        one.op_type, one.domain = "Pool", "finn.custom_op.fpgadataflow"
+    model = minimise_bit_widths(make_model([one]), object())
+    layer = getCustomOp(model.graph.node[0])
+    assert PoolRTL.supports(layer), PoolRTL.supports(layer).reason
+    assert layer.get_nodeattr("OutputDataType") == sum_of(kind, 4)
+    assert model.get_tensor_datatype("c0_out0") == DataType[sum_of(kind, 4)]
+
+
 def average_model(kind, ibits, signed=0):
     """Return a model of one QuantAvgPool2d of 2 x 2 pixels with stride 2, and an image."""
     value, given = helper.make_tensor_value_info, f"{'INT' if signed else 'UINT'}4"
