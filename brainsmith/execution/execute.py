@@ -132,10 +132,10 @@ class Executor:
         return make_runner(self._model, node, self.constants)
 
     def _rounded(self, name: str, stack: Stack) -> Stack:
-        """Round a tensor to its datatype annotation, as QONNX does between nodes.
+        """Round a tensor to its datatype annotation, as QONNX does between nodes, and refuse what is outside of it.
 
         Source: `sanitize_quant_values` of QONNX: float errors of integer tensors are removed, larger ones
-            raise.
+            raise. It lets whole numbers pass that the datatype does not hold, which a circuit would not.
         """
         from qonnx.util.basic import get_execution_error_thresh, get_sanitize_quant_tensors
 
@@ -145,11 +145,16 @@ class Executor:
         if not datatype.is_integer() or not get_sanitize_quant_tensors() or np.all(datatype.allowed(stack)):
             return stack
         rounded = np.round(stack)
-        error = float(np.abs(stack - rounded).max())
+        with np.errstate(invalid="ignore"):  # infinity is refused below
+            error = float(np.abs(stack - rounded).max())
         if error > get_execution_error_thresh():
             raise BuildError(
                 f"tensor '{name}' is annotated as {datatype.name}, but holds values {error:g} away"
             )
+        outside = rounded[~np.asarray(datatype.allowed(rounded))]
+        if outside.size:
+            worst = float(outside.flat[np.abs(outside).argmax()])
+            raise BuildError(f"tensor '{name}' is annotated as {datatype.name}, but holds {worst:.10g}")
         return rounded
 
 

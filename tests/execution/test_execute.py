@@ -86,6 +86,31 @@ def test_rounds_tensors_to_their_annotation_as_qonnx_does():
         Executor(model).run({"x": np.full((3, 1, 6), 3.5, np.float32)})
 
 
+@pytest.mark.parametrize(
+    ("datatype", "value", "text"),
+    [
+        ("INT6", 32, "32"),
+        ("INT6", -33.00001, "-33"),
+        ("UINT8", -1, "-1"),
+        ("BIPOLAR", 0, "0"),
+        ("TERNARY", 2, "2"),
+        ("INT32", 2.0**33, "8589934592"),
+        ("INT8", np.inf, "inf"),
+        ("INT8", np.nan, "nan"),
+    ],
+)
+def test_refuses_values_that_their_annotation_does_not_hold(datatype, value, text):
+    from qonnx.core.datatype import DataType
+
+    model = graphs.quant_mlp().transform(InferShapes())
+    model.set_tensor_datatype("x", DataType[datatype])
+    stack = np.ones((3, 1, 6), np.float32)
+    stack[1, 0, 2] = value
+    with pytest.raises(BuildError) as caught:
+        Executor(model).run({"x": stack})
+    assert str(caught.value) == f"tensor 'x' is annotated as {datatype}, but holds {text}"
+
+
 def test_a_node_with_graphs_inside():
     from onnx import numpy_helper
 
