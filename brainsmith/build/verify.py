@@ -27,6 +27,8 @@ Array = np.ndarray[Any, Any]
 DEFAULT_TOLERANCE = 1e-5
 STEP_SAMPLES = 32
 _FAST_SECONDS = 1.0
+_ONNX = ("", "ai.onnx", "ai.onnx.ml")
+_PARTITION = "StreamingDataflowPartition"
 
 
 @dataclass(frozen=True)
@@ -114,19 +116,30 @@ class Verifier:
             parent: Gives the model that holds this one as a dataflow partition, if there is one.
             whole: Run all samples.
 
+        Returns:
+            What was found. Nothing is where inputs or outputs fit none of the input model's, in a partition among
+            others, and where a node's operator is defined nowhere in Python, or a partition has no file.
+
         Raises:
             VerificationError: It computes something else; the message names the step, the tensor, the worst
-                error.
+                error. Or it cannot be executed any more, or holds values that their datatype does not.
         """
+        holder = parent()
+        if (parts := _other_partitions(model, holder)) > 1:
+            return Verified(0, reason=f"it is one of {parts} dataflow partitions of a larger model")
         try:
-            executor, alignment = self._prepare(model, parent())
+            executor, alignment = self._prepare(model, holder)
             if alignment.reason:
                 return Verified(0, reason=alignment.reason)
             every = whole or step in self._approximations
             chosen = self._chosen(self.samples if every else self._affordable(executor, alignment))
             comparison, outputs = self._compare(step, executor, alignment, chosen)
         except BuildError as error:
-            return Verified(0, reason=str(error))
+            if _never_ran(error, model):
+                return Verified(0, reason=str(error))
+            raise VerificationError(
+                f"what step '{step}' made of the model cannot be executed: {error}"
+            ) from error
         changed = self._changed(step, comparison)
         if comparison.mismatches and not (alignment.classes and changed is not None):
             raise VerificationError(self._difference(step, executor, alignment, chosen, comparison))
@@ -185,14 +198,10 @@ class Verifier:
         return self.samples if seconds * self.samples / len(few) < _FAST_SECONDS else len(few)
 
     def _prepare(self, model: ModelWrapper, parent: ModelWrapper | None) -> tuple[Executor, Alignment]:
-        partitions = [] if parent is None else parent.get_nodes_by_op_type("StreamingDataflowPartition")
-        whole = bool(model.get_nodes_by_op_type("StreamingDataflowPartition"))
-        if parent is None or whole:
+        if parent is None or model.get_nodes_by_op_type(_PARTITION):
             executor = Executor(model)
-        elif len(partitions) == 1:
-            executor = Executor(parent, inner=model)
         else:
-            raise BuildError(f"it is one of {len(partitions)} dataflow partitions of a larger model")
+            executor = Executor(parent, inner=model)
         return executor, align(self._signature, Signature.of(executor))
 
     def _compare(
@@ -279,3 +288,23 @@ class Verifier:
         """Return evenly spread sample numbers: the same ones after every step."""
         total = len(self._golden.inputs)
         return np.unique(np.linspace(0, total - 1, min(count, total)).astype(int))
+
+
+def _other_partitions(model: ModelWrapper, parent: ModelWrapper | None) -> int:
+    """Count the dataflow partitions among which a model is one; 0 if it is none."""
+    if parent is None or model.get_nodes_by_op_type(_PARTITION):
+        return 0
+    return len(parent.get_nodes_by_op_type(_PARTITION))
+
+
+def _never_ran(error: BuildError, model: ModelWrapper) -> bool:
+    """Tell whether what a step made is not broken, only not for Python: an operator or a partition's file is missing."""
+    from qonnx.custom_op.registry import is_custom_op
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (NotImplementedError, FileNotFoundError)):
+            return True
+        cause = cause.__cause__
+    own = [node for node in model.graph.node if node.domain not in _ONNX]
+    return any(not is_custom_op(node.domain, node.op_type) for node in own)

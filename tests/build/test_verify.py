@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from onnx import helper
+from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.build.golden import GoldenData
@@ -81,13 +82,59 @@ def test_accuracy_and_classes():
     assert 0 < verifier.accuracy < 1
 
 
-def test_a_model_that_cannot_be_executed_says_why():
+def test_a_step_after_which_the_model_cannot_be_executed_is_named():
     model = graphs.quant_mlp()
     changed = copied(model)
     changed.graph.node[-1].op_type = "NoSuchOp"
+    changed.set_tensor_shape("m1", [1, 3])
+    with pytest.raises(VerificationError) as caught:
+        make(model).check("x", changed, no_parent)
+    assert str(caught.value).startswith("what step 'x' made of the model cannot be executed: ")
+    assert "NoSuchOp" in str(caught.value)
+
+
+def test_an_operator_that_python_does_not_know_is_not_verified():
+    model = graphs.quant_mlp()
+    changed = copied(model)
+    changed.graph.node[-1].op_type, changed.graph.node[-1].domain = "NoSuchOp", "no.such"
     outcome = make(model).check("x", changed, no_parent)
     assert outcome.samples == 0
     assert outcome.reason
+
+
+@pytest.mark.parametrize(("datatype", "text"), [("INT8", "holds values 0.5 away"), ("UINT1", "holds ")])
+def test_a_step_that_annotates_what_is_not_so_is_named(datatype, text):
+    model = graphs.quant_mlp()
+    changed = copied(model)
+    changed.graph.node.append(helper.make_node("Mul", ["m1", "one"], ["y"], name="scale"))
+    changed.graph.output[0].name = "y"
+    changed.set_initializer("one", np.asarray(1, np.float32))
+    changed.graph.node.append(helper.make_node("Floor", ["m1"], ["floor"], name="floor"))
+    changed.graph.node.append(helper.make_node("Add", ["floor", "half"], ["off"], name="off"))
+    changed.set_initializer("half", np.asarray(0.5 if datatype == "INT8" else 7, np.float32))
+    for name in ("floor", "off", "y"):
+        changed.set_tensor_shape(name, [1, 3])
+    changed.set_tensor_datatype("off", DataType[datatype])
+    with pytest.raises(VerificationError) as caught:
+        make(model).check("annotate", changed, no_parent)
+    start = f"what step 'annotate' made of the model cannot be executed: tensor 'off' is annotated as {DataType[datatype]}"
+    assert str(caught.value).startswith(start)
+    assert text in str(caught.value)
+
+
+def test_one_partition_among_others_is_not_verified(tmp_path):
+    model, parent, child = parent_and_child(tmp_path)
+    parent.graph.node.append(helper.make_node("StreamingDataflowPartition", ["m1"], ["m2"], name="other"))
+    outcome = make(model).check("part", child, lambda: parent)
+    assert (outcome.samples, outcome.reason) == (0, "it is one of 2 dataflow partitions of a larger model")
+
+
+def test_a_partition_without_its_file_is_not_verified(tmp_path):
+    model, parent, _ = parent_and_child(tmp_path)
+    parent.graph.node[-1].domain = "finn.custom_op.fpgadataflow"
+    outcome = make(model).check("part", parent, no_parent)
+    assert outcome.samples == 0
+    assert "gone.onnx" in outcome.reason
 
 
 def test_outputs_that_cannot_be_compared_say_why():
