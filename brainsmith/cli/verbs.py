@@ -141,8 +141,7 @@ VERBS = (
         "Reads parameters, ports and AXI streams with pyslang; what a module cannot say, shapes and datatypes of its"
         " streams, what makes it faster and what it computes, comes from options or a description file (YAML). Writes a"
         " kernel, a backend and a test that simulates it. A port that fits no convention is an error that names it.",
-        "brainsmith kernel import my_core.sv --top my_core --streams 'in=1,8:INT8:PE out=1,8:INT9:PE'"
-        " --golden golden.py:my_core",
+        "brainsmith kernel import examples/own_rtl/saturate.sv --description examples/own_rtl/saturate.yaml",
         (
             Argument("FILE", about="the file that defines the module", completes="files"),
             Argument("--top", "MODULE", "the module; the file's name by default"),

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.preferences import kernel_preferences
 
 if TYPE_CHECKING:
@@ -34,9 +35,7 @@ def choose_backends(model: ModelWrapper, cfg: Any, earlier: list[dict[str, Any]]
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
-    from brainsmith.plugins import transforms as tfm
-
-    chosen = tfm.SpecializeKernels(cfg._resolve_fpga_part(), kernel_preferences(cfg))
+    chosen = own_transform("SpecializeKernels")(cfg._resolve_fpga_part(), kernel_preferences(cfg))
     for transform in (
         chosen,
         GiveUniqueNodeNames(),

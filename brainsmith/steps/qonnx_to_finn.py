@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
+from brainsmith.steps.own_transforms import own_transform
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -37,14 +38,12 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
-    from brainsmith.plugins import transforms as tfm
-
     if any(node.op_type in ("Quant", "BipolarQuant", "BinaryQuant", "Trunc") for node in model.graph.node):
         widest = getattr(cfg, "max_multithreshold_bit_width", MOST_THRESHOLD_BITS)
         if not model.check_all_tensor_shapes_specified():
             model = model.transform(InferShapes())
         model = model.transform(ConvertQONNXtoFINN(default_filter_function_generator(widest)))
-        model = model.transform(tfm.FitThresholdLayouts())
+        model = model.transform(own_transform("FitThresholdLayouts")())
     tidy = (
         InferShapes(),
         FoldConstants(),

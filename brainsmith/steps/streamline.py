@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
+from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
     from qonnx.transformation.remove import RemoveIdentityOps
 
-    from brainsmith.plugins import transforms as tfm
-
     lowering = (
         LowerConvsToMatMul(),
         MakeMaxPoolNHWC(),
@@ -72,8 +71,8 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = pools_behind_thresholds(spatial_means_to_pools(model))
     for transform in (
         AbsorbScalarBiasIntoMultiThreshold(),
-        tfm.AbsorbPositionsIntoThresholds(),
-        tfm.MeansToSums(),
+        own_transform("AbsorbPositionsIntoThresholds")(),
+        own_transform("MeansToSums")(),
     ):
         model = model.transform(transform)
     branched = forks(model)

@@ -32,7 +32,7 @@ def test_the_plan_is_printed(elsewhere, capsys):
     assert shown.out == (
         "good.yaml: no errors\n"
         "  target   part xczu7ev-ffvc1156-2-e, clock 5 ns, fps 1000\n"
-        "  kernels  finn:MVAU: finn:MVAU_rtl\n"
+        "  kernels  finn:MVAU: brainsmith:BinaryMVAURTL, finn:MVAU_rtl\n"
         "  steps     1 cleanup  step brainsmith:cleanup\n"
         "            2 transforms\n"
         "                finn:SetFolding target_cycles_per_frame=10\n"

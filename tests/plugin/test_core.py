@@ -141,7 +141,7 @@ REFUSED = {
         kernel,
         {"stage": "x"},
         HWCustomOp,
-        f"@kernel has no keyword 'stage'. Did you mean 'tags'?\n  it takes {KEYWORDS}, domain",
+        f"@kernel has no keyword 'stage'. Did you mean 'tags'?\n  it takes {KEYWORDS}, domain, op_type",
     ),
     "neither stage nor kernel": (
         transform,

@@ -1,6 +1,7 @@
 """rtl_size_fifos: the design gets its FIFOs, the report says which, the nodes know them as FINN's do."""
 
 import json
+import shutil
 
 import pytest
 from qonnx.core.modelwrapper import ModelWrapper
@@ -83,6 +84,7 @@ def test_a_model_without_a_design_is_refused(dense, config):
 
 
 def test_a_report_that_cannot_be_written_is_named(stitched, config, tmp_path):
+    shutil.rmtree(tmp_path / "report")
     (tmp_path / "report").write_text("")
     with pytest.raises(OutputError, match=r"report/rtl_fifos.json: cannot be written: "):
         steps.rtl_size_fifos(stitched, config, search=False)
