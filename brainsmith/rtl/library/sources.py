@@ -62,8 +62,12 @@ class Library:
         full = self.folder / path
         try:
             text = full.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise RtlSourceError(f"{full}: cannot be read: {error}\n  generate the code again") from error
+        except UnicodeDecodeError as error:
+            raise RtlSourceError(
+                f"{full}: is no UTF-8 text: {error.reason} at byte {error.start}\n  save it as UTF-8"
+            ) from error
         applied = []
         unaltered = text
         for rule in self._rules:
