@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.rtl.cores.expressions import evaluate, fill
+from brainsmith.rtl.importing.checks import check_name
 from brainsmith.rtl.importing.description import golden_function
 from brainsmith.rtl.importing.module_reader import read_module
 from brainsmith.rtl.importing.port_roles import place_ports
@@ -67,7 +68,7 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
         said: What the module cannot say of itself.
 
     Raises:
-        RtlSourceError: The module cannot be read, a port cannot be placed, or what is said of it does not fit.
+        RtlSourceError: The module cannot be read, a port cannot be placed, or its name or what is said of it does not fit.
         ToolError: pyslang is not installed.
     """
     module = read_module(files, top, said.parameters)
@@ -79,7 +80,7 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
     attributes = {one.name: one.value for one in module.parameters if one.plain}
     plan = ImportPlan(
         name=said.name or _camel(top),
-        description=said.description or f"The core {top}, imported",
+        description=" ".join(said.description.split()) or f"The core {top}, imported",
         module=module,
         roles=roles,
         files=files,
@@ -90,8 +91,7 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
         early=said.early,
         golden=(Path(), ""),
     )
-    if not plan.name.isidentifier():
-        raise RtlSourceError(f"--name must be a Python identifier such as MyCore, not {plan.name!r}")
+    check_name(plan.name, plan.stem)
     _check_streams(plan)
     _check_parallel(plan)
     return replace(plan, cycles=_cycles(plan), golden=golden_function(said.golden))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
+from brainsmith.rtl.importing.checks import check_distinct, check_free, check_golden_file, check_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,18 +29,12 @@ def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ..
         What was written, in that order.
 
     Raises:
-        RtlSourceError: A file exists with another content, or cannot be written. Then nothing is written.
+        RtlSourceError: A name is taken, a file exists with another content, two would be one, one would be no Python or
+            lack what it imports, or cannot be read or written. Then nothing is written.
     """
-    stem = plan.stem
-    golden = f"{stem}_golden"
-    contents = {
-        plugins / f"{stem}.py": kernel_file(plan, golden),
-        plugins / f"{stem}_rtl.py": backend_file(plan),
-        plugins / f"{golden}.py": plan.golden[0].read_text("utf-8"),
-        **{plugins / file.name: file.read_text("utf-8") for file in plan.files},
-        tests / f"test_{stem}.py": check_file(plan),
-    }
-    taken = [path for path, text in contents.items() if path.exists() and path.read_text("utf-8") != text]
+    contents = _contents(plan, plugins, tests)
+    check_free(plan.name, contents)
+    taken = [path for path, data in contents.items() if path.exists() and _read_bytes(path) != data]
     if taken:
         raise RtlSourceError(
             f"{', '.join(map(str, taken))}: there is such a file with another content, and nothing is written over\n"
@@ -46,11 +42,11 @@ def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ..
         )
     made: list[Path] = []
     try:
-        for path, text in contents.items():
+        for path, data in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 made.append(path)
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(data)
     except OSError as error:
         for path in made:
             path.unlink(missing_ok=True)
@@ -58,16 +54,52 @@ def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ..
     return tuple(contents)
 
 
+def _contents(plan: ImportPlan, plugins: Path, tests: Path) -> dict[Path, bytes]:
+    """Return all files by their places, checked."""
+    stem, golden = plan.stem, f"{plan.stem}_golden"
+    texts = [
+        (plugins / f"{stem}.py", "the kernel", kernel_file(plan, golden)),
+        (plugins / f"{stem}_rtl.py", "the backend", backend_file(plan)),
+        (plugins / f"{golden}.py", str(plan.golden[0]), _read(plan.golden[0])),
+        *((plugins / file.name, str(file), _read(file)) for file in plan.files),
+        (tests / f"test_{stem}.py", "the test", check_file(plan)),
+    ]
+    check_distinct((path, origin) for path, origin, _ in texts)
+    check_golden_file(plan.golden[0], texts[2][2])
+    for path, _, text in texts:
+        if path.suffix == ".py":
+            check_python(path, text)
+    return {path: text.encode() for path, _, text in texts}
+
+
+def _read(file: Path) -> str:
+    """Return a file's text as it is, line ends too."""
+    try:
+        return file.read_bytes().decode()
+    except OSError as error:
+        raise RtlSourceError(f"{file}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RtlSourceError(
+            f"{file}: is no UTF-8 text: {error.reason} at byte {error.start}\n  save it as UTF-8"
+        ) from error
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:  # a folder, or one that may not be read: in any case another content
+        return None
+
+
 def kernel_file(plan: ImportPlan, golden: str) -> str:
     """Return the kernel."""
-    function = plan.golden[1]
     early = "    early = True\n" if plan.early else ""
-    return f'''"""{plan.name}: what the core {plan.module.name} computes, in Python."""
+    return f'''"""{plan.name}: what the core {_doc(plan.module.name)} computes, in Python."""
 
 from brainsmith.plugin.core import kernel
 from brainsmith.rtl.cores.stream_kernel import StreamKernel, StreamType
 
-from .{golden} import {function}
+from .{golden} import {plan.golden[1]} as golden_function
 
 
 @kernel(
@@ -77,13 +109,13 @@ from .{golden} import {function}
     domain="brainsmith.kernels",
 )
 class {plan.name}Kernel(StreamKernel):
-    """{plan.description}."""
+    """{_doc(plan.description)}."""
 
     attributes = {_table(plan.attributes, 4)}
     inputs = ({_streams(plan, fed=True)})
     outputs = ({_streams(plan, fed=False)})
     cycles = {_value(plan.cycles)}
-{early}    golden = staticmethod({function})
+{early}    golden = staticmethod(golden_function)
 '''
 
 
@@ -95,7 +127,7 @@ def backend_file(plan: ImportPlan) -> str:
     pins += ["reset_low=True"] if roles.reset_low else []
     pins += [f"held={_table(dict(roles.held), 12)}"] if roles.held else []
     parallel = f"    parallel = {_table(plan.parallel, 4)}\n" if plan.parallel else ""
-    return f'''"""{plan.name}RTL: the core {plan.module.name} as a layer."""
+    return f'''"""{plan.name}RTL: the core {_doc(plan.module.name)} as a layer."""
 
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.imported import CorePorts, ImportedCore
@@ -113,9 +145,9 @@ from .{plan.stem} import {plan.name}Kernel
     domain="brainsmith.backends.rtl",
 )
 class {plan.name}RTL(ImportedCore, {plan.name}Kernel):
-    """{plan.module.name} behind AXI streams with FINN's names."""
+    """{_doc(plan.module.name)} behind AXI streams with FINN's names."""
 
-    core = "{plan.module.name}"
+    core = {_text(plan.module.name)}
     sources = {_value(tuple(file.name for file in plan.files))}
     ports = CorePorts(
         streams={_table(streams, 8)},
@@ -168,5 +200,10 @@ def _value(value: object) -> str:
 
 
 def _text(value: str) -> str:
-    """Return a Python literal in double quotes."""
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Return a Python literal in double quotes: JSON's escapes are Python's too."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _doc(text: str) -> str:
+    """Return text that can stand in a docstring, on one line, without a full stop."""
+    return _text(" ".join(text.split()).rstrip("."))[1:-1]

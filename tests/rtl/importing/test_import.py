@@ -78,7 +78,7 @@ def test_the_written_files(folder, capsys):
 from brainsmith.plugin.core import kernel
 from brainsmith.rtl.cores.stream_kernel import StreamKernel, StreamType
 
-from .scale_golden import scale
+from .scale_golden import scale as golden_function
 
 
 @kernel(
@@ -94,7 +94,7 @@ class ScaleKernel(StreamKernel):
     inputs = (StreamType("in", (1, 6), "UINT{BITS}", lanes="PE"),)
     outputs = (StreamType("out", (1, 6), "UINT{2*BITS}", lanes="PE"),)
     cycles = "6 // PE"
-    golden = staticmethod(scale)
+    golden = staticmethod(golden_function)
 '''
     )
     assert (
@@ -222,6 +222,21 @@ MISSING = (
         (
             (*COMPLETE, "--name", "my core"),
             "error: --name must be a Python identifier such as MyCore, not 'my core'\n",
+        ),
+        (
+            (*COMPLETE, "--name", "Class"),
+            "error: the kernel cannot be called 'Class': 'class' is a keyword of Python\n"
+            "  give it another name with --name\n",
+        ),
+        (
+            (*COMPLETE, "--name", "My_vec"),
+            "error: the kernel cannot be called 'My_vec': QONNX takes what follows '_v' in a type of node for its "
+            "version\n  give it another name with --name\n",
+        ),
+        (
+            (*COMPLETE, "--name", "Stream"),
+            "error: the kernel cannot be called 'Stream': StreamKernel is the class that kernels are made of\n"
+            "  give it another name with --name\n",
         ),
         (
             (*COMPLETE, "--description", "no.yaml"),
