@@ -37,7 +37,7 @@ def test_the_plan_is_printed(elsewhere, capsys):
         "            2 transforms\n"
         "                finn:SetFolding target_cycles_per_frame=10\n"
         "  output   estimates\n"
-        "  plugins  4 are named, and no others are loaded\n"
+        "  plugins  5 are named, and no others are loaded\n"
         "  skipped: good.yaml:7:7: transform 'NotThere' is not there, and optional\n"
     ).replace(
         "  skipped: good.yaml:7:7: transform 'NotThere' is not there, and optional\n",

@@ -85,7 +85,12 @@ def test_lint_is_silent(parameters):
     assert lint(StreamingSplitRTL, parameters) == ""
 
 
-MEASURED = [case([8, 8], "INT8", simd=2, vectors=(1, 4)), case([64, 32, 128, 1, 5]), case([512, 512]), case([3, 40])]
+MEASURED = [
+    case([8, 8], "INT8", simd=2, vectors=(1, 4)),
+    case([64, 32, 128, 1, 5]),
+    case([512, 512]),
+    case([3, 40]),
+]
 
 
 @pytest.mark.slow
