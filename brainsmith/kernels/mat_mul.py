@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
+MATRIX = 2
+"""Dimensions of a matrix."""
+
 
 @kernel(
     name="MatMul",
@@ -119,12 +122,17 @@ class MatMulKernel(HWCustomOp):
         return int(self.matrices * max(multiply, collect))
 
     def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return PE, which makes all of it faster, and SIMD, up to where collecting a matrix takes longer."""
-        useful = tuple(one for one in divisors(self.depth) if one <= self.rows)
+        """Return PE, which makes all of it faster, and SIMD, up to the first where collecting a matrix takes longer."""
+        lanes = divisors(self.depth)
+        enough = next((one for one in lanes if one >= self.rows), self.depth)
+        useful = tuple(one for one in lanes if one <= enough)
         return Parallelism("PE", divisors(self.columns)), Parallelism("SIMD", useful)
 
     def flaw(self) -> str:
-        """Return why no circuit can be this node, as `Support` wants it: floats, or an output that loses sums."""
+        """Return why no circuit can be this node, as `Support` wants it: shapes, floats, or an output that loses sums."""
+        shapes = self._flaw_of_shapes()
+        if shapes:
+            return shapes
         kinds = [self.get_input_datatype(0), self.get_input_datatype(1), self.get_output_datatype()]
         for name, kind in zip(("input 0", "input 1", "output 0"), kinds, strict=True):
             if not kind.is_integer():
@@ -133,6 +141,18 @@ class MatMulKernel(HWCustomOp):
         needed = product_datatype(lhs, rhs, self.depth)
         if output.min() > needed.min() or output.max() < needed.max():
             return f"its output is {output.name}, and a sum may need {needed.name}"
+        return ""
+
+    def _flaw_of_shapes(self) -> str:
+        """Return why the inputs cannot be multiplied; empty if they can."""
+        lhs, rhs = self.get_normal_input_shape(0), self.get_normal_input_shape(1)
+        stated = f"its inputs are {lhs} and {rhs}"
+        if min(len(lhs), len(rhs)) < MATRIX:
+            return f"{stated}, and both must have {MATRIX} dimensions or more"
+        if lhs[-1] != rhs[-2]:
+            return f"{stated}: a row of the first has {lhs[-1]} values, a column of the second {rhs[-2]}"
+        if rhs[:-2] not in ((), lhs[:-2]):
+            return f"{stated}: the second is neither one matrix nor one for each of the first"
         return ""
 
     def get_op_and_param_counts(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.transformation.infer_datatypes import InferDataTypes
 
+from brainsmith.rtl.cores.parallelism import divisors
 from brainsmith.transforms.infer_mat_mul import InferMatMul
 
 DATATYPES = ["INT2", "INT4", "UINT3", "INT8", "UINT8", "BIPOLAR", "TERNARY", "BINARY"]
@@ -56,6 +57,26 @@ def test_numbers_of_any_shape(batch, shared, sizes, types):
 
 
 @pytest.mark.parametrize(
+    ("lhs", "rhs", "flaw"),
+    [
+        ((1, 3, 6), (1, 6, 4), ""),
+        ((5, 3, 6), (6, 4), ""),
+        ((3, 6), (5, 4), "its inputs are (3, 6) and (5, 4): a row of the first has 6 values, a column of the second 5"),
+        (
+            (1, 3, 6), (2, 6, 4),
+            "its inputs are (1, 3, 6) and (2, 6, 4): the second is neither one matrix nor one for each of the first",
+        ),
+        ((6,), (6, 4), "its inputs are (6,) and (6, 4), and both must have 2 dimensions or more"),
+    ],
+)  # fmt: skip
+def test_shapes_that_cannot_be_multiplied_are_a_flaw(lhs, rhs, flaw):
+    kernel = instance(infer(InferMatMul(), model_of((3, 6), (6, 4)))[0], "MatMulKernel")
+    kernel.set_nodeattr("lhs_shape", list(lhs))
+    kernel.set_nodeattr("rhs_shape", list(rhs))
+    assert kernel.flaw() == flaw
+
+
+@pytest.mark.parametrize(
     ("lhs", "rhs", "depth", "expected"),
     [
         ("INT2", "INT2", 1, "INT4"),
@@ -99,8 +120,21 @@ def test_streams_and_cycles():
     assert kernel.get_folded_output_shape() == (1, 2, 6, 2, 2)
     assert [kernel.get_instream_width(0), kernel.get_instream_width(1)] == [32, 8]
     assert [(one.attribute, one.values) for one in kernel.parallelism()] == [
-        ("PE", (1, 2, 4)), ("SIMD", (1, 2, 4)),
+        ("PE", (1, 2, 4)), ("SIMD", (1, 2, 4, 8)),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "depth"), [(5, 8), (7, 64), (50, 64), (17, 32), (4, 8), (1, 8), (9, 6)])
+def test_it_can_be_folded_until_no_more_lanes_make_it_faster_and_no_further(rows, depth):
+    after, _ = infer(InferMatMul(), model_of((1, rows, depth), (1, depth, 4)))
+    kernel = instance(after, "MatMulKernel")
+    values = kernel.parallelism()[1].values
+    cycles = {}
+    for lanes in divisors(depth):
+        kernel.set_nodeattr("SIMD", lanes)
+        cycles[lanes] = kernel.get_exp_cycles()
+    assert cycles[values[-1]] == min(cycles.values())
+    assert len({cycles[lanes] for lanes in values}) == len(values)
 
 
 def test_one_matrix_for_all_rows():
