@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from brainsmith.execution.execute import Executor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.blueprint.schema import Approximation
@@ -302,9 +304,13 @@ def _never_ran(error: BuildError, model: ModelWrapper) -> bool:
     from qonnx.custom_op.registry import is_custom_op
 
     cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, (NotImplementedError, FileNotFoundError)):
-            return True
+    while cause is not None and not isinstance(cause, NotImplementedError):
         cause = cause.__cause__
     own = [node for node in model.graph.node if node.domain not in _ONNX]
-    return any(not is_custom_op(node.domain, node.op_type) for node in own)
+    unknown = any(not is_custom_op(node.domain, node.op_type) for node in own)
+    return cause is not None or unknown or any(_lacks_its_file(node) for node in own)
+
+
+def _lacks_its_file(node: NodeProto) -> bool:
+    files = [entry.s.decode() for entry in node.attribute if entry.name == "model"]
+    return node.op_type == _PARTITION and not all(Path(file).is_file() for file in files)
