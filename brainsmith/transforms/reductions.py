@@ -16,7 +16,10 @@ AXES_AS_INPUT = {"ReduceMean": 18, "ReduceSum": 13}
 
 
 def reduced_axes(view: GraphView, node: NodeProto) -> tuple[int, ...] | None:
-    """Return which axes a reduction takes together, counted from 0; None where that is not known."""
+    """Return which axes a reduction takes together, counted from 0; None where that is not known, or none at all.
+
+    An empty list of them means all, unless `noop_with_empty_axes` says none.
+    """
     shape = view.static_shape(node.input[0], TensorProto.FLOAT)
     if opset(view.model) < AXES_AS_INPUT[node.op_type]:
         axes = attribute(node, "axes")
@@ -24,4 +27,6 @@ def reduced_axes(view: GraphView, node: NodeProto) -> tuple[int, ...] | None:
         axes = view.constant(node.input[1]) if len(node.input) > 1 else None
     if shape is None or axes is None:
         return None
+    if not len(axes):
+        return None if attribute(node, "noop_with_empty_axes", 0) else tuple(range(len(shape)))
     return tuple(sorted(int(axis) % len(shape) for axis in axes))

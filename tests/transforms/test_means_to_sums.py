@@ -67,6 +67,22 @@ def test_what_cannot_be_told_stays(model):
     assert apply(MeansToSums(), model)[1] is False
 
 
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_no_axes_are_all_axes(keepdims):
+    feeds = {"x": np.random.default_rng(0).integers(-8, 8, (1, 4, 2)).astype(np.float32)}
+    after, modified = check_same_function(
+        MeansToSums(), mean((1, 4, 2), [], keepdims, opset=18), feeds, rtol=1e-6
+    )
+    assert modified
+    assert list(after.get_initializer(after.graph.node[0].input[1])) == [0, 1, 2]
+
+
+def test_no_axes_that_are_none_stay():
+    node = helper.make_node("ReduceMean", ["x", "axes"], ["y"], name="same", noop_with_empty_axes=1)
+    model = make_model([node], {"x": (1, 4, 2)}, ["y"], {"axes": np.zeros(0, np.int64)}, opset=18)
+    assert apply(MeansToSums(), model)[1] is False
+
+
 @pytest.mark.parametrize(("shape", "axes"), [((1, 8, 3), [1]), ((1, 2, 4, 3), [1, 2])])
 @pytest.mark.parametrize("keepdims", [0, 1])
 def test_a_sum_of_integers_becomes_a_kernel(shape, axes, keepdims):
