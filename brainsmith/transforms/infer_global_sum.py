@@ -31,7 +31,8 @@ class InferGlobalSum(Transformation):
     """Convert ReduceSum of integers over tokens (1, T, C) or pixels (1, H, W, C) into FINN's GlobalAccPool.
 
     A Reshape before and one behind, which move no data, give the kernel the four axes that it wants. Left alone:
-    other axes, a first dimension other than 1, floats, shapes that are not known.
+    other axes, a first dimension other than 1, floats, shapes that are not known, and integers whose sums the kernel's
+    output would not hold: FINN looks at the least ones alone, and takes INT3 for four values that are -1 or 1.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
@@ -47,9 +48,14 @@ def _fits(view: GraphView, node: NodeProto) -> bool:
     shape = view.static_shape(node.input[0], TensorProto.FLOAT)
     if shape is None or len(shape) < 3 or shape[0] != 1:
         return False
-    datatype = view.model.get_tensor_datatype(node.input[0])
+    taken = view.model.get_tensor_datatype(node.input[0])
     between = tuple(range(1, len(shape) - 1))
-    return bool(datatype.is_integer()) and reduced_axes(view, node) == between
+    if not taken.is_integer() or reduced_axes(view, node) != between:
+        return False
+    pixels = int(np.prod(shape[1:-1]))
+    held = _sum_datatype(taken, pixels)
+    holds = held.min() <= pixels * taken.min() and pixels * taken.max() <= held.max()
+    return bool(holds) and held.name != "BIPOLAR"  # which has no 0
 
 
 def _convert(view: GraphView, node: NodeProto) -> None:

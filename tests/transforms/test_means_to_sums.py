@@ -109,3 +109,26 @@ def test_other_sums_stay(shape, axes, datatype):
     model.set_tensor_datatype("x", DataType[datatype])
     summed, _ = MeansToSums().apply(model)
     assert InferGlobalSum().apply(summed)[1] is False
+
+
+@pytest.mark.parametrize("datatype", ["BIPOLAR", "TERNARY"])
+def test_a_sum_that_the_kernel_cannot_hold_stays(datatype):
+    model = mean((1, 4, 3), [1])
+    model.set_tensor_datatype("x", DataType[datatype])
+    summed, _ = MeansToSums().apply(model)
+    after, modified = InferGlobalSum().apply(summed)
+    assert (modified, ops(after)) == (False, ["ReduceSum", "Mul"])
+
+
+@pytest.mark.parametrize("datatype", ["INT2", "UINT2", "BINARY", "INT8", "TERNARY"])
+@pytest.mark.parametrize("tokens", [1, 3, 4, 5])
+def test_a_kernel_s_sum_has_a_datatype_that_holds_it(datatype, tokens):
+    model = mean((1, tokens, 3), [1])
+    model.set_tensor_datatype("x", DataType[datatype])
+    summed, _ = MeansToSums().apply(model)
+    after, modified = InferGlobalSum().apply(summed)
+    if modified:
+        found = after.get_tensor_datatype(after.graph.node[2].output[0])
+        assert found.min() <= tokens * DataType[datatype].min()
+        assert tokens * DataType[datatype].max() <= found.max()
+    assert modified or datatype == "TERNARY"
