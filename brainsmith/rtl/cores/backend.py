@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from abc import abstractmethod
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -70,6 +71,16 @@ class CoreBackend(RTLBackend):
     def fed_inputs(self) -> tuple[int, ...]:
         """Return which of the node's inputs are streams; the others, of width 0, are constants inside the core."""
         return tuple(at for at in range(len(self.onnx_node.input)) if self.get_instream_width(at))
+
+    def get_number_output_values(self) -> int | dict[str, int]:
+        """Return the beats of a frame; by stream where there are several outputs.
+
+        FINN waits for so many in its simulation; some of its kernels leave out leading vectors.
+        """
+        beats = [
+            prod(map(int, self.get_folded_output_shape(at)[:-1])) for at in range(len(self.onnx_node.output))
+        ]
+        return beats[0] if len(beats) == 1 else {f"out{at}": count for at, count in enumerate(beats)}
 
     def core_streams(self) -> tuple[CoreStream, ...]:
         """Return the core's streams: `in` and `out`, or numbered (`in0`, `in1`) where there are several."""

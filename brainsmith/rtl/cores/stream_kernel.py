@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -122,11 +121,6 @@ class StreamKernel(HWCustomOp):
     def get_outstream_width(self, ind: int = 0) -> int:
         """Return the bits of an output's beat."""
         return int(self._lanes(self.outputs[ind]) * self.get_output_datatype(ind).bitwidth())
-
-    def get_number_output_values(self) -> int | dict[str, int]:
-        """Return the beats of one frame; by stream where there are several outputs."""
-        beats = [prod(self._folded(stream)[:-1]) for stream in self.outputs]
-        return beats[0] if len(beats) == 1 else {f"out{at}": count for at, count in enumerate(beats)}
 
     def get_exp_cycles(self) -> int:
         """Return the cycles from one frame to the next."""

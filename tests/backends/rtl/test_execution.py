@@ -12,8 +12,10 @@ from brainsmith.rtl.simulation.finn_simulation import finn_simulation
 from tests.backends.rtl import (
     test_duplicate_streams_rtl,
     test_elementwise_add_rtl,
+    test_label_select_rtl,
     test_lookup_rtl,
     test_streaming_concat_rtl,
+    test_streaming_split_rtl,
 )
 from tests.backends.rtl.bench import golden_tensors, make_design, make_model
 
@@ -22,6 +24,9 @@ CASES = {
     "inputs": test_streaming_concat_rtl.case([4, 2], ["INT4", "UINT5"], 2),
     "constant": test_elementwise_add_rtl.case((1, 2, 4), "INT4", "INT4", 2, constant=(4,)),
     "table": test_lookup_rtl.case(3, 2),
+    "labels of vectors": test_label_select_rtl.case(6, 2, 1, vectors=(3,)),
+    "copies of vectors": test_duplicate_streams_rtl.case(4, 2, 2, vectors=(3,)),
+    "parts of vectors": test_streaming_split_rtl.case([2, 4], "INT4", 2, (3,)),
 }
 
 
@@ -38,6 +43,18 @@ def test_finn_simulates_a_core(name, tmp_path, simulations, monkeypatch):
     for tensor, values in found.items():
         np.testing.assert_array_equal(values, golden[tensor][0])
     assert getCustomOp(prepared.graph.node[0]).get_nodeattr("cycles_rtlsim") > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "beats"),
+    [
+        ("labels of vectors", 3),
+        ("copies of vectors", {"out0": 6, "out1": 6}),
+        ("parts of vectors", {"out0": 3, "out1": 6}),
+    ],
+)
+def test_all_vectors_are_waited_for(name, beats):
+    assert getCustomOp(make_model([CASES[name]]).graph.node[0]).get_number_output_values() == beats
 
 
 def test_a_constant_before_a_stream_is_refused():
