@@ -6,9 +6,12 @@ the name of the class where it states none). Its class is imported when such a n
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 
-from brainsmith.errors import DuplicatePluginError
+from brainsmith.errors import DuplicatePluginError, PluginLoadError, Problem
+from brainsmith.plugin.files import list_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,6 +107,46 @@ def enter_operator(info: PluginInfo, cls: Any) -> None:
         table.setdefault(op_type_of(info), cls)
 
 
+_DEFINED = re.compile(rb"""^class\s+(\w+)|\bop_type\s*=\s*["'](\w+)["']""", re.MULTILINE)
+_DECORATED = re.compile(rb"^@(?:[\w.]+\.)?(?:kernel|backend)\b", re.MULTILINE)
+
+
+def _unread() -> dict[str, Problem]:
+    """Return what files that discovery could not read wholly may define, by their text, each with the problem.
+
+    QONNX looks a type up in `__all__` first, and says only that it is not there: with these names in it, the look-up
+    comes here and the problem is told.
+    """
+    from brainsmith.plugin.adapters.project import ProjectAdapter
+    from brainsmith.plugin.manager import get_plugin_manager
+
+    manager = get_plugin_manager()
+    snapshot = manager.everything()
+    found: dict[str, Problem] = {}
+    for problem in snapshot.problems:
+        for name in _defined(problem.file):
+            found.setdefault(name, problem)
+    known = {info.file for info in snapshot.records if info.framework == "project"}
+    for folder in ProjectAdapter(manager.settings).folders():
+        for file in list_sources(folder, "").files if os.path.isdir(folder) else ():
+            names = _defined(file.path, _DECORATED) if file.path not in known else ()
+            for name in names:
+                text = f"no plugin is found in it; `brainsmith plugins check {file.path}` says why"
+                found.setdefault(name, Problem(file.path, 0, 0, text))
+    return found
+
+
+def _defined(path: str, only: re.Pattern[bytes] = _DEFINED) -> list[str]:
+    """Return the types that a file may define, if its text matches a pattern; none of a file that is not there."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError:
+        return []
+    pairs = _DEFINED.findall(data) if only.search(data) else []
+    return [name.decode() for pair in pairs for name in pair if name]
+
+
 def lazy_operators(domain: str) -> Callable[[str], Any]:
     """Return the `__getattr__` of a module whose name is a domain."""
 
@@ -112,8 +155,13 @@ def lazy_operators(domain: str) -> Callable[[str], Any]:
             raise AttributeError(f"module {domain!r} has no attribute {name!r}")
         found = operators_in(domain)
         if name == "__all__":
-            return sorted(found)
+            return sorted({*found, *_unread()})
         if name not in found:
+            problem = _unread().get(name)
+            if problem is not None:
+                raise PluginLoadError(
+                    f"domain {domain!r} has no operator {name!r}; a file that may define it has a problem:\n  {problem}"
+                )
             raise AttributeError(
                 f"domain {domain!r} has no operator {name!r}; it has {', '.join(sorted(found)) or 'none'}"
             )

@@ -3,8 +3,10 @@
 import importlib
 
 import pytest
+from onnx import helper
+from qonnx.custom_op.registry import getCustomOp
 
-from brainsmith.errors import DuplicatePluginError
+from brainsmith.errors import DuplicatePluginError, PluginLoadError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.health import find_duplicates
 from brainsmith.plugin.info import PluginInfo
@@ -105,3 +107,45 @@ def test_the_check_of_sources_names_both(project, manager):
     assert str(problem).startswith(
         f"{path}:6: node type 'CropKernel' of domain 'brainsmith.kernels' is defined twice:\n  kernel brainsmith:Crop at "
     )
+
+
+BROKEN = {
+    "syntax": (kernel_file("Cut", "CutKernel", more=", version="), "{path}:6:"),
+    "keyword": (
+        kernel_file("Cut", "CutKernel", more=", colour=3"),
+        "{path}:6: @kernel has no keyword 'colour'",
+    ),
+    "literal": (kernel_file("Cut", "CutKernel", more=", version=str(3)"), "{path}:6: "),
+    "op_type": (
+        kernel_file("Cut", "Cut", more=", op_type='CutKernel', colour=3"),
+        "{path}:6: @kernel has no keyword 'colour'",
+    ),
+    "import": (
+        kernel_file("Cut", "CutKernel").replace("from brainsmith.plugin.core import kernel", ""),
+        "{path}: no plugin is found in it; `brainsmith plugins check {path}` says why",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_qonnx_tells_of_the_problem_of_the_file_that_has_the_type(project, kind):
+    text, said = BROKEN[kind]
+    path = project("cut.py", text)
+    domain("brainsmith.kernels")
+    node = helper.make_node("CutKernel", ["x"], ["y"], domain="brainsmith.kernels")
+    with pytest.raises(PluginLoadError) as raised:
+        getCustomOp(node)
+    first, second = str(raised.value).splitlines()[:2]
+    assert first == (
+        "domain 'brainsmith.kernels' has no operator 'CutKernel'; a file that may define it has a problem:"
+    )
+    assert second.startswith("  " + said.format(path=path))
+
+
+def test_other_types_are_found_or_not_as_without_a_broken_file(project):
+    project("cut.py", BROKEN["syntax"][0])
+    kernels = domain("brainsmith.kernels")
+    assert kernels.CropKernel.__name__ == "CropKernel"
+    assert not hasattr(kernels, "NoSuchKernel")
+    with pytest.raises(KeyError):
+        getCustomOp(helper.make_node("NoSuchKernel", ["x"], ["y"], domain="brainsmith.kernels"))
