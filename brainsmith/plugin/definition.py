@@ -149,6 +149,12 @@ def _check_backend(values: dict[str, Any], origin: str) -> None:
         raise PluginDefinitionError(
             f"{origin}: backend_type= of @backend must be {' or '.join(map(repr, BACKEND_TYPES))}, not {backend_type!r}"
         )
+    domain = values.get("domain")
+    if domain and not domain.endswith(f".{backend_type}"):
+        raise PluginDefinitionError(
+            f"{origin}: domain= of @backend must end in '.{backend_type}', by which its nodes are known as "
+            f"{backend_type.upper()}, not {domain!r}"
+        )
 
 
 def _check_nothing(values: dict[str, Any], origin: str) -> None:

@@ -203,6 +203,12 @@ REFUSED = {
         HLSBackend,
         "backend_type= of @backend must be 'hls' or 'rtl', not ['hls']",
     ),
+    "a backend whose domain is of another type": (
+        backend,
+        {"kernel": "K", "backend_type": "rtl", "domain": "acme.backends"},
+        HLSBackend,
+        "domain= of @backend must end in '.rtl', by which its nodes are known as RTL, not 'acme.backends'",
+    ),
     "a name that is no identifier": (
         step,
         {"name": "two words"},
