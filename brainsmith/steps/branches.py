@@ -100,13 +100,19 @@ def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
 
 
 def merge_equal_transposes(model: ModelWrapper) -> ModelWrapper:
-    """Let layout changes that do the same to the same tensor be one, in front of the fork, in place."""
+    """Let layout changes that do the same to the same tensor be one, in front of the fork, in place.
+
+    One that gives an output of the graph stays.
+    """
     first: dict[tuple[str, bytes], str] = {}
+    outputs = {value.name for value in model.graph.output}
     for node in [node for node in model.graph.node if node.op_type == "Transpose"]:
-        known = first.setdefault((node.input[0], node.attribute[0].SerializeToString()), node.output[0])
-        if known == node.output[0] or model.find_consumers(node.output[0]) == []:
+        order = b"".join(entry.SerializeToString() for entry in node.attribute)  # none reverses the axes
+        known = first.setdefault((node.input[0], order), node.output[0])
+        consumers = model.find_consumers(node.output[0])
+        if known == node.output[0] or node.output[0] in outputs or consumers == []:
             continue
-        for consumer in model.find_consumers(node.output[0]):
+        for consumer in consumers:
             for at, name in enumerate(consumer.input):
                 if name == node.output[0]:
                     consumer.input[at] = known

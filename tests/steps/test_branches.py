@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
+from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
+from brainsmith.steps.branches import merge_equal_transposes
 from tests.steps.conftest import Graph, integers, op_types
 
 CHANNELS = 4
@@ -75,3 +78,32 @@ def test_branches_of_products_need_no_convolution(config):
     assert np.array_equal(compute(model), expected)
     assert op_types(model)[-3:] == ["Add", "MultiThreshold", "Mul"]
     assert len(np.unique(expected)) > 4
+
+
+def layout_changes(outputs, **attributes):
+    """Make two equal layout changes of the input, each with a reader."""
+    nodes = [helper.make_node("Transpose", ["x"], [name], name=name, **attributes) for name in ("t0", "t1")]
+    nodes += [helper.make_node("Relu", [f"t{at}"], [f"y{at}"], name=f"y{at}") for at in range(2)]
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [1, 2, 3]), *((name, [3, 2, 1]) for name in outputs))
+    ]
+    return ModelWrapper(helper.make_model(helper.make_graph(nodes, "layouts", values[:1], values[1:])))
+
+
+@pytest.mark.parametrize("attributes", [{}, {"perm": [2, 1, 0]}])
+def test_equal_layout_changes_are_one(attributes):
+    model = merge_equal_transposes(layout_changes(["y0", "y1"], **attributes))
+    assert [(node.name, node.input[0]) for node in model.graph.node] == [
+        ("t0", "x"),
+        ("y0", "t0"),
+        ("y1", "t0"),
+    ]
+
+
+@pytest.mark.parametrize("kept", ["t0", "t1"])
+def test_a_layout_change_that_is_an_output_of_the_graph_stays(kept):
+    model = merge_equal_transposes(layout_changes(["y0", "y1", kept], perm=[2, 1, 0]))
+    made = {name for node in model.graph.node for name in node.output}
+    assert {value.name for value in model.graph.output} <= made
+    assert len(model.graph.node) == (3 if kept == "t0" else 4)
