@@ -12,7 +12,7 @@ import numpy as np
 from onnx import helper
 from qonnx.core.datatype import DataType
 
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, keeps_rank
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -65,7 +65,7 @@ def _affine(view: GraphView, node: NodeProto, name: str) -> tuple[str, Floats] |
         return None
     shape = view.model.get_tensor_shape(name)
     per_channel = shape is not None and operand.size == shape[-1] and operand.shape[-1:] == (shape[-1],)
-    if operand.size != 1 and not per_channel:
+    if not (operand.size == 1 or per_channel) or not keeps_rank(view, name, operand):
         return None
     values = operand.astype(np.float32).reshape(-1)
     if node.op_type in ("Mul", "Div") and not (values > 0).all():

@@ -239,3 +239,9 @@ def opset(model: ModelWrapper) -> int:
 def value_of_one(value: npt.NDArray[Any] | np.generic | None) -> float | None:
     """Return the number in a constant that has one element, or None."""
     return float(value.reshape(-1)[0]) if value is not None and value.size == 1 else None
+
+
+def keeps_rank(view: GraphView, name: str, constant: npt.NDArray[Any]) -> bool:
+    """Tell whether an element-wise operation of a tensor and a constant has no more dimensions than the tensor has."""
+    rank = view.rank(name)
+    return constant.ndim <= (1 if rank is None else rank)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from onnx import TensorProto, helper
 
-from brainsmith.transforms.graph_view import GraphView, value_of_one
+from brainsmith.transforms.graph_view import GraphView, keeps_rank, value_of_one
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -46,10 +46,10 @@ def find_integer_source(view: GraphView, name: str) -> IntegerSource | None:
 def _step(view: GraphView, node: NodeProto) -> tuple[str, float] | None:
     """Return the tensor that a node scales or shifts, and by what it is multiplied."""
     for place in (1, 0) if node.op_type in ("Mul", "Add") else (1,):
-        number = value_of_one(view.constant(node.input[place]))
-        if number is None:
+        constant = view.constant(node.input[place])
+        number, source = value_of_one(constant), str(node.input[1 - place])
+        if constant is None or number is None or not keeps_rank(view, source, constant):
             continue
-        source = str(node.input[1 - place])
         if node.op_type in ("Add", "Sub"):
             return source, 1.0
         if number:

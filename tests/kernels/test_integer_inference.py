@@ -123,6 +123,27 @@ def test_others_that_read_the_real_numbers_keep_them():
     np.testing.assert_allclose(execute_onnx(after, feeds)["y"], execute_onnx(model, feeds)["y"], atol=0.01)
 
 
+@pytest.mark.parametrize("norm", [False, True])
+def test_a_factor_that_adds_dimensions_stays(norm):
+    behind = (
+        helper.make_node("LayerNormalization", ["scaled", "gamma"], ["y"], name="norm")
+        if norm
+        else helper.make_node("Softmax", ["scaled"], ["y"], name="soft")
+    )
+    constants = {"scale": np.full((1, 1, 1, 1), 0.25, np.float32), "gamma": np.ones(SIZE, np.float32)}
+    nodes = [helper.make_node("Mul", ["x", "scale"], ["scaled"]), behind]
+    if not norm:
+        del constants["gamma"]
+    model = make_model(nodes, {"x": (2, SIZE)}, ["y"], constants, datatypes={"x": "INT6"})
+    feeds = integers((2, SIZE))
+    expected = execute_onnx(model, feeds)["y"]
+    after, _ = infer(InferLayerNorm() if norm else InferSoftmax(), model)
+    found = execute_onnx(after, feeds)["y"]
+    assert ops(after)[0] == "Mul"
+    assert found.shape == expected.shape == (1, 1, 2, SIZE)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
 @pytest.mark.parametrize(("kind", "scale"), [("INT24", 1e-5), ("FLOAT32", 1.0), ("INT8", -1.0)])
 def test_what_integers_cannot_compute_stays_real(kind, scale):
     nodes = [
