@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
 
 _PER_LINE = 16
+_UNSIGNED_BITS = 32
 
 
 def parameters(name: str, kind: str, constants: Mapping[str, int], body: str = "") -> str:
@@ -33,13 +34,19 @@ def lane_kind(datatype: BaseDataType) -> str:
 
 
 def table_function(name: str, values: Sequence[int]) -> str:
-    """Return a static member function that looks a number up; a synthesis makes a ROM of it."""
+    """Return a static member function that looks a number up; a synthesis makes a ROM of it.
+
+    Args:
+        name: Of the function.
+        values: Numbers from 0, of up to 64 bits.
+    """
+    kind = "unsigned" if max(values) >> _UNSIGNED_BITS == 0 else "unsigned long long"
     lines = [
         ", ".join(map(str, values[begin : begin + _PER_LINE])) for begin in range(0, len(values), _PER_LINE)
     ]
     listed = ",\n            ".join(lines)
     return (
-        f"    static unsigned {name}(unsigned address) {{\n"
-        f"        static const unsigned table[{len(values)}] = {{\n            {listed}}};\n"
+        f"    static {kind} {name}(unsigned address) {{\n"
+        f"        static const {kind} table[{len(values)}] = {{\n            {listed}}};\n"
         "        return table[address];\n    }\n"
     )

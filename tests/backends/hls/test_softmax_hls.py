@@ -23,6 +23,14 @@ def test_integers_are_the_kernels_bit_for_bit():
     np.testing.assert_array_equal(found, expected)
 
 
+def test_powers_of_more_than_32_bits():
+    model = softmax((2, 256), 4, "INT4", 24, 0.5)
+    assert getCustomOp(model.graph.node[0]).arithmetic().table[0] == 1 << 33
+    expected, found = both(model)
+    assert expected.max() > 1 << 16
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_floats_are_the_kernels_up_to_rounding():
     expected, found = both(softmax(kind="FLOAT32", output="FLOAT32"))
     assert found.dtype == np.float32
