@@ -13,7 +13,7 @@ struct Integer {
     enum { bits = BITS };
     typedef ap_uint<BITS> value;
     static value of(ap_uint<BITS> lane) { return lane; }
-    static float real(value x) { return (float) x.to_int(); }
+    static float real(value x) { return (float) x.to_uint64(); }
 };
 
 template <int BITS>
@@ -21,7 +21,7 @@ struct Integer<BITS, true> {
     enum { bits = BITS };
     typedef ap_int<BITS> value;
     static value of(ap_uint<BITS> lane) { return value(lane); }
-    static float real(value x) { return (float) x.to_int(); }
+    static float real(value x) { return (float) x.to_int64(); }
 };
 
 struct Float {

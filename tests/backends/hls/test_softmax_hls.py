@@ -37,6 +37,12 @@ def test_floats_are_the_kernels_up_to_rounding():
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("kind", ["UINT32", "INT40", "UINT62"])
+def test_floats_of_wide_integers(kind):
+    expected, found = both(softmax((2, 8), 4, kind, output="FLOAT32"))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(
