@@ -49,6 +49,10 @@ class SoftmaxKernel(HWSoftmax):
         attributes["scale"] = ("f", False, 1.0)
         return attributes
 
+    def get_input_datatype(self, ind: int = 0) -> BaseDataType:
+        """Return the datatype that the node states; FINN's raises for those without a zero."""
+        return DataType[self.get_nodeattr("input_data_type")]
+
     def get_output_datatype(self, ind: int = 0) -> BaseDataType:
         """Return the datatype that the node states."""
         return DataType[self.get_nodeattr("outputDataType")]
@@ -79,7 +83,7 @@ class SoftmaxKernel(HWSoftmax):
             fraction_bits=self.get_nodeattr("fraction_bits"),
             output_bits=given.bitwidth(),
         )
-        if not taken.is_integer() or taken.name == "TERNARY":
+        if not taken.is_integer() or taken.name in ("BIPOLAR", "TERNARY"):
             return arithmetic, f"its input is {taken.name}, and it takes INTn and UINTn"
         if not given.is_integer() or given.signed():
             return arithmetic, f"its output is {given.name}, and probabilities are UINTn"

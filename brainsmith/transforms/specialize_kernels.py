@@ -94,7 +94,8 @@ class SpecializeKernels(Transformation):
         choices: What was chosen when the transform was last applied, in the graph's order.
 
     Raises:
-        BuildError: Nodes that none of their backends can be; all of them, with each backend's reason.
+        BuildError: Nodes that none of their backends can be; all of them, with each backend's reason. Or a backend
+            raised an error when it was asked.
     """
 
     def __init__(
@@ -154,7 +155,11 @@ class SpecializeKernels(Transformation):
         if backend.framework == FRAMEWORK:
             return finn_supports(model, node, str(backend.backend_type), self._part)
         supports: Any = getattr(backend.load(), "supports", None)
-        answer = SUPPORTED if supports is None else supports(getCustomOp(node), self._part)
+        operator = getCustomOp(node)
+        try:
+            answer = SUPPORTED if supports is None else supports(operator, self._part)
+        except Exception as error:
+            raise BuildError(_failed(node, backend, error)) from error
         if answer or isinstance(answer, Support):
             return answer if isinstance(answer, Support) else SUPPORTED
         return unsupported("it does not say why")
@@ -201,6 +206,15 @@ def _describe(node: NodeProto, kernel: PluginInfo, wanted: Order, refused: tuple
         others = ", ".join(f"{info.qualified} ({info.backend_type})" for info in wanted.others)
         lines.append(f"    not listed: {others}")
     return "\n".join(lines)
+
+
+def _failed(node: NodeProto, backend: PluginInfo, error: Exception) -> str:
+    """Return the message of an error that a plugin raised instead of an answer."""
+    return (
+        f"backend '{backend.qualified}' failed when it was asked whether it can be node '{node.name}' "
+        f"({backend.kernel}):\n  {type(error).__name__}: {error}\n"
+        "  a backend's `supports` returns why it cannot be a node, and raises nothing"
+    )
 
 
 def _none_fits(part: str, described: list[str]) -> str:

@@ -46,6 +46,14 @@ class MuteFork:
         return False
 
 
+class BrokenFork:
+    """One that cannot say anything."""
+
+    @classmethod
+    def supports(cls, node, part=""):
+        raise AssertionError(f"no {part} today")
+
+
 def record(name, plugin_type="backend", framework="acme", kernel="finn:DuplicateStreams", cls=Fork, **extra):
     extra = {"domain": f"acme.{name.lower()}", **extra}
     if plugin_type == "kernel":
@@ -169,6 +177,18 @@ def test_all_nodes_without_a_backend_are_named_with_all_reasons(registry):
         "  `kernels` in the blueprint lists the backends that a kernel may have; `brainsmith plugins list --type backend` "
         "shows all"
     )
+
+
+def test_a_backend_whose_supports_raises_is_named_with_its_error(registry):
+    registry.register(record("BrokenRTL", cls=BrokenFork))
+    with pytest.raises(BuildError) as caught:
+        choose(forks(2), registry, {"DuplicateStreams": ("BrokenRTL", "hls")})
+    assert str(caught.value) == (
+        "backend 'acme:BrokenRTL' failed when it was asked whether it can be node 'fork0' (finn:DuplicateStreams):\n"
+        "  AssertionError: no a part today\n"
+        "  a backend's `supports` returns why it cannot be a node, and raises nothing"
+    )
+    assert isinstance(caught.value.__cause__, AssertionError)
 
 
 def test_a_backend_of_another_frameworks_kernel_of_the_same_name_is_never_taken(registry):

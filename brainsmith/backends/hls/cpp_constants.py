@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
 
 _PER_LINE = 16
+_INTEGER_BITS = 64
 _UNSIGNED_BITS = 32
 
 
@@ -24,6 +25,18 @@ def parameters(name: str, kind: str, constants: Mapping[str, int], body: str = "
     """
     stated = "".join(f"    enum {{ {key} = {value} }};\n" for key, value in constants.items())
     return f"struct {name} {{\n    typedef {kind} input;\n{stated}{body}}};\n"
+
+
+def lane_problem(datatype: BaseDataType) -> str:
+    """Return why values of a datatype cannot be read as real numbers, as the end of a sentence; empty if they can."""
+    read = datatype.name == "FLOAT32" or (
+        datatype.is_integer() and datatype.name != "BIPOLAR" and datatype.bitwidth() <= _INTEGER_BITS
+    )
+    return (
+        ""
+        if read
+        else f"its input is {datatype.name}, and it takes FLOAT32, and INTn and UINTn of up to 64 bits"
+    )
 
 
 def lane_kind(datatype: BaseDataType) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.backends.hls import float_operators as fp
-from brainsmith.backends.hls.cpp_constants import lane_kind, parameters
+from brainsmith.backends.hls.cpp_constants import lane_kind, lane_problem, parameters
 from brainsmith.backends.rtl.layer_norm_rtl import layer_norm_resources
 from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources
 from brainsmith.hls.node import HlsNode
@@ -36,8 +36,8 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether the integers fit; floats are served."""
-        problem = node.try_arithmetic()[1] if node.is_integer() else ""
+        """Tell whether the integers fit, or can be read as floats."""
+        problem = node.try_arithmetic()[1] if node.is_integer() else lane_problem(node.get_input_datatype())
         return unsupported(problem) if problem else SUPPORTED
 
     def constants(self) -> str:

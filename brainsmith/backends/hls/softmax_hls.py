@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.backends.hls import float_operators as fp
-from brainsmith.backends.hls.cpp_constants import lane_kind, parameters, table_function
+from brainsmith.backends.hls.cpp_constants import lane_kind, lane_problem, parameters, table_function
 from brainsmith.backends.rtl.row_parallelism import SPARE, queue_depth, queue_resources
 from brainsmith.backends.rtl.softmax_rtl import softmax_resources
 from brainsmith.hls.node import HlsNode
@@ -37,8 +37,8 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether the integers fit; floats are served."""
-        problem = node.try_arithmetic()[1] if node.is_integer() else ""
+        """Tell whether the integers fit, or can be read as floats."""
+        problem = node.try_arithmetic()[1] if node.is_integer() else lane_problem(node.get_input_datatype())
         return unsupported(problem) if problem else SUPPORTED
 
     def constants(self) -> str:

@@ -83,3 +83,15 @@ def test_what_it_refuses():
     assert (bool(found), found.reason) == (False, "its inner numbers have 66 bits, and 62 is the most")
     layer.set_nodeattr("outputDataType", "FLOAT32")
     assert LayerNormHLS.supports(layer)
+
+
+@pytest.mark.parametrize("kind", ["BIPOLAR", "FIXED<8,4>", "FLOAT16", "INT65"])
+def test_floats_are_computed_of_integers_and_single_precision(kind):
+    layer = getCustomOp(norm(output="FLOAT32").graph.node[0])
+    layer.set_nodeattr("inputDataType", kind)
+    reason = f"its input is {kind}, and it takes FLOAT32, and INTn and UINTn of up to 64 bits"
+    assert LayerNormHLS.supports(layer).reason == reason
+    layer.set_nodeattr("outputDataType", "INT8")
+    if kind != "INT65":
+        reason = f"its input is {kind}, and it normalises INTn and UINTn"
+        assert LayerNormHLS.supports(layer).reason == reason

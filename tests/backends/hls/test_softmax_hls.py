@@ -74,3 +74,15 @@ def test_what_it_refuses():
     assert (bool(found), found.reason) == (False, message)
     layer.set_nodeattr("outputDataType", "FLOAT32")
     assert SoftmaxHLS.supports(layer)
+
+
+@pytest.mark.parametrize("kind", ["BIPOLAR", "FIXED<8,4>", "FLOAT16", "INT65"])
+def test_floats_are_computed_of_integers_and_single_precision(kind):
+    layer = getCustomOp(softmax(output="FLOAT32").graph.node[0])
+    layer.set_nodeattr("input_data_type", kind)
+    reason = f"its input is {kind}, and it takes FLOAT32, and INTn and UINTn of up to 64 bits"
+    assert SoftmaxHLS.supports(layer).reason == reason
+    layer.set_nodeattr("outputDataType", "UINT8")
+    if kind != "INT65":
+        reason = f"its input is {kind}, and it takes INTn and UINTn"
+        assert SoftmaxHLS.supports(layer).reason == reason

@@ -85,6 +85,7 @@ def test_the_table_is_a_memory():
         ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, and its core computes with integers"),
         ({"outputDataType": "INT8"}, "its output is INT8, and probabilities are UINTn"),
         ({"input_data_type": "FLOAT32"}, "its input is FLOAT32, and it takes INTn and UINTn"),
+        ({"input_data_type": "BIPOLAR"}, "its input is BIPOLAR, and it takes INTn and UINTn"),
         ({"outputDataType": "UINT4"}, "its output must have 8 to 24 bits, not 4"),
     ],
 )
