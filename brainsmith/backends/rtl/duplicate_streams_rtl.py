@@ -35,10 +35,7 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether the values are integers, PE divides the channels, and the outputs are as many as stated."""
-        channels, pe = node.get_nodeattr("NumChannels"), node.get_nodeattr("PE")
-        if pe < 1 or channels % pe:
-            return unsupported(f"its PE is {pe}, which does not divide its channels {channels}")
+        """Tell whether the values are integers, and the outputs are as many as stated."""
         given, stated = len(node.onnx_node.output), node.get_num_output_streams()
         if given != stated:
             return unsupported(f"it has {given} outputs, and its NumOutputStreams is {stated}")

@@ -171,7 +171,7 @@ def _fitting(node: Any) -> Support:
 
 
 def _shaped(node: Any) -> Support:
-    """Tell whether every stream has the shape of the output, which PE divides."""
+    """Tell whether every stream has the shape of the output."""
     whole = [int(size) for size in node.out_shape]
     fed = [at for at, style in enumerate(STYLES) if node.get_nodeattr(style) == "input"]
     if not fed:
@@ -182,8 +182,6 @@ def _shaped(node: Any) -> Support:
             return unsupported(
                 f"input {at} is a stream of shape {shape} and its output {whole}: a stream is not broadcast"
             )
-    if whole[-1] % node.pe:
-        return unsupported(f"its PE is {node.pe}, which does not divide its last axis of {whole[-1]}")
     return SUPPORTED
 
 

@@ -10,7 +10,7 @@ from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LayerNormRTL(CoreBackend, LayerNormKernel):
         if not node.is_integer():
             return unsupported("its output is FLOAT32, and its core computes with integers")
         problem = node.try_arithmetic()[1]
-        return unsupported(problem) if problem else SUPPORTED
+        return unsupported(problem) if problem else super().supports(node, part)
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, and the widths of the integers."""
@@ -69,6 +69,10 @@ class LayerNormRTL(CoreBackend, LayerNormKernel):
             self.arithmetic(), self.get_nodeattr("SIMD"), self.get_input_datatype().bitwidth()
         )
         return lanes + queue_resources(depth, self.get_instream_width())
+
+    def lanes(self) -> Mapping[str, int]:
+        """Return a row, which SIMD divides, also where fewer lanes are as fast."""
+        return {"SIMD": self.arithmetic().size}
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, up to where the root takes longer than a row's beats."""

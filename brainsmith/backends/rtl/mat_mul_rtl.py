@@ -39,7 +39,11 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
         """Tell whether the core can implement a node: integers, and an output that holds every sum."""
-        return Support(node.flaw())
+        return Support(node.flaw()) and super().supports(node, part)
+
+    def lanes(self) -> Mapping[str, int]:
+        """Return rows and columns, also where fewer lanes are as fast."""
+        return {"PE": self.columns, "SIMD": self.depth}
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the matrices' sizes, the lanes, and the datatypes."""

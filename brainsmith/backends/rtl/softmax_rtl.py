@@ -10,7 +10,7 @@ from brainsmith.backends.rtl.row_parallelism import SPARE, queue_depth, queue_re
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -45,7 +45,7 @@ class SoftmaxRTL(CoreBackend, SoftmaxKernel):
         if not node.is_integer():
             return unsupported("its output is FLOAT32, and its core computes with integers")
         problem = node.try_arithmetic()[1]
-        return unsupported(problem) if problem else SUPPORTED
+        return unsupported(problem) if problem else super().supports(node, part)
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, and the table's file."""
@@ -90,6 +90,10 @@ class SoftmaxRTL(CoreBackend, SoftmaxKernel):
         )
         bits = self.get_input_datatype().bitwidth()
         return softmax_resources(arithmetic, simd, bits) + self.table().resources().times(simd) + queues
+
+    def lanes(self) -> Mapping[str, int]:
+        """Return a row, which SIMD divides, also where fewer lanes are as fast."""
+        return {"SIMD": self.arithmetic().size}
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, up to where the division takes longer than a row's beats."""

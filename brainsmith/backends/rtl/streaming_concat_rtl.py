@@ -10,8 +10,8 @@ from finn.custom_op.fpgadataflow.concat import StreamingConcat
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import Support, unsupported
-from brainsmith.rtl.cores.turns import check_simd, multiplexer_luts, packed, turn_resources
+from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.turns import multiplexer_luts, packed, turn_resources
 from brainsmith.rtl.cores.wrapper import CoreStream
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -38,7 +38,7 @@ class StreamingConcatRTL(CoreBackend, StreamingConcat):
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether all inputs are integers in two's complement, and divided by SIMD."""
+        """Tell whether all inputs are integers in two's complement."""
         found = super().supports(node, part)
         if not found:
             return found
@@ -48,7 +48,7 @@ class StreamingConcatRTL(CoreBackend, StreamingConcat):
             return unsupported(
                 f"input {at} is BIPOLAR, and the output's {node.get_output_datatype().name} is not"
             )
-        return check_simd(node)
+        return SUPPORTED
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return lanes, and for each input its beats of a vector and its datatype."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from finn.custom_op.fpgadataflow.split import StreamingSplit
 
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import Support
-from brainsmith.rtl.cores.turns import check_simd, multiplexer_luts, packed, turn_resources
+from brainsmith.rtl.cores.turns import multiplexer_luts, packed, turn_resources
 from brainsmith.rtl.cores.wrapper import CoreStream
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -35,11 +34,6 @@ class StreamingSplitRTL(CoreBackend, StreamingSplit):
 
     core = "streaming_split_core"
     parts = ("turns_in_order.sv",)
-
-    @classmethod
-    def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether the values are integers, and SIMD divides the channels of every output."""
-        return super().supports(node, part) and check_simd(node)
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the width of a beat, and how many of a vector each output gets."""

@@ -55,7 +55,7 @@ class CoreBackend(RTLBackend):
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether this backend can implement a node: all of its streams must carry integers.
+        """Tell whether this backend can implement a node: integers in all of its streams, and lanes that divide them.
 
         Args:
             node: QONNX's instance of the kernel's node.
@@ -66,6 +66,24 @@ class CoreBackend(RTLBackend):
         for name, kind in inputs + outputs:
             if not kind.is_integer():
                 return unsupported(f"{name} is {kind.name}, and its core computes with integers")
+        return cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version).lanes_divide()
+
+    def lanes(self) -> Mapping[str, int]:
+        """Return what each attribute of `parallelism` must divide: the greatest value that makes the layer faster.
+
+        A backend whose core can have more lanes than are of use says so here.
+        """
+        whole: dict[str, int] = {}
+        for one in self.parallelism():
+            whole[one.attribute] = max(one.values[-1], whole.get(one.attribute, 1))
+        return whole
+
+    def lanes_divide(self) -> Support:
+        """Tell whether the attributes of `parallelism` divide what they must."""
+        for name, whole in self.lanes().items():
+            value = self.get_nodeattr(name)
+            if value < 1 or whole % value:
+                return unsupported(f"its {name} is {value}, which does not divide {whole}")
         return SUPPORTED
 
     def fed_inputs(self) -> tuple[int, ...]:
@@ -114,7 +132,14 @@ class CoreBackend(RTLBackend):
         return {}
 
     def generate_hdl(self, model: ModelWrapper, fpgapart: str, clk: float) -> None:
-        """Write the layer's Verilog and its memory contents to `code_gen_dir_ipgen`."""
+        """Write the layer's Verilog and its memory contents to `code_gen_dir_ipgen`.
+
+        Raises:
+            BuildError: Its lanes have been changed to what does not divide its streams.
+        """
+        divided = self.lanes_divide()
+        if not divided:
+            raise BuildError(f"layer {self.onnx_node.name!r}: {divided.reason}")
         folder = Path(self.get_nodeattr("code_gen_dir_ipgen"))
         module = self.get_verilog_top_module_name()
         self.set_nodeattr("gen_top_module", module)

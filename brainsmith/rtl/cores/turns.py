@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -33,11 +32,3 @@ def turn_resources(beats: Sequence[int]) -> Resources:
 def multiplexer_luts(count: int) -> int:
     """Return the LUTs of one bit that is chosen of several: one for up to 4, else one for each pair."""
     return (1 if count <= 4 else count // 2) if count > 1 else 0
-
-
-def check_simd(node: Any) -> Support:
-    """Tell whether SIMD divides the channels of every stream."""
-    simd, channels = node.get_nodeattr("SIMD"), list(map(int, node.get_nodeattr("ChannelsPerStream")))
-    if simd < 1 or any(count % simd for count in channels):
-        return unsupported(f"its SIMD is {simd}, which does not divide all of its channels {channels}")
-    return SUPPORTED

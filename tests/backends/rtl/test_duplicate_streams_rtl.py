@@ -45,7 +45,7 @@ def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed)
 
 REFUSED = {
     "input 0 is FLOAT32, and its core computes with integers": case(4, 2, 2, "FLOAT32"),
-    "its PE is 3, which does not divide its channels 4": case(4, 3, 2),
+    "its PE is 3, which does not divide 4": case(4, 3, 2),
     "it has 2 outputs, and its NumOutputStreams is 3": case(4, 2, 3),
 }
 

@@ -113,7 +113,7 @@ REFUSED = {
     "it adds BIPOLAR values, whose bits are not in two's complement": case((1, 4), "BIPOLAR", "INT4"),
     "input 1 is a stream of shape [1, 1, 4] and its output [1, 3, 4]: a stream is not broadcast":
         case((1, 3, 4), "INT4", "INT4", rhs_shape=[1, 1, 4]),
-    "its PE is 3, which does not divide its last axis of 4": case((1, 4), "INT4", "INT4", pe=3),
+    "its PE is 3, which does not divide 4": case((1, 4), "INT4", "INT4", pe=3),
     "both of its inputs are constants": case((1, 4), "INT4", "INT4", constant=(4,), lhs_style="const"),
     "its constant is streamed to it, and its core has it inside (mem_mode internal_embedded)":
         case((1, 4), "INT4", "INT4", constant=(4,), mem_mode="internal_decoupled"),

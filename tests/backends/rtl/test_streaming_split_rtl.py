@@ -49,7 +49,7 @@ def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed)
     ("refused", "reason"),
     [
         (case([4, 2], "FLOAT32"), "input 0 is FLOAT32, and its core computes with integers"),
-        (case([4, 2], simd=4), "its SIMD is 4, which does not divide all of its channels [4, 2]"),
+        (case([4, 2], simd=4), "its SIMD is 4, which does not divide 2"),
     ],
 )
 def test_refuses(refused, reason):
