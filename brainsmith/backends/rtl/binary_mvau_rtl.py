@@ -9,6 +9,7 @@ from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
 from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.binary_mvau_resources import in_block_ram, mvau_resources
+from brainsmith.errors import BuildError
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
@@ -74,7 +75,15 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         width, given = node.get_nodeattr("MW"), node.get_output_datatype()
         if _counts(node) and given.is_integer() and given.max() < width:
             return unsupported(f"its output is {given.name}, and a count may be {width}")
-        return super().supports(node, part)
+        found = super().supports(node, part)
+        span = (
+            width * int(node.get_input_datatype(0).max() - node.get_input_datatype(0).min()) if found else 0
+        )
+        if found and not _counts(node) and given.max() - given.min() < span:
+            return unsupported(
+                f"its output is {given.name}, and whatever its weights are, its results span {span}"
+            )
+        return found
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return sizes, folding, the input's datatype, and where the weights are."""
@@ -91,13 +100,35 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         }
 
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
-        """Return the weights: a line for each step, all beats of the first rows first."""
+        """Return the weights: a line for each step, all beats of the first rows first.
+
+        Raises:
+            BuildError: They are not all of their two values, or give results that the output cannot hold.
+        """
         values = model.get_initializer(self.onnx_node.input[1])
         if values is None:
             raise ValueError(f"node {self.onnx_node.name!r} must have constant weights")
+        self._check_weights(values)
         return {
             self._weights_file(): weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))
         }
+
+    def _check_weights(self, values: npt.NDArray[Any]) -> None:
+        """Refuse weights that the core does not compute with, as `core_memories` says."""
+        name, few = self.onnx_node.name, (0, 1) if self.get_nodeattr("binaryXnorMode") else (-1, 1)
+        if not np.isin(values, few).all():
+            raise BuildError(
+                f"layer {name!r}: its weights must be {few[0]} or {few[1]}, and others are among them"
+            )
+        if _counts(self):
+            return
+        given, wanted = self.get_input_datatype(0), self.get_output_datatype()
+        ends = np.stack([values.astype(np.int64) * int(end) for end in (given.min(), given.max())])
+        low, high = int(ends.min(axis=0).sum(axis=0).min()), int(ends.max(axis=0).sum(axis=0).max())
+        if low < wanted.min() or high > wanted.max():
+            raise BuildError(
+                f"layer {name!r}: its results are {low} to {high}, which {wanted.name} cannot hold"
+            )
 
     def core_resources(self) -> Resources:
         """Return the input's and the weights' memories, the counters or adders, and their registers."""

@@ -8,6 +8,7 @@ from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.binary_mvau_rtl import BinaryMVAURTL, weight_words
+from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, lint, make_model, resources
 
@@ -137,11 +138,45 @@ def test_words_of_weights_begin_with_the_first_value_of_the_first_row():
             "its weights are INT2 and its inputs BINARY in XNOR mode, and its core takes weights that are BIPOLAR, or "
             "both BINARY in XNOR mode",
         ),
+        (
+            (8, 4, 4, 2, "INT8"),
+            {"output": "INT10"},
+            "its output is INT10, and whatever its weights are, its results span 2040",
+        ),
         ((8, 4, 4, 2, "FLOAT32"), {}, "input 0 is FLOAT32, and its core computes with integers"),
     ],
 )
 def test_refuses_what_it_does_not_compute(arguments, attributes, reason):
     assert BinaryMVAURTL.supports(node_of(*arguments, **attributes)).reason == reason
+
+
+def test_an_output_that_does_not_hold_the_results_of_the_weights_is_refused():
+    one = case(4, 1, 2, 1, "UINT4", output="INT6")
+    one.constants = [(np.ones((4, 1)), "BIPOLAR")]
+    model = make_model([one])
+    layer = getCustomOp(model.graph.node[0])
+    assert BinaryMVAURTL.supports(layer)  # with other weights it holds them
+    with pytest.raises(BuildError) as raised:
+        layer.core_memories(model)
+    assert str(raised.value) == "layer 'BinaryMVAU_rtl_0': its results are 0 to 60, which INT6 cannot hold"
+    model.set_initializer(model.graph.node[0].input[1], np.array([[1], [1], [-1], [-1]], np.float32))
+    assert list(layer.core_memories(model)) == ["BinaryMVAU_rtl_0_weights.dat"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "few", "wrong"), [("INT4", "-1 or 1", 3), ("INT4", "-1 or 1", 0), (XNOR, "0 or 1", -1)]
+)
+def test_weights_of_other_values_are_refused(kind, few, wrong):
+    model = make_model([case(4, 1, 2, 1, kind)])
+    layer = getCustomOp(model.graph.node[0])
+    held = model.get_initializer(model.graph.node[0].input[1]).copy()
+    held[2, 0] = wrong
+    model.set_initializer(model.graph.node[0].input[1], held)
+    with pytest.raises(BuildError) as raised:
+        layer.core_memories(model)
+    assert str(raised.value) == (
+        f"layer 'BinaryMVAU_rtl_0': its weights must be {few}, and others are among them"
+    )
 
 
 def test_supports_both_kinds_of_inputs():
