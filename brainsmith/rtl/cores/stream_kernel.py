@@ -154,7 +154,12 @@ class StreamKernel(HWCustomOp):
         return []
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Compute the golden function."""
+        """Compute the golden function.
+
+        Raises:
+            ModelError: It gives another number of arrays than the core has outputs, another shape, or values that the
+                datatype of the output does not hold.
+        """
         node, golden = self.onnx_node, type(self).golden
         taken = inspect.signature(golden).parameters
         named = {name: value for name, value in self.attribute_values().items() if name in taken}
@@ -166,4 +171,31 @@ class StreamKernel(HWCustomOp):
                 f"{len(node.output)} outputs"
             )
         for at, (name, value) in enumerate(zip(node.output, results, strict=True)):
-            context[name] = np.asarray(value, np.float32).reshape(self.get_normal_output_shape(at))
+            context[name] = self._checked(at, np.asarray(value, np.float64)).astype(np.float32)
+
+    def _checked(self, at: int, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return what the golden function gives for an output, if the output can be that."""
+        said = f"node {self.onnx_node.name!r}: the golden function of {type(self).__name__} gives"
+        output, shape, datatype = (
+            self.outputs[at].name,
+            self.get_normal_output_shape(at),
+            self.get_output_datatype(at),
+        )
+        if values.shape != shape:
+            raise ModelError(
+                f"{said} an array of shape {values.shape} for {output!r}, which has the shape {shape}"
+            )
+        if not datatype.is_integer():
+            return values
+        broken = values[values != np.rint(values)]
+        if broken.size:
+            raise ModelError(f"{said} {broken[0]:g} for {output!r}, which is no whole number")
+        outside = values[(values < datatype.min()) | (values > datatype.max())]
+        if datatype == DataType["BIPOLAR"]:
+            outside = values[np.abs(values) != 1]
+        if outside.size:
+            raise ModelError(
+                f"{said} {int(outside[0])} for {output!r}, which {datatype.name} does not hold: it holds "
+                f"{datatype.min():.0f} to {datatype.max():.0f}"
+            )
+        return values

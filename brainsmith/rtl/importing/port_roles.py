@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.importing.module_reader import ModuleInterface, ModulePort
 
-_CLOCK = re.compile(r"(?:ap_|s_|m_)?a?(?:clk|clock)(?:_?2x)?", re.I)
+_CLOCK = re.compile(r"((?:ap_|s_|m_)?a?(?:clk|clock))(?:_?2x)?", re.I)
 _RESET = re.compile(r"(?:ap_|s_|m_)?[as]?(?:rst|reset)(_?n)?", re.I)
+_ENABLE = re.compile(r"(?:.*_)?a?(?:clk_?)?(?:ce|cen|en|ena|enable)", re.I)
 _ROLES = (
     ("data", re.compile(r"(.*?)_?(?:tdata|data|dat)", re.I)),
     ("valid", re.compile(r"(.*?)_?(?:tvalid|valid|vld)", re.I)),
@@ -82,13 +83,14 @@ def place_ports(
         left_open: Outputs that nothing shall read.
 
     Raises:
-        RtlSourceError: A port fits no convention; all that are so.
+        RtlSourceError: A port fits no convention; all that are so. Or the clocks are of several domains.
     """
     held = dict(held or {})
     ports = {port.name: port for port in module.ports}
     _check_named(module, ports, held, left_open)
     rest = [port for port in module.ports if port.name not in held and port.name not in left_open]
     clocks = tuple(port.name for port in rest if _is_single_input(port) and _CLOCK.fullmatch(port.name))
+    _check_one_clock(module, clocks)
     resets = [port.name for port in rest if _is_single_input(port) and _RESET.fullmatch(port.name)]
     rest = [port for port in rest if port.name not in (*clocks, *resets[:1])]
     lite = _axi_lite(rest)
@@ -124,6 +126,19 @@ def _check_named(
             )
         if ports[name].is_input != is_input:
             raise RtlSourceError(f"{option}: port {name!r} of {module.name!r} is no {kind}")
+
+
+def _check_one_clock(module: ModuleInterface, clocks: tuple[str, ...]) -> None:
+    """Refuse clocks that may differ; the doubled one of a clock is of its domain."""
+    domains: dict[str, str] = {}
+    for clock in clocks:
+        match = _CLOCK.fullmatch(clock)
+        domains.setdefault(match.group(1).lower() if match else clock, clock)
+    if len(domains) > 1:
+        raise RtlSourceError(
+            f"module {module.name!r} has the clocks {', '.join(domains.values())}, and a layer has one clock domain\n"
+            "  import a module around it that has one clock, and crosses domains inside if it must"
+        )
 
 
 def _axi_lite(ports: list[ModulePort]) -> list[ModulePort]:
@@ -192,5 +207,7 @@ def _not_placed(
 
 def _described(port: ModulePort) -> str:
     way = "input" if port.is_input else "output"
-    advice = f"--tie {port.name}=0" if port.is_input else f"--open {port.name}"
+    # A clock enable that is held at 0 would stop the core.
+    value = int(port.bits == 1 and bool(_ENABLE.fullmatch(port.name)))
+    advice = f"--tie {port.name}={value}" if port.is_input else f"--open {port.name}"
     return f"{way} {port.name!r} of {port.bits} bits: {advice}, if that is right"

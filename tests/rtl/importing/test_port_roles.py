@@ -120,3 +120,26 @@ def test_ports_that_contradict_each_other_are_no_stream():
         RtlSourceError, match=r"^these ports of module 'm' fit no convention:\n  input 'b_data' of 8"
     ):
         place_ports(module(*AXI, "<b_data 8", ">b_valid", "<b_ready"))
+
+
+@pytest.mark.parametrize("name", ["ce", "en", "enable", "clken", "ap_ce", "clk_en", "ENA"])
+def test_a_clock_enable_is_to_be_held_at_1(name):
+    with pytest.raises(RtlSourceError) as raised:
+        place_ports(module(*AXI, f"<{name}", "<open", "<len 4"))
+    assert str(raised.value).splitlines()[1:4] == [
+        f"  input {name!r} of 1 bits: --tie {name}=1, if that is right",
+        "  input 'open' of 1 bits: --tie open=0, if that is right",
+        "  input 'len' of 4 bits: --tie len=0, if that is right",
+    ]
+
+
+def test_clocks_of_two_domains_are_refused():
+    ports = ("<s_clk", "<m_clk", "<rst", "<a_data", "<a_valid", ">a_ready")
+    with pytest.raises(RtlSourceError) as raised:
+        place_ports(module(*ports))
+    assert str(raised.value) == (
+        "module 'm' has the clocks s_clk, m_clk, and a layer has one clock domain\n"
+        "  import a module around it that has one clock, and crosses domains inside if it must"
+    )
+    assert place_ports(module("<ap_clk", "<ap_clk2x", *ports[2:])).clocks == ("ap_clk", "ap_clk2x")
+    assert place_ports(module("<clk", "<clk_2x", *ports[2:])).clocks == ("clk", "clk_2x")
