@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,12 +91,13 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         at = 1 - fed[0]
         values = np.broadcast_to(model.get_initializer(self.onnx_node.input[at]), self.out_shape)
         words = values.reshape(-1, self.pe)[: self._table().depth]
-        return {self._file(): table_text(words, self.get_input_datatype(at))}
+        what = f"layer {self.onnx_node.name!r}: a constant"
+        return {self._file(): table_text(words, self.get_input_datatype(at), what)}
 
     def core_resources(self) -> Resources:
         """Return the adders, a register for each bit of a sum, the handshake, and the table with its address."""
         table, sums = self._table(), self.pe * min(_sum_bits(self), int(self.out_dtype.bitwidth()))
-        adders = Resources(lut=self.pe * self._adder_luts() + 3, ff=sums + 1)
+        adders = Resources(lut=ceil(self.pe * self._adder_luts()) + 3, ff=sums + 1)
         if table.depth == 1:
             return adders
         address = (table.depth - 1).bit_length()
@@ -115,15 +116,15 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         """Return the narrowest datatype of all sums; FINN's is a bit short for INT4 and UINT4."""
         return integer_datatype(*_sums(self))
 
-    def _adder_luts(self) -> int:
+    def _adder_luts(self) -> float:
         """Return the LUTs of one adder: carries alone above the narrower operand, if that has no sign to extend.
 
-        Where the second operand is one constant for all, half of its bits are taken to be 1: a 0 needs no LUT.
+        A bit that is 0 in all words of a constant needs no LUT: of one word half of the bits are taken to be, of two
+        words a quarter, and so on.
         """
         narrow, wide = sorted((self.lhs_dtype, self.rhs_dtype), key=lambda kind: kind.bitwidth())
         bits = wide.bitwidth() if narrow.signed() else narrow.bitwidth()
-        fixed = len(self.fed_inputs()) == 1 and self._table().depth == 1
-        return int(-(-bits // 2) if fixed else bits)
+        return bits - bits / 2 ** self._table().depth if len(self.fed_inputs()) == 1 else float(bits)
 
     def _file(self) -> str:
         return f"{self.onnx_node.name}_table.dat"

@@ -81,7 +81,11 @@ class LookupRTL(CoreBackend, Lookup):
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
         """Return the rows that an index can reach."""
         rows = model.get_initializer(self.onnx_node.input[1])[: self._table().depth]
-        return {self._file(): table_text(rows, self.get_output_datatype())}
+        return {
+            self._file(): table_text(
+                rows, self.get_output_datatype(), f"layer {self.onnx_node.name!r}: a table"
+            )
+        }
 
     def core_resources(self) -> Resources:
         """Return the table, and the handshake."""

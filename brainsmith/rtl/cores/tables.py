@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.errors import BuildError
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -37,11 +38,15 @@ class Table:
     style: str
 
     def resources(self) -> Resources:
-        """Return what it needs: 64 words in a LUT of each bit and its register, or the fewest block RAMs."""
+        """Return what it needs: 64 words in a LUT of each bit and its register, or the fewest block RAMs.
+
+        So many words have so many different bits, and two that are the same for all; equal bits are one.
+        """
         if self.depth == 1:
             return Resources()
         if self.style == "distributed":
-            return Resources(lut=self.bits * -(-self.depth // LUT_WORDS), ff=self.bits)
+            different = min(self.bits, (1 << self.depth) - 2)
+            return Resources(lut=different * -(-self.depth // LUT_WORDS), ff=different)
         shapes = (-(-self.depth // words) * -(-self.bits // bits) for words, bits in _BLOCK_SHAPES)
         return Resources(bram18=min(shapes))
 
@@ -59,13 +64,20 @@ def make_table(bits: int, depth: int, ram_style: str) -> Table:
     return Table(bits, depth, ram_style)
 
 
-def table_text(words: NDArray[Any], kind: Any) -> str:
+def table_text(words: NDArray[Any], kind: Any, what: str = "a table") -> str:
     """Return a table's content as `$readmemh` reads it.
 
     Args:
         words: (words, values of one), whole numbers of the datatype; the first value gets the lowest bits.
         kind: QONNX's datatype of the values.
+        what: Whose table it is, for the error.
+
+    Raises:
+        BuildError: A value is a fraction, or outside of the datatype.
     """
+    wrong = np.asarray(words)[~_allowed(np.asarray(words), kind)]
+    if wrong.size:
+        raise BuildError(f"{what} of {kind.name} cannot hold {float(wrong[0]):g}")
     bits, bipolar = int(kind.bitwidth()), kind.name == "BIPOLAR"
     digits = -(-bits * words.shape[1] // 4)
     mask = (1 << bits) - 1
@@ -74,3 +86,9 @@ def table_text(words: NDArray[Any], kind: Any) -> str:
         values = [value > 0 for value in word] if bipolar else [value & mask for value in word]
         lines.append(f"{sum(value << bits * at for at, value in enumerate(values)):0{digits}x}\n")
     return "".join(lines)
+
+
+def _allowed(words: NDArray[Any], kind: Any) -> NDArray[np.bool_]:
+    """Tell which values are whole numbers of a datatype; BIPOLAR has no 0."""
+    inside = (words == np.rint(words)) & (words >= kind.min()) & (words <= kind.max())
+    return np.asarray(inside & (words != 0) if kind.name == "BIPOLAR" else inside)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from qonnx.core.datatype import DataType
 
+from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -19,6 +20,23 @@ from brainsmith.rtl.synthesis.cells import Resources
 )
 def test_the_first_value_has_the_lowest_bits(words, kind, text):
     assert table_text(np.array(words), DataType[kind]) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "text"),
+    [
+        ([1, 16], "UINT4", "16"),
+        ([-9, 0], "INT4", "-9"),
+        ([0.5, 1], "INT4", "0.5"),
+        ([1, 0], "BIPOLAR", "0"),
+        ([2, 1], "TERNARY", "2"),
+        ([float("nan"), 1], "INT8", "nan"),
+    ],
+)
+def test_what_the_datatype_does_not_have_is_refused(values, kind, text):
+    with pytest.raises(BuildError) as raised:
+        table_text(np.array([values]), DataType[kind], "layer 'a': a table")
+    assert str(raised.value) == f"layer 'a': a table of {kind} cannot hold {text}"
 
 
 @pytest.mark.parametrize(
