@@ -111,6 +111,33 @@ def test_refuses_values_that_their_annotation_does_not_hold(datatype, value, tex
     assert str(caught.value) == f"tensor 'x' is annotated as {datatype}, but holds {text}"
 
 
+@pytest.mark.parametrize(("bias", "moved"), [(0.0, False), (0.0, True), (-1.0, False)])
+def test_counts_whose_offset_comes_later_are_annotated_as_what_they_become(bias, moved):
+    from qonnx.core.datatype import DataType
+
+    threshold = helper.make_node(
+        "MultiThreshold", ["x", "t"], ["counts"], name="levels", domain="qonnx.custom_op.general",
+        out_dtype="INT2", out_bias=bias,
+    )  # fmt: skip
+    nodes = [threshold, helper.make_node("Transpose", ["counts"], ["row"], name="move", perm=[1, 0])]
+    values = [helper.make_tensor_value_info(name, 1, [1, 2]) for name in "xy"]
+    nodes.append(helper.make_node("Add", ["row" if moved else "counts", "offset"], ["y"], name="add"))
+    if moved:
+        values[1] = helper.make_tensor_value_info("y", 1, [2, 1])
+    model = ModelWrapper(helper.make_model(helper.make_graph(nodes, "signed", values[:1], values[1:])))
+    model.set_initializer("t", np.asarray([[1, 2, 3]], np.float32))
+    model.set_initializer("offset", np.asarray(-2, np.float32))
+    model = model.transform(InferShapes())
+    for name in ("counts", "row"):
+        model.set_tensor_datatype(name, DataType["INT2"])
+    stack = np.asarray([[[0, 9]]], np.float32)
+    if bias == 0:
+        assert Executor(model).run({"x": stack})["y"].ravel().tolist() == [-2, 1]
+    else:
+        with pytest.raises(BuildError, match=r"^tensor 'counts' is annotated as INT2, but holds 2$"):
+            Executor(model).run({"x": stack})
+
+
 def test_a_node_with_graphs_inside():
     from onnx import numpy_helper
 
