@@ -9,11 +9,14 @@ from onnx import TensorProto, helper
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
+from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.transforms.absorb_affine import least_integers
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import NodeProto
+    from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
 
@@ -42,6 +45,9 @@ class AbsorbPositionsIntoThresholds(Transformation):
     The position embedding of a transformer is such a constant: it differs from token to token, so it fits in no
     threshold per channel. x is seen as one row of as many channels as it has elements; a Reshape before and one
     behind, which move no data, say so. FINN's AbsorbAddIntoMultiThreshold serves constants per channel.
+
+    Where x is integers the thresholds are the least ones with which the Add, rounding included, reaches the old ones:
+    no value comes to another level. Else they are what is left when the constant is taken away.
 
     Left alone: constants that differ along one axis only, or not at all; a leading dimension of x other than
     1; an Add that something else reads too; thresholds that are not constant, or per channel of another axis than
@@ -88,12 +94,12 @@ def _absorb(view: GraphView, match: _Match) -> None:
     model = view.model
     shape = model.get_tensor_shape(match.source)
     size = int(np.prod(shape))
-    added = np.broadcast_to(match.added, shape).reshape(-1, 1)
-    each = np.tile(match.levels, (size // len(match.levels), 1))
     result = match.threshold.output[0]
     stem = match.threshold.name or result
     flat, counted = view.new_name(f"{stem}_row"), view.new_name(f"{stem}_counted")
-    levels = view.add_constant(f"{stem}_levels", (each - added).astype(match.levels.dtype))
+    levels = view.add_constant(
+        f"{stem}_levels", *_levels(match, shape, model.get_tensor_datatype(match.source))
+    )
     rows = view.add_constant(f"{stem}_row_shape", np.asarray([-1, 1, size], np.int64))
     back = view.add_constant(f"{stem}_shape", np.asarray([-1, *shape[1:]], np.int64))
     # Three axes: FINN takes a Reshape to two for the Flatten in front of a matrix product, and drops it.
@@ -112,3 +118,16 @@ def _absorb(view: GraphView, match: _Match) -> None:
     unread = [*match.add.input, *match.add.output, match.threshold.input[1]]
     view.replace(match.threshold, [before, fresh, behind])
     view.drop_unread([name for name in unread if name != match.source])
+
+
+def _levels(
+    match: _Match, shape: list[int], datatype: BaseDataType
+) -> tuple[npt.NDArray[Any], BaseDataType | None]:
+    """Return the thresholds of each element of x, and their datatype if x is integers."""
+    added = np.broadcast_to(match.added, shape).reshape(-1)
+    each = np.tile(match.levels, (added.size // len(match.levels), 1))
+    if not datatype.is_integer():
+        return (each - added[:, np.newaxis]).astype(match.levels.dtype), None
+    low, high = int(datatype.min()), int(datatype.max())
+    chain = (("Add", added.astype(np.float32)),)
+    return least_integers(chain, each.astype(np.float32), low, high), integer_datatype(min(low, -1), high + 1)

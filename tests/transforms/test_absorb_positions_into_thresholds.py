@@ -63,6 +63,25 @@ def test_the_graph_computes_the_same(data, tokens, channels, whole):
     assert absorbed(after)[1] is False
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 999), unit=st.sampled_from([0.1, 0.3, 1 / 7, 0.25]), rows=st.sampled_from([1, 6]))
+def test_no_integer_comes_to_another_level_by_rounding(seed, unit, rows):
+    random = np.random.default_rng(seed)
+    added = (random.integers(-30, 30, (1, 4, 6)) * unit).astype(np.float32)
+    levels = np.sort((random.integers(-40, 40, (rows, 7)) * unit).astype(np.float32), axis=1)
+    model = embedding((1, 4, 6), added, levels)
+    model.set_tensor_datatype("x", DataType["INT4"])
+    after, modified = absorbed(model)
+    assert modified
+    name = after.graph.node[1].input[1]
+    thresholds = after.get_initializer(name)
+    assert after.get_tensor_datatype(name) == DataType["INT5"]
+    assert after.get_tensor_datatype(name).allowed(thresholds).all()
+    for value in range(-8, 8):
+        feed = {"x": np.full((1, 4, 6), value, np.float32)}
+        np.testing.assert_array_equal(execute_onnx(after, feed)["y"], execute_onnx(model, feed)["y"])
+
+
 @pytest.mark.parametrize(
     ("shape", "added", "levels"),
     [
