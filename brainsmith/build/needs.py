@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError, ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from brainsmith.build.pipeline import BuildStep
+    from brainsmith.plugin.registry import Registry
 
 _ASKS_FOR_PART = "._resolve_fpga_part("
+_GENERATE = ("rtl_codegen",)
 _SIMULATE = ("rtl_size_fifos", "rtl_simulate")
 _SYNTHESISE = ("rtl_synthesise",)
 
@@ -67,6 +70,36 @@ def require_tools(steps: Iterable[BuildStep]) -> None:
         raise ToolError(
             "\n".join(problems) + "\n  how far a build goes: `output` in the blueprint, --produce, produce="
         )
+
+
+def require_reader(
+    steps: Iterable[BuildStep], preferences: Mapping[str, Sequence[str]], registry: Registry
+) -> None:
+    """Raise if a backend that is preferred for a kernel reads its core when a layer is generated, and cannot.
+
+    Which backends do is what they state in `requires`. Of kernels for which nothing is listed it is not known whether
+    the model has them; generating the layer says it then.
+
+    Args:
+        steps: Of the pipeline.
+        preferences: Backends by kernels, the preferred one first.
+        registry: Where they are.
+
+    Raises:
+        ToolError: Names all such backends.
+    """
+    if not set(_GENERATE) & set(_own(steps)) or find_spec("pyslang") is not None:
+        return
+    first = {names[0] for names in preferences.values() if names}
+    needing = [
+        repr(info.qualified)
+        for info in registry.records("backend")
+        if info.qualified in first and any(need.startswith("pyslang") for need in info.requires)
+    ]
+    if needing:
+        from brainsmith.rtl.importing.module_reader import READER_MISSING
+
+        raise ToolError(f"{READER_MISSING}\n  {' and '.join(needing)} {_need(needing)}")
 
 
 def _own(steps: Iterable[BuildStep]) -> list[str]:

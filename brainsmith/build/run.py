@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.job import Job
 from brainsmith.build.layers import refuse, unsupported_layers
 from brainsmith.build.model import read_model
-from brainsmith.build.needs import require_part, require_tools
+from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, OutputError
@@ -131,4 +131,5 @@ def _select(request: Request, source: Artifact) -> BuildSelection:
     refuse(unsupported, selection.steps)
     require_part(selection.steps, selection.target["fpga_part"], selection.description["file"])
     require_tools(selection.steps)
+    require_reader(selection.steps, selection.target["kernel_preferences"], selection.registry)
     return selection

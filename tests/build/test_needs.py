@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.build import build
-from brainsmith.build.needs import require_part, require_tools
+from brainsmith.build import build, needs
+from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.registry import Registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,3 +152,26 @@ def test_whoever_needs_no_tool_is_not_asked_for_one(tmp_path, monkeypatch, no_pa
     monkeypatch.setenv("PATH", str(tmp_path))
     require_tools(ours("cleanup", "estimate", "rtl_codegen", "rtl_stitch", "rtl_package"))
     require_tools(ours("rtl_simulate", "rtl_synthesise", framework="project"))
+
+
+def test_a_preferred_backend_that_reads_its_core_is_said_to_need_pyslang(monkeypatch):
+    registry = Registry()
+    for name, requires in (("ScaleRTL", ("finn-plus", "pyslang==12.1.0")), ("ScaleHLS", ("finn-plus",))):
+        registry.register(
+            PluginInfo(
+                name=name, type="backend", framework="project", reference=f"a:{name}", requires=requires
+            )
+        )
+    read, other = ("project:ScaleRTL", "project:ScaleHLS"), ("project:ScaleHLS", "project:ScaleRTL")
+    codegen = ours("specialize", "rtl_codegen")
+    require_reader(codegen, {"project:Scale": read}, registry)
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    with pytest.raises(ToolError) as caught:
+        require_reader(codegen, {"project:Scale": read}, registry)
+    assert str(caught.value) == (
+        "reading SystemVerilog needs pyslang, which is not installed\n  pip install pyslang==12.1.0\n"
+        "  'project:ScaleRTL' needs it"
+    )
+    require_reader(codegen, {"project:Scale": other}, registry)
+    require_reader(codegen, {}, registry)
+    require_reader(ours("specialize"), {"project:Scale": read}, registry)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+READER = "pyslang==12.1.0"
+"""What backends state in `requires` whose cores are read when a layer is generated."""
+
+READER_MISSING = f"reading SystemVerilog needs pyslang, which is not installed\n  pip install {READER}"
+
+
 @dataclass(frozen=True)
 class ModuleParameter:
     """One parameter of a module, not a localparam.
@@ -97,9 +103,7 @@ def _driver() -> Any:
     try:
         from pyslang.driver import Driver
     except ImportError as error:
-        raise ToolError(
-            "reading SystemVerilog needs pyslang, which is not installed\n  pip install pyslang==12.1.0"
-        ) from error
+        raise ToolError(READER_MISSING) from error
     driver = Driver()
     driver.addStandardArgs()
     return driver

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.rtl.importing.checks import check_distinct, check_free, check_golden_file, check_python
+from brainsmith.rtl.importing.module_reader import READER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,7 @@ from .{plan.stem} import {plan.name}Kernel
     kernel="{plan.name}",
     backend_type="rtl",
     description={_text(plan.description)},
-    requires=("finn-plus",),
+    requires=("finn-plus", {_text(READER)}),
     domain="brainsmith.backends.rtl",
 )
 class {plan.name}RTL(ImportedCore, {plan.name}Kernel):

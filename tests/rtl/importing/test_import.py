@@ -114,7 +114,7 @@ from .scale import ScaleKernel
     kernel="Scale",
     backend_type="rtl",
     description="The core scale, imported",
-    requires=("finn-plus",),
+    requires=("finn-plus", "pyslang==12.1.0"),
     domain="brainsmith.backends.rtl",
 )
 class ScaleRTL(ImportedCore, ScaleKernel):
