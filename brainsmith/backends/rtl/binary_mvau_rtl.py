@@ -85,6 +85,14 @@ class BinaryMVAURTL(CoreBackend, MVAU):
             )
         return found
 
+    def result_range(self) -> tuple[int, int]:
+        """Return the counts, or what inputs of the greatest magnitude give, if the output has so much."""
+        width, given = int(self.get_nodeattr("MW")), self.get_input_datatype(0)
+        if _counts(self):
+            return 0, width
+        most, wanted = width * int(max(-given.min(), given.max())), self.get_output_datatype()
+        return max(-most, int(wanted.min())), min(most, int(wanted.max()))
+
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return sizes, folding, the input's datatype, and where the weights are."""
         kind = self.get_input_datatype(0)

@@ -57,6 +57,10 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         """Return which operands are streams."""
         return tuple(at for at, style in enumerate(STYLES) if self.get_nodeattr(style) == "input")
 
+    def result_range(self) -> tuple[int, int]:
+        """Return the least and the greatest sum of the operands' datatypes."""
+        return _sums(self)
+
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return lanes and bits; the first operand is a stream, as the order does not matter."""
         fed = self.fed_inputs()

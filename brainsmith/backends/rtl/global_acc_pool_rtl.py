@@ -56,8 +56,12 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
 
         FINN works it out for the sum of least values alone: that of 4 values that are -1 or 1 would be INT3.
         """
+        return integer_datatype(*self.result_range())
+
+    def result_range(self) -> tuple[int, int]:
+        """Return the least and the greatest sum."""
         given = self.get_input_datatype()
-        return integer_datatype(*(_pixels(self) * int(end) for end in (given.min(), given.max())))
+        return _pixels(self) * int(given.min()), _pixels(self) * int(given.max())
 
     def get_exp_cycles(self) -> int:
         """Return the beats of a frame's input: sums go out while the last pixel comes in.

@@ -57,15 +57,18 @@ class PoolRTL(CoreBackend, Pool):
         support = super().supports(node, part)
         if not support or function == "MaxPool":
             return support
-        size = _window(node)
-        if function == "AvgPool" and size > 1:
+        if function == "AvgPool" and _window(node) > 1:
             return unsupported(
-                f"an AvgPool of {size} values gives fractions, and its core computes with integers"
+                f"an AvgPool of {_window(node)} values gives fractions, and its core computes with integers"
             )
-        least, greatest = (size * int(end()) >> _shift(node) for end in (given.min, given.max))
+        least, greatest = _results(node)
         if wanted.name == "BIPOLAR" or least < wanted.min() or greatest > wanted.max():
             return unsupported(f"its results are {least} to {greatest}, which {wanted.name} cannot hold")
         return support
+
+    def result_range(self) -> tuple[int, int]:
+        """Return the least and the greatest sum; the greatest value is one of those taken."""
+        return _results(self) if self._sums() else (0, 0)
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the function, the size of a window, and the widths of a value on its way."""
@@ -141,6 +144,13 @@ class PoolRTL(CoreBackend, Pool):
 def _window(node: Any) -> int:
     """Return how many values of a channel are one result."""
     return prod(int(size) for size in node.get_nodeattr("KernelSize"))
+
+
+def _results(node: Any) -> tuple[int, int]:
+    """Return the least and the greatest sum of a window, shifted."""
+    given = node.get_input_datatype()
+    low, high = (_window(node) * int(end) >> _shift(node) for end in (given.min(), given.max()))
+    return low, high
 
 
 def _shift(node: Any) -> int:

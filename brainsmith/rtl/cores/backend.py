@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
 from brainsmith.errors import BuildError
+from brainsmith.rtl.cores.integers import WHOLE
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
 
@@ -57,6 +58,8 @@ class CoreBackend(RTLBackend):
     def supports(cls, node: Any, part: str = "") -> Support:
         """Tell whether this backend can implement a node: integers in all of its streams, and lanes that divide them.
 
+        Results must be such that the Python model, whose tensors are float32, is as exact as the core.
+
         Args:
             node: QONNX's instance of the kernel's node.
             part: The FPGA; empty if it is not known.
@@ -66,7 +69,20 @@ class CoreBackend(RTLBackend):
         for name, kind in inputs + outputs:
             if not kind.is_integer():
                 return unsupported(f"{name} is {kind.name}, and its core computes with integers")
-        return cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version).lanes_divide()
+        layer = cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version)
+        low, high = layer.result_range()
+        if max(-low, high) > WHOLE:
+            return unsupported(
+                f"its results are {low} to {high}, and its Python model, in float32, is exact to {WHOLE} only"
+            )
+        return layer.lanes_divide()
+
+    def result_range(self) -> tuple[int, int]:
+        """Return the least and the greatest result that its inputs' datatypes allow; zeros if it only moves values.
+
+        A backend whose core computes new values says here what they can be.
+        """
+        return 0, 0
 
     def lanes(self) -> Mapping[str, int]:
         """Return what each attribute of `parallelism` must divide: the greatest value that makes the layer faster.

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
+WHOLE = 2**24
+"""Up to here all whole numbers are exact in a float32, in which the Python models give theirs."""
+
 
 def integer_bits(low: int, high: int) -> int:
     """Return how many bits hold all integers from `low` to `high`: two's complement if `low` is below 0; 1 or more."""

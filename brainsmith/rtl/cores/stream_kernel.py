@@ -12,6 +12,7 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.errors import ModelError
 from brainsmith.rtl.cores.expressions import evaluate, fill
+from brainsmith.rtl.cores.integers import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -197,5 +198,11 @@ class StreamKernel(HWCustomOp):
             raise ModelError(
                 f"{said} {int(outside[0])} for {output!r}, which {datatype.name} does not hold: it holds "
                 f"{datatype.min():.0f} to {datatype.max():.0f}"
+            )
+        rounded = values[values.astype(np.float32) != values]
+        if rounded.size:
+            raise ModelError(
+                f"{said} {int(rounded[0])} for {output!r}, which is not exact in float32, as tensors are: whole numbers "
+                f"are to {WHOLE}"
             )
         return values

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from brainsmith.rtl.cores.integers import WHOLE as WHOLE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design
 
 RTL = "finn.custom_op.fpgadataflow.rtl"
-WHOLE = 2**24
-"""Up to here all whole numbers are exact in a float32, in which the Python models give theirs."""
 
 
 @dataclass

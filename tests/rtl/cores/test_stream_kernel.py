@@ -39,10 +39,14 @@ SAID = "node 'half0': the golden function of Half gives "
         (np.array([[1, 16, 2, 3]]), "UINT4", "16 for 'out', which UINT4 does not hold: it holds 0 to 15"),
         (np.array([[1, -9, 2, 3]]), "INT4", "-9 for 'out', which INT4 does not hold: it holds -8 to 7"),
         (np.array([[1, -1, 0, 1]]), "BIPOLAR", "0 for 'out', which BIPOLAR does not hold: it holds -1 to 1"),
+        (
+            np.array([[0, 1, 2, 2**24 + 1]]), "UINT32",
+            "16777217 for 'out', which is not exact in float32, as tensors are: whole numbers are to 16777216",
+        ),
         (np.zeros((4, 1)), "UINT4", "an array of shape (4, 1) for 'out', which has the shape (1, 4)"),
         (3, "UINT4", "an array of shape () for 'out', which has the shape (1, 4)"),
     ],
-)
+)  # fmt: skip
 def test_what_the_output_cannot_be_is_refused(result, kind, text):
     with pytest.raises(ModelError) as raised:
         run(result, kind)

@@ -1,0 +1,54 @@
+"""A core whose results a float32 does not hold exactly is refused: its Python model would be wrong, not the core."""
+
+import pytest
+from qonnx.custom_op.registry import getCustomOp
+
+from tests.backends.rtl import (
+    test_binary_mvau_rtl,
+    test_duplicate_streams_rtl,
+    test_elementwise_add_rtl,
+    test_global_acc_pool_rtl,
+    test_mat_mul_rtl,
+    test_pool_rtl,
+    test_shuffle_rtl,
+)
+from tests.backends.rtl.bench import make_model
+
+INEXACT = {
+    "sums of a window": (
+        test_pool_rtl.case("AccPool", 1, 1, kind="INT24", given="INT26"),
+        -(2**25),
+        2**25 - 4,
+    ),
+    "sums of an image": (test_global_acc_pool_rtl.case(1, 1, (1, 2, 2), "UINT23"), 0, 2**25 - 4),
+    "sums of two": (test_elementwise_add_rtl.case((1, 4), "INT25", "INT4"), -(2**24) - 8, 2**24 + 6),
+    "products of bits": (test_binary_mvau_rtl.case(4, 1, 1, 1, "INT24", output="INT26"), -(2**25), 2**25 - 1),
+    "products": (test_mat_mul_rtl.case((1, 4), (4, 1), 1, 1, ("UINT12", "UINT12")), 0, 2**26 - 1),
+}
+
+EXACT = {
+    "sums of two": test_elementwise_add_rtl.case((1, 4), "INT24", "INT24"),
+    "shifted sums": test_pool_rtl.case("QuantAvgPool", 1, 1, kind="UINT24", given="UINT24"),
+    "products of bits": test_binary_mvau_rtl.case(4, 1, 1, 1, "INT8", output="INT32"),
+    "greatest values": test_pool_rtl.case("MaxPool", 1, 1, kind="INT32"),
+    "copies": test_duplicate_streams_rtl.case(4, 2, 2, "INT32"),
+    "moves": test_shuffle_rtl.case((2, 3), (2, 3), (1, 0), kind="INT32"),
+}
+
+
+def supports(case):
+    layer = getCustomOp(make_model([case]).graph.node[0])
+    return type(layer).supports(layer)
+
+
+@pytest.mark.parametrize("name", INEXACT)
+def test_results_that_float32_rounds_are_refused(name):
+    case, low, high = INEXACT[name]
+    assert supports(case).reason == (
+        f"its results are {low} to {high}, and its Python model, in float32, is exact to 16777216 only"
+    )
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_results_that_it_holds_and_values_that_only_move_are_not(name):
+    assert supports(EXACT[name]), supports(EXACT[name]).reason
