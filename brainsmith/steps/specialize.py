@@ -28,4 +28,5 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     Raises:
         BuildError: Nodes can have none of the backends that are allowed.
     """
+    cfg._resolve_fpga_part()  # stands here so that a build without a part is refused before its first step
     return choose_backends(model, cfg, [])
