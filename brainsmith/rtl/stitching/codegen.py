@@ -1,4 +1,4 @@
-"""Let FINN generate the RTL of each layer of a model, and read back what it generated."""
+"""Let each layer of a model generate its RTL, FINN's and plugins' alike, and read back what they generated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DECLARED = re.compile(r"^\s*(?:\(\*.*\*\)\s*)?(input|output)\s+(?:\[.*\]\s*)?(\
 
 @dataclass(frozen=True)
 class LayerCode:
-    """What FINN generated for one layer.
+    """What one layer generated.
 
     Attributes:
         module: The layer's own module.
@@ -49,7 +49,7 @@ class LayerCode:
 def generate_layers(
     model: ModelWrapper, folder: Path, part: str, period: float = 5.0, library: Library | None = None
 ) -> ModelWrapper:
-    """Insert width converters wherever two layers differ in their lanes, and let FINN generate all layers.
+    """Insert width converters wherever two layers differ in their lanes, and let all layers generate their code.
 
     Args:
         model: Specialised and folded, every node an RTL layer; not changed.
@@ -94,7 +94,7 @@ def generate_layers(
 
 
 def read_layer(layer: Any, library: Library) -> LayerCode:
-    """Read back what FINN generated for a layer.
+    """Read back what a layer generated.
 
     Args:
         layer: QONNX's instance of the node.
@@ -141,11 +141,11 @@ def _renamed(source: Source, names: dict[str, str]) -> Source:
 
 
 def _ports(module: str, sources: tuple[Source, ...]) -> tuple[tuple[str, bool], ...]:
-    """Read the ports of a generated module, each of which FINN declares on a line of its own."""
+    """Read the ports of a generated module, each of which is declared on a line of its own, as FINN does and `rtl/cores/wrapper.py`."""
     begin = re.compile(rf"^\s*module\s+{re.escape(module)}\b", re.M)
     for source in sources:
         found = begin.search(source.text)
         if found:
             head = source.text[found.start() : source.text.index(");", found.end())]
             return tuple((name, kind == "input") for kind, name in _DECLARED.findall(head))
-    raise BuildError(f"FINN generated no module {module!r}, so the layer cannot be connected")
+    raise BuildError(f"the generated code has no module {module!r}, so the layer cannot be connected")
