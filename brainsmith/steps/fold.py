@@ -42,8 +42,9 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     its rate, unless `cfg.folding_two_pass_relaxation` is False.
 
     No RTL matrix-vector unit takes a whole row or window at once (SIMD = MW, or the size of Kernel): FINN's
-    `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead. Bit widths
-    are minimised afterwards, since the accumulators of RTL and HLS layers differ.
+    `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead, and a warning
+    says if it is slower than the target then. Bit widths are minimised afterwards, since the accumulators of RTL and
+    HLS layers differ.
     """
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
@@ -97,7 +98,10 @@ def _slowest(model: ModelWrapper) -> tuple[str, int]:
 
 
 def _decompose_shuffles(model: ModelWrapper, cfg: Any) -> ModelWrapper:
-    """Split transposes on the chip, which are folded as a whole, into the parts that have backends."""
+    """Split transposes on the chip, which are folded as a whole, into the parts that have backends.
+
+    The report of backends keeps the layers that were there before, and gets the parts: not those of an earlier run.
+    """
     if not any(node.op_type == "Shuffle" for node in model.graph.node):
         return model
     from finn.transformation.fpgadataflow.transpose_decomposition import (
@@ -105,9 +109,11 @@ def _decompose_shuffles(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         ShuffleDecomposition,
     )
 
+    there = {node.name for node in model.graph.node}
+    earlier = [layer for layer in chosen_before(cfg) if layer["layer"] in there]
     for transform in (ShuffleDecomposition(), InferInnerOuterShuffles()):
         model = model.transform(transform)
-    return choose_backends(model, cfg, chosen_before(cfg))
+    return choose_backends(model, cfg, earlier)
 
 
 def _cycles_per_frame(cfg: Any) -> int | None:
@@ -128,9 +134,17 @@ def _avoid_whole_rows(model: ModelWrapper, cycles: int) -> None:
             continue
         layer = getCustomOp(node)
         width = dot_length(layer)
-        if width > 1 and layer.get_nodeattr("SIMD") == width:
-            layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
-            _raise(layer, "PE", layer.get_nodeattr(ROWS[node.op_type]), cycles)
+        if width == 1 or layer.get_nodeattr("SIMD") != width:
+            continue
+        before = layer.get_exp_cycles()
+        layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
+        _raise(layer, "PE", layer.get_nodeattr(ROWS[node.op_type]), cycles)
+        after = layer.get_exp_cycles()
+        if after > max(cycles, before):
+            logging.getLogger(__name__).warning(
+                "%s takes %d cycles per frame, and the target is %d: in RTL it cannot take a whole row at once",
+                node.name, after, cycles,
+            )  # fmt: skip
 
 
 def _fold_own(model: ModelWrapper, cycles: int) -> None:

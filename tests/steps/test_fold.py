@@ -4,6 +4,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.plugins import steps
+from brainsmith.steps.backend_choice import chosen_before
 from brainsmith.steps.fold import _avoid_whole_rows
 from tests.steps.conftest import Graph, digits_model, integers
 from tests.steps.test_networks import max_pool_and_arg_max
@@ -32,13 +33,29 @@ def test_every_layer_reaches_the_target_rate(config, fps):
     assert max(cycles) <= 1e9 / config.synth_clk_period_ns / fps
 
 
-def test_no_rtl_product_takes_a_whole_row_at_once(config):
+def test_no_rtl_product_takes_a_whole_row_at_once(config, caplog):
     config.target_fps = 100_000_000
     graph = Graph(1, 8).quant(4)
     graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
     model = steps.fold(specialized(graph.model(1, 6), config), config)
     ((pe, simd),) = folding(model)
     assert (pe, simd) == (6, 4)
+    said = (
+        "MVAU_rtl_0 takes 2 cycles per frame, and the target is 2: in RTL it cannot take a whole row at once"
+    )
+    assert said not in caplog.messages
+
+
+def test_a_product_that_is_too_slow_without_whole_rows_is_warned_of(config, caplog):
+    config.target_fps = 200_000_000
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    model = steps.fold(specialized(graph.model(1, 6), config), config)
+    assert folding(model) == [(6, 4)]
+    said = (
+        "MVAU_rtl_0 takes 2 cycles per frame, and the target is 1: in RTL it cannot take a whole row at once"
+    )
+    assert said in caplog.messages
 
 
 @pytest.mark.parametrize(("kernel", "before", "after"), [([3, 3], 9, (6, 3)), ([1, 1], 1, (1, 1))])
@@ -78,10 +95,16 @@ def test_a_transpose_on_the_chip_gets_backends(config):
     graph.node("MatMul", graph.weights(integers(2, 4, 5))).quant(4, scale=8.0)
     model = hardware(graph.model(1, 6, 5), config)
     assert "Shuffle" in {node.op_type for node in model.graph.node}
-    model = steps.fold(steps.specialize(model, config), config)
+    chosen = steps.specialize(model, config)
+    model = steps.fold(chosen, config)
     kinds = {node.op_type for node in model.graph.node}
     assert "Shuffle" not in kinds
     assert kinds & {"InnerShuffle_rtl", "OuterShuffle_hls"}
+    report = chosen_before(config)
+    named = {node.name for node in model.graph.node if node.domain.startswith("finn.")}
+    assert sorted(layer["layer"] for layer in report) == sorted(named)
+    steps.fold(chosen, config)
+    assert chosen_before(config) == report
 
 
 @pytest.mark.parametrize(("frames", "lanes"), [(50_000_000, 1), (70_000_000, 2), (200_000_000, 4)])
