@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
+from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
@@ -44,6 +45,11 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     def lanes(self) -> Mapping[str, int]:
         """Return rows and columns, also where fewer lanes are as fast."""
         return {"PE": self.columns, "SIMD": self.depth}
+
+    def result_range(self) -> tuple[int, int]:
+        """Return the ends of the smallest datatype that holds all sums."""
+        kind = product_datatype(self.get_input_datatype(0), self.get_input_datatype(1), self.depth)
+        return int(kind.min()), int(kind.max())
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the matrices' sizes, the lanes, and the datatypes."""
