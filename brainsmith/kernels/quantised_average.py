@@ -24,4 +24,4 @@ def quantised_average(windows: npt.NDArray[Any], channels: int, shift: int) -> n
         shift: Bits.
     """
     values = windows.astype(np.int64).reshape(*windows.shape[:-1], -1, channels)
-    return np.right_shift(values.sum(axis=-2), shift).astype(np.float32)
+    return np.asarray(np.right_shift(values.sum(axis=-2), shift), np.float32)

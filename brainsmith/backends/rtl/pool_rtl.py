@@ -109,8 +109,8 @@ class PoolRTL(CoreBackend, Pool):
         if self.get_nodeattr("exec_mode") == "rtlsim":
             super().execute_node(context, graph)
             return
-        windows = given.reshape(-1, channels // lanes, _window(self), lanes).swapaxes(1, 2)
-        windows = windows.reshape(given.shape)
+        folds = given.reshape(-1, channels // lanes, _window(self), lanes)
+        windows = folds.swapaxes(1, 2).reshape(given.shape)
         if (
             self.get_nodeattr("Function") == "QuantAvgPool"
         ):  # FINN's Python model is not what its hardware computes
