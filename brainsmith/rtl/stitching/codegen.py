@@ -141,7 +141,7 @@ def _renamed(source: Source, names: dict[str, str]) -> Source:
 
 
 def _ports(module: str, sources: tuple[Source, ...]) -> tuple[tuple[str, bool], ...]:
-    """Read the ports of a generated module, each of which is declared on a line of its own, as FINN does and `rtl/cores/wrapper.py`."""
+    """Read the ports of a generated module, each of which is declared on a line of its own."""
     begin = re.compile(rf"^\s*module\s+{re.escape(module)}\b", re.M)
     for source in sources:
         found = begin.search(source.text)
