@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qonnx.core.datatype import DataType
+from brainsmith.rtl.cores.integers import integer_datatype
 
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
@@ -13,7 +13,4 @@ if TYPE_CHECKING:
 def product_datatype(lhs: BaseDataType, rhs: BaseDataType, depth: int) -> BaseDataType:
     """Return the smallest integer datatype that holds every sum of `depth` products of two others."""
     products = [int(one) * int(other) for one in (lhs.min(), lhs.max()) for other in (rhs.min(), rhs.max())]
-    low, high = depth * min(products), depth * max(products)
-    if low >= 0:
-        return DataType[f"UINT{max(high.bit_length(), 1)}"]
-    return DataType[f"INT{max((-low - 1).bit_length(), high.bit_length()) + 1}"]
+    return integer_datatype(depth * min(products), depth * max(products))

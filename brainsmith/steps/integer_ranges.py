@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.rtl.cores.integers import integer_datatype
+
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
@@ -15,17 +17,12 @@ def annotate_integer_ranges(model: ModelWrapper) -> ModelWrapper:
     QONNX's InferDataTypes calls them all INT32. A residual sum of two activations has one bit more than they have,
     and a kernel behind it (LayerNorm) needs to know. A MatMul by a constant has the range that its columns allow.
     """
-    from qonnx.core.datatype import DataType
-
     for node in model.graph.node:
         if node.domain not in ("", "ai.onnx") or node.op_type not in ("Add", "MatMul"):
             continue
         limits = _sum_limits(model, node) if node.op_type == "Add" else _product_limits(model, node)
         if limits is not None:
-            low, high = limits
-            bits = max((-low - 1).bit_length() if low < 0 else 0, high.bit_length() if high > 0 else 0)
-            name = f"INT{bits + 1}" if low < 0 else f"UINT{max(bits, 1)}"
-            model.set_tensor_datatype(node.output[0], DataType[name])
+            model.set_tensor_datatype(node.output[0], integer_datatype(*limits))
     return model
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper
-from qonnx.core.datatype import DataType
 
+from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, keeps_rank
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _on_integers(view: GraphView, node: NodeProto, source: str, chain: Chain) ->
     datatype = view.model.get_tensor_datatype(source)
     low, high = int(datatype.min()), int(datatype.max())
     levels = least_integers(chain, np.asarray(old, np.float32), low, high)
-    kind = DataType[f"INT{max((high + 1).bit_length(), (-low - 1).bit_length() if low < 0 else 0) + 1}"]
+    kind = integer_datatype(min(low, -1), high + 1)
     name = view.add_constant(f"{node.input[1]}_of_integers", levels, kind)
     new = helper.make_node(
         node.op_type, [source, name], list(node.output), name=node.name, domain=node.domain

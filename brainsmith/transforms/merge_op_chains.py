@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper
-from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
+from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
 
 if TYPE_CHECKING:
@@ -125,10 +125,7 @@ def _datatype(model: ModelWrapper, one: str, other: str, combined: npt.NDArray[A
     """Return the smallest integer datatype of the values, or None unless both constants are integers."""
     if not combined.size or not all(model.get_tensor_datatype(name).is_integer() for name in (one, other)):
         return None
-    low, high = DataType.get_smallest_possible(combined.min()), DataType.get_smallest_possible(combined.max())
-    if combined.min() >= 0:
-        return high
-    return low if low.allowed(combined.max()) else DataType[f"INT{int(combined.max()).bit_length() + 1}"]
+    return integer_datatype(int(combined.min()), int(combined.max()))
 
 
 def _merge_reshapes(view: GraphView, first: NodeProto, second: NodeProto, between: str) -> NodeProto | None:

@@ -154,7 +154,7 @@ def test_two_operators_with_the_same_constant():
         ("Mul", ([3, 2], [5, 2]), "UINT4"),
         ("Mul", ([-3, 30], [1, 10]), "INT10"),
         ("Add", ([1, 0], [0, 0]), "BINARY"),
-        ("Add", ([1, 1], [-2, -2]), "BIPOLAR"),
+        ("Add", ([1, 1], [-2, -2]), "INT1"),
     ],
 )
 def test_integer_annotations_combine(op_type, values, datatype):
