@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from brainsmith.backends.rtl.multiplier import LUT_INPUTS
 from brainsmith.kernels.crop import CropKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 LOOPS = 4
 """The loops that the core has."""
+
+HANDSHAKE = 3
+"""LUTs of both handshakes, and of whether a beat is taken."""
 
 
 class Turns(NamedTuple):
@@ -64,9 +68,18 @@ class CropRTL(CoreBackend, CropKernel):
         return {"BITS": self.get_instream_width(), **sizes, **firsts, **lasts}
 
     def core_resources(self) -> Resources:
-        """Return a flip-flop for each bit of the counters, and one and a half LUTs."""
-        bits = sum((loop.size - 1).bit_length() for loop in _turns(self))
-        return Resources(lut=-(-3 * bits // 2), ff=bits)
+        """Return the counters, a comparison with the last turn of each, comparisons with the window, and the handshake.
+
+        A comparison of a counter with constants is a LUT, and two from 7 bits on. A counter begins again of itself if its
+        turns are a power of two; else a LUT clears it.
+        """
+        turns = _turns(self)
+        bits = [(loop.size - 1).bit_length() for loop in turns]
+        windows = sum(
+            1 if one <= LUT_INPUTS else 2 for one, loop in zip(bits, turns, strict=True) if not loop.whole
+        )
+        cleared = sum(1 for loop in turns if loop.size.bit_count() > 1)
+        return Resources(lut=sum(bits) + len(turns) + windows + cleared + HANDSHAKE, ff=sum(bits))
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, for values of the last axis that are in the window together."""

@@ -73,11 +73,13 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
         words, bits = self.memory()
         lanes = page_memory_resources(words, bits).times(simd)
-        factors = _widths(self.get_input_datatype(0), self.get_input_datatype(1))
-        product, output = sum(factors), self.get_output_datatype().bitwidth()
+        kinds = self.get_input_datatype(0), self.get_input_datatype(1)
+        factors = _widths(*kinds)
+        product, output = _product_bits(*kinds), self.get_output_datatype().bitwidth()
         added = output if simd == 1 else -(-3 * simd * (product + output) // 4)
         sums = Resources(lut=pe * added, ff=pe * (output + simd * product))
-        products = multiplier(*factors).times(pe * simd)
+        single = all(kind.bitwidth() == 1 for kind in kinds)  # a product has two inputs then, and is one LUT
+        products = (Resources(lut=1) if single else multiplier(*factors)).times(pe * simd)
         return lanes + self._row() + products + sums + self._counters(words)
 
     def memory(self) -> tuple[int, int]:
@@ -119,3 +121,8 @@ def _widths(lhs: BaseDataType, rhs: BaseDataType) -> tuple[int, int]:
         2 if _kind(kind) == 2 else int(kind.bitwidth() + (signed and not _kind(kind))) for kind in (lhs, rhs)
     )
     return one, other
+
+
+def _product_bits(lhs: BaseDataType, rhs: BaseDataType) -> int:
+    """Return the bits of a product that are registered: that of two unsigned bits has one."""
+    return 1 if lhs.name == rhs.name == "BINARY" else sum(_widths(lhs, rhs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import gcd
+from math import ceil, gcd
 from typing import TYPE_CHECKING, Any
 
 from finn.custom_op.fpgadataflow.concat import StreamingConcat
@@ -76,7 +76,7 @@ class StreamingConcatRTL(CoreBackend, StreamingConcat):
         """Return a multiplexer of the inputs for each bit that is given, and the turns."""
         count = self.get_n_inputs()
         bits = self.get_outstream_width() + 1
-        return Resources(lut=bits * multiplexer_luts(count) + count) + turn_resources(self._beats())
+        return Resources(lut=ceil(bits * multiplexer_luts(count)) + count) + turn_resources(self._beats())
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, which divides the channels of every input."""

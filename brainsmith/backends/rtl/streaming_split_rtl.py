@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import gcd
+from math import ceil, gcd
 from typing import TYPE_CHECKING
 
 from finn.custom_op.fpgadataflow.split import StreamingSplit
@@ -52,7 +52,7 @@ class StreamingSplitRTL(CoreBackend, StreamingSplit):
     def core_resources(self) -> Resources:
         """Return a LUT for each output's valid, a multiplexer of their readies, and the turns."""
         count = self.get_n_outputs()
-        return Resources(lut=count + multiplexer_luts(count)) + turn_resources(self._beats())
+        return Resources(lut=count + ceil(multiplexer_luts(count))) + turn_resources(self._beats())
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, which divides the channels of every output."""

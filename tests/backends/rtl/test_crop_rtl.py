@@ -93,5 +93,8 @@ def test_resources_are_as_stated(tmp_path):
         case((8, 32), (3, 0), (1, 32), (32,), 4),
         case((100, 200, 16), (10, 20, 0), (80, 160, 16)),
         case((10, 4, 20, 6), (2, 0, 1, 2), (5, 4, 12, 2)),
+        case((8, 8, 16), (1, 1, 0), (6, 6, 16), simd=4, kind="INT8"),
+        case((28, 28, 8), (2, 2, 0), (24, 24, 8), simd=8),
+        case((3, 9), (1, 2), (1, 5)),
     ]
     assert_as_stated(chosen, tmp_path)

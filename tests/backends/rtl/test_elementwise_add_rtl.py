@@ -189,6 +189,10 @@ MEASURED = [
     case((1, 4, 64), "INT8", "INT8", pe=1, constant=(64,)),
     case((1, 4, 8), "INT8", "UINT4", pe=4),
     case((1, 4, 8), "UINT4", "INT4", pe=4, out="INT32"),
+    case((1, 4, 64), "INT8", "INT4", pe=16, constant=(64,)),
+    case((1, 4, 64), "INT8", "INT4", pe=32, constant=(64,)),
+    case((1, 4, 96), "INT8", "INT4", pe=32, constant=(96,)),
+    case((1, 4, 64), "UINT4", "UINT4", pe=16, constant=(64,)),
 ]
 
 

@@ -105,5 +105,9 @@ def test_resources_are_as_stated(tmp_path):
         case((8, 16), (16, 8), 2, 4),
         case((8, 16), (16, 8), 4, 4, ("INT8", "INT8")),
         case((64, 64), (64, 64), 2, 4, ("INT8", "INT8")),
+        case((8, 12), (12, 8), 8, 12, ("BIPOLAR", "BIPOLAR")),
+        case((8, 12), (12, 8), 4, 6, ("BINARY", "BINARY")),
+        case((8, 12), (12, 8), 4, 6, ("BIPOLAR", "BINARY")),
+        case((8, 12), (12, 8), 2, 4, ("BIPOLAR", "INT4")),
     ]
     assert_as_stated(chosen, tmp_path)

@@ -102,6 +102,11 @@ MEASURED = [
     case([4, 4, 4, 4, 4, 4], ["INT8"] * 6, simd=4),
     case([4, 12, 4, 4, 4], ["INT8"] * 5, simd=4),
     case([2, 12, 4, 4, 4, 30, 2, 2], ["INT8"] * 8, simd=2),
+    case([8] * 8, ["INT4"] * 8, simd=8),
+    case([8] * 7, ["INT4"] * 7, simd=8),
+    case([8] * 12, ["INT4"] * 12, simd=8),
+    case([8] * 16, ["INT8"] * 16, simd=2),
+    case([8] * 32, ["INT4"] * 32, simd=4),
 ]
 
 

@@ -105,5 +105,8 @@ def test_resources_are_as_stated(tmp_path):
         case(64, 4, (4, 64), (2, 2), "INT8"),
         case(64, 64, (4, 32), (2, 1), "INT4"),
         case(1, 1, (3, 300), (2, 2), "INT4"),
+        case(64, 64, (4, 4), (2, 2), "INT4"),
+        case(10, 5, (7, 7), (3, 3), "UINT8"),
+        case(8, 8, (2, 2), (2, 2), "INT4"),
     ]
     assert_as_stated(chosen, tmp_path)

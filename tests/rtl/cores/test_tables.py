@@ -58,6 +58,7 @@ def test_what_a_table_is_made_of(bits, depth, style, expected):
     [
         (Table(8, 1, "block"), Resources()),
         (Table(8, 65, "distributed"), Resources(lut=16, ff=8)),
+        (Table(64, 4, "distributed"), Resources(lut=14, ff=14)),
         (Table(36, 512, "block"), Resources(bram18=1)),
         (Table(8, 2049, "block"), Resources(bram18=2)),
         (Table(128, 1024, "block"), Resources(bram18=8)),

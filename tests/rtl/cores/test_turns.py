@@ -10,7 +10,7 @@ def test_each_stream_has_32_bits_of_a_parameter():
     assert packed([1, 2, 3]) == 0x3_00000002_00000001
 
 
-@pytest.mark.parametrize(("count", "luts"), [(1, 0), (2, 1), (4, 1), (5, 2), (8, 4)])
+@pytest.mark.parametrize(("count", "luts"), [(1, 0), (2, 1), (4, 1), (5, 2.5), (8, 3.5), (16, 6.5)])
 def test_a_multiplexer_grows_with_its_inputs(count, luts):
     assert multiplexer_luts(count) == luts
 
@@ -20,7 +20,8 @@ def test_a_multiplexer_grows_with_its_inputs(count, luts):
     [
         ([1, 1], Resources(lut=7, ff=2)),
         ([8, 8], Resources(lut=9, ff=4)),
-        ([8, 4, 4], Resources(lut=14, ff=5)),
+        ([8, 4, 4], Resources(lut=16, ff=5)),
+        ([8, 4, 4, 8], Resources(lut=14, ff=5)),
     ],
 )
 def test_turns_that_differ_must_be_loaded(beats, needs):
