@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 from kernel_cases import CASES, PART
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.checking import layer_intervals
-from brainsmith.rtl.cores.trial import RTL, golden_tensors, make_design
+from brainsmith.rtl.cores.trial import golden_tensors, make_design
 
 if TYPE_CHECKING:
     from brainsmith.rtl.cores.trial import Case
@@ -128,7 +129,7 @@ def finn_estimate(case: Case) -> dict[str, int]:
     from qonnx.custom_op.registry import getCustomOp
 
     kind = HLS_NODES.get(case.op_type, case.op_type.replace("_rtl", "_hls"))
-    if case.domain != RTL or kind not in hls.custom_op:
+    if case.domain != FINN_RTL or kind not in hls.custom_op:
         return {}
     given = case.node(0)
     node = helper.make_node(

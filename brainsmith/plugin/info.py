@@ -28,6 +28,9 @@ PLUGIN_TYPES = ("transform", "kernel", "backend", "step", "op", "target", "bundl
 BACKEND_TYPES = ("hls", "rtl")
 """What a backend can be written in."""
 
+FINN_RTL = "finn.custom_op.fpgadataflow.rtl"
+"""Where FINN's own passes look for RTL layers."""
+
 FIELDS = (
     "name",
     "type",

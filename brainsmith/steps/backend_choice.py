@@ -7,13 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.plugin.info import FINN_RTL
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.preferences import kernel_preferences
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
-
-FINN_RTL = "finn.custom_op.fpgadataflow.rtl"
 
 REPORT = "report/backends.json"
 """Which backend each layer has, and why, in the output folder."""

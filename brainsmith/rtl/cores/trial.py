@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.integers import WHOLE as WHOLE
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
-
-RTL = "finn.custom_op.fpgadataflow.rtl"
 
 
 @dataclass
@@ -47,7 +46,7 @@ class Case:
     attributes: Mapping[str, Any]
     outputs: int = 1
     constants: Sequence[tuple[Any, str]] = field(default_factory=list)
-    domain: str = RTL
+    domain: str = FINN_RTL
     frames: Sequence[NDArray[Any]] | None = None
     constants_first: bool = False
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.library.sources import Source, find_library
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, plan_simulation
-from brainsmith.rtl.stitching.suitable import RTL_DOMAIN, check_attributes, check_layers, is_rtl
+from brainsmith.rtl.stitching.suitable import check_attributes, check_layers, is_rtl
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -75,7 +76,7 @@ def generate_layers(
     copy = ModelWrapper(model.model, make_deepcopy=True).transform(InsertDWC())
     for node in copy.graph.node:
         if not is_rtl(node):
-            node.op_type, node.domain = f"{node.op_type}_rtl", RTL_DOMAIN
+            node.op_type, node.domain = f"{node.op_type}_rtl", FINN_RTL
     copy = copy.transform(GiveUniqueNodeNames())
     for node in copy.graph.node:
         if (

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
 
-RTL_DOMAIN = "finn.custom_op.fpgadataflow.rtl"
-"""Where FINN's own passes look for RTL layers; a plugin's layers of other domains are generated alike."""
-
 _DOTS = {"MVAU_rtl": "MW", "VVAU_rtl": "Kernel"}
 """Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and what says how many products are one result."""
 
@@ -31,7 +28,7 @@ _LIMITS = {"MVAU_rtl": "MW", "VVAU_rtl": "the size of Kernel"}
 
 
 def is_rtl(node: NodeProto) -> bool:
-    """Tell whether a node is a layer that is generated as RTL."""
+    """Tell whether a node is a layer that is generated as RTL: FINN's, or a plugin's of another domain."""
     return bool(node.domain.rpartition(".")[2] == "rtl")
 
 

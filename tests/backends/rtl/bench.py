@@ -8,9 +8,10 @@ import subprocess
 
 from qonnx.custom_op.registry import getCustomOp
 
+from brainsmith.plugin.info import FINN_RTL as RTL
 from brainsmith.rtl.cores import trial
 from brainsmith.rtl.cores.checking import layer_intervals
-from brainsmith.rtl.cores.trial import RTL, Case, golden_tensors, make_model, random_values
+from brainsmith.rtl.cores.trial import Case, golden_tensors, make_model, random_values
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.synthesis.synthesise import synthesise_layers
 from brainsmith.rtl.verification.layers import verify_layers
