@@ -50,10 +50,14 @@ module softmax_core #(
     logic beat_valid, beat_first, beat_last, most_valid, most_ready, most_hold, elements_ready, take;
     logic [AT_BITS-1:0] taken;  // beats of this row
 
+    // A tree, so that a beat of SIMD elements is as deep as log2 SIMD comparisons.
     function automatic logic [IN_BITS-1:0] greatest_of(input keys_t several);
-        greatest_of = several[0];
-        for (int unsigned lane = 1; lane < SIMD; lane++)
-            if (several[lane] > greatest_of) greatest_of = several[lane];
+        keys_t left;
+        left = several;
+        for (int unsigned gap = 1; gap < SIMD; gap *= 2)
+            for (int unsigned lane = 0; lane + gap < SIMD; lane += 2 * gap)
+                if (left[lane+gap] > left[lane]) left[lane] = left[lane+gap];
+        return left[0];
     endfunction
 
     assign most_hold = beat_valid && most_valid && !most_ready;  // the row before is not taken yet

@@ -39,7 +39,7 @@ def instance(chosen):
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(32, 1), case(8, 8, "UINT4", 0.3, 4), case(48, 4, "INT6", 0.1, 6, (1, 2), 1), case(1, 1),
-        case(13, 1), case(12, 1, "UINT8", 0.5),
+        case(13, 1), case(12, 1, "UINT8", 0.5), case(7, 7, "INT5"), case(12, 6, "UINT8", 0.5),
     ]  # fmt: skip
     check_cores(chosen, tmp_path, simulations)
 
