@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.kernels.quantised_average import FUNCTION, quantised_average
+from brainsmith.execution.quantised_average import FUNCTION, quantised_average
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper

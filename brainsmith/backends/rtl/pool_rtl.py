@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.pool import Pool
 from qonnx.core.datatype import DataType
 
-from brainsmith.kernels.quantised_average import quantised_average
+from brainsmith.execution.quantised_average import quantised_average
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
