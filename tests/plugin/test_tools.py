@@ -155,7 +155,9 @@ def test_which_skips_folders_and_files_that_are_not_executable(programs, tmp_pat
 
 
 def test_a_package_is_found_without_being_imported(site, monkeypatch):
-    monkeypatch.delitem(sys.modules, "pyslang", raising=False)  # where another test imported it, its place is known
+    monkeypatch.delitem(
+        sys.modules, "pyslang", raising=False
+    )  # where another test imported it, its place is known
     site.install("pyslang", "12.1", pyslang____init__="raise RuntimeError('imported')")
     importlib.invalidate_caches()
     tool = find_package("pyslang", "reads SystemVerilog")
