@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.rtl.synthesis.cells import Resources
+
 FLOAT = "FLOAT32"
 FLOAT_BITS = 32
 
@@ -47,6 +49,22 @@ class HlsNode(HLSBackend):
     @abstractmethod
     def call(self) -> str:
         """Return the C++ statements of the function: what takes `in0_V`, ... and gives `out0_V`, ..."""
+
+    @abstractmethod
+    def hls_resources(self) -> Resources:
+        """Return the estimate of what the function needs of a part."""
+
+    def lut_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated LUTs."""
+        return self.hls_resources().lut
+
+    def dsp_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated DSP slices."""
+        return self.hls_resources().dsp
+
+    def bram_estimation(self, fpgapart: str = "") -> int:
+        """Return the estimated block RAMs of 18 Kbit."""
+        return self.hls_resources().bram18
 
     def calls(self) -> int:
         """Return how often the function is called for one input."""

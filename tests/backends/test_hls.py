@@ -18,6 +18,7 @@ from qonnx.custom_op.registry import getCustomOp
 import brainsmith.backends.hls
 import brainsmith.kernels
 from brainsmith.backends.hls import float_operators as fp
+from brainsmith.rtl.synthesis.cells import Resources
 
 PART = "xczu7ev-ffvc1156-2-e"
 ROWS = {"LayerNorm": {"epsilon": 1e-5, "inputDataType": "INT8", "outputDataType": "FLOAT32"}}
@@ -95,9 +96,9 @@ def test_estimates_of_rows_grow_with_the_lanes(kernel):
 
 def test_the_estimate_of_a_layer_norm_is_the_sum_of_its_parts():
     op = instance(rows("LayerNorm", shape=(1, 4, 128)))
-    lane = fp.total(fp.ADD.times(3), fp.MULTIPLY.times(2), fp.FROM_INTEGER)
-    shared = fp.total(fp.ADD, fp.MULTIPLY.times(2), fp.SQUARE_ROOT, fp.DIVIDE, fp.CONTROL)
-    assert op.cost() == fp.total(lane, shared, fp.Cost(lut=50, bram18=1).times(2))
+    lane = fp.ADD.times(3) + fp.MULTIPLY.times(2) + fp.FROM_INTEGER
+    shared = fp.ADD + fp.MULTIPLY.times(2) + fp.SQUARE_ROOT + fp.DIVIDE + fp.CONTROL
+    assert op.hls_resources() == lane + shared + Resources(lut=50, bram18=1).times(2)
 
 
 @pytest.mark.parametrize("kernel", ["LayerNorm", "Softmax"])
@@ -110,10 +111,10 @@ def test_the_estimates_of_integers_count_their_own_widths(kernel):
 
 
 def test_a_row_buffer_is_shift_registers_until_it_is_deep():
-    assert fp.row_buffer(32, 8) == fp.Cost(lut=8)
-    assert fp.row_buffer(64, 8) == fp.Cost(lut=16)
-    assert fp.row_buffer(65, 8) == fp.Cost(lut=50, bram18=1)
-    assert fp.row_buffer(1024, 64) == fp.Cost(lut=50, bram18=4)
+    assert fp.row_buffer(32, 8) == Resources(lut=8)
+    assert fp.row_buffer(64, 8) == Resources(lut=16)
+    assert fp.row_buffer(65, 8) == Resources(lut=50, bram18=1)
+    assert fp.row_buffer(1024, 64) == Resources(lut=50, bram18=4)
 
 
 def test_a_simulation_that_was_not_built_fails_in_finn(tmp_path):

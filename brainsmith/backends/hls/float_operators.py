@@ -7,42 +7,24 @@ no figures at all for these layers (its estimates are 0).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from brainsmith.rtl.synthesis.cells import Resources
 
-
-class Cost(NamedTuple):
-    """LUTs, DSP slices and 18 Kb block RAMs."""
-
-    lut: int = 0
-    dsp: int = 0
-    bram18: int = 0
-
-    def times(self, count: int) -> Cost:
-        """Return the cost of several."""
-        return Cost(*(count * value for value in self))
-
-
-ADD = Cost(lut=220, dsp=2)
-MULTIPLY = Cost(lut=80, dsp=3)
-DIVIDE = Cost(lut=780)
-SQUARE_ROOT = Cost(lut=460)
-EXPONENTIAL = Cost(lut=650, dsp=7)
-COMPARE = Cost(lut=70)
-FROM_INTEGER = Cost(lut=120)
-CONTROL = Cost(lut=300)
+ADD = Resources(lut=220, dsp=2)
+MULTIPLY = Resources(lut=80, dsp=3)
+DIVIDE = Resources(lut=780)
+SQUARE_ROOT = Resources(lut=460)
+EXPONENTIAL = Resources(lut=650, dsp=7)
+COMPARE = Resources(lut=70)
+FROM_INTEGER = Resources(lut=120)
+CONTROL = Resources(lut=300)
 """Loop counters, stream handshakes and the dataflow regions' start logic of one layer."""
 
 SHIFT_REGISTER_DEPTH = 64
 """Up to this depth a FIFO is made of shift registers, 32 bits in a LUT; else of block RAM, 512 x 36."""
 
 
-def total(*costs: Cost) -> Cost:
-    """Return the sum of costs."""
-    return Cost(*(sum(values) for values in zip(*costs, strict=True)))
-
-
-def row_buffer(depth: int, width: int) -> Cost:
+def row_buffer(depth: int, width: int) -> Resources:
     """Return the cost of a FIFO of `depth` words of `width` bits."""
     if depth <= SHIFT_REGISTER_DEPTH:
-        return Cost(lut=width * -(-depth // 32))
-    return Cost(lut=50, bram18=-(-width // 36) * -(-depth // 512))
+        return Resources(lut=width * -(-depth // 32))
+    return Resources(lut=50, bram18=-(-width // 36) * -(-depth // 512))

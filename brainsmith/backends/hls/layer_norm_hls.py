@@ -17,6 +17,7 @@ from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 
 if TYPE_CHECKING:
     from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
+    from brainsmith.rtl.synthesis.cells import Resources
 
 
 @backend(
@@ -60,7 +61,7 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
         epsilon = f"{float(self.get_nodeattr('epsilon'))!r}f"
         return f"brainsmith::layer_norm_float<{name}>(in0_V, out0_V, {epsilon});"
 
-    def cost(self) -> fp.Cost:
+    def hls_resources(self) -> Resources:
         """Return the estimate.
 
         Integers: what the same arithmetic takes as LayerNormRTL. Floats: per lane 3 sums and 2 products, per layer
@@ -69,27 +70,15 @@ class LayerNormHLS(HlsNode, LayerNormKernel):
         simd = self.get_nodeattr("SIMD")
         if self.is_integer():
             return self._integer_cost(self.arithmetic(), simd)
-        lane = fp.total(fp.ADD.times(3), fp.MULTIPLY.times(2))
+        lane = fp.ADD.times(3) + fp.MULTIPLY.times(2)
         if self.get_input_datatype().is_integer():
-            lane = fp.total(lane, fp.FROM_INTEGER)
-        shared = fp.total(fp.ADD, fp.MULTIPLY.times(2), fp.SQUARE_ROOT, fp.DIVIDE, fp.CONTROL)
+            lane = lane + fp.FROM_INTEGER
+        shared = fp.ADD + fp.MULTIPLY.times(2) + fp.SQUARE_ROOT + fp.DIVIDE + fp.CONTROL
         row = fp.row_buffer(self.get_normal_input_shape()[-1] // simd, 32 * simd)
-        return fp.total(lane.times(simd), shared, row.times(2))
+        return lane.times(simd) + shared + row.times(2)
 
-    def _integer_cost(self, arithmetic: IntegerLayerNorm, simd: int) -> fp.Cost:
+    def _integer_cost(self, arithmetic: IntegerLayerNorm, simd: int) -> Resources:
         used = layer_norm_resources(arithmetic, simd, self.get_input_datatype().bitwidth())
         depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles)
         used += queue_resources(depth, self.get_instream_width())
-        return fp.total(fp.Cost(used.lut, used.dsp, used.bram18), fp.CONTROL)
-
-    def lut_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated LUTs."""
-        return self.cost().lut
-
-    def dsp_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated DSP slices."""
-        return self.cost().dsp
-
-    def bram_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated 18 Kb block RAMs."""
-        return self.cost().bram18
+        return used + fp.CONTROL

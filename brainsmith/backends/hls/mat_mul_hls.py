@@ -58,7 +58,7 @@ class MatMulHLS(HlsNode, MatMulKernel):
     def _product(self) -> str:
         return f"{self.onnx_node.name}_product"
 
-    def cost(self) -> Resources:
+    def hls_resources(self) -> Resources:
         """Return the estimate: memories, multipliers and adders as in RTL, and control."""
         widths = [self.get_input_datatype(at).bitwidth() for at in (0, 1)]
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
@@ -67,18 +67,6 @@ class MatMulHLS(HlsNode, MatMulKernel):
         lanes = page_memory_resources(words, pe * widths[1]).times(simd)
         sums = Resources(lut=pe * simd * output, ff=pe * output)
         return lanes + multiplier(*widths).times(pe * simd) + sums + CONTROL
-
-    def lut_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated LUTs."""
-        return self.cost().lut
-
-    def dsp_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated DSP slices."""
-        return self.cost().dsp
-
-    def bram_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated 18 Kb block RAMs."""
-        return self.cost().bram18
 
 
 def _reading(datatype: BaseDataType) -> str:

@@ -18,6 +18,7 @@ from brainsmith.rtl.cores.tables import make_table
 
 if TYPE_CHECKING:
     from brainsmith.kernels.integer_softmax import IntegerSoftmax
+    from brainsmith.rtl.synthesis.cells import Resources
 
 
 @backend(
@@ -59,7 +60,7 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
         function = "softmax" if self.is_integer() else "softmax_float"
         return f"brainsmith::{function}<{self.onnx_node.name}_parameters>(in0_V, out0_V);"
 
-    def cost(self) -> fp.Cost:
+    def hls_resources(self) -> Resources:
         """Return the estimate.
 
         Integers: what the same arithmetic takes as SoftmaxRTL, with a block RAM or LUTs for each lane's table.
@@ -69,29 +70,17 @@ class SoftmaxHLS(HlsNode, SoftmaxKernel):
         if self.is_integer():
             return self._integer_cost(self.arithmetic(), simd)
         bits = self.get_input_datatype().bitwidth()
-        lane = fp.total(fp.COMPARE, fp.ADD.times(2), fp.EXPONENTIAL, fp.DIVIDE)
+        lane = fp.COMPARE + fp.ADD.times(2) + fp.EXPONENTIAL + fp.DIVIDE
         if self.get_input_datatype().is_integer():
-            lane = fp.total(lane, fp.FROM_INTEGER)
+            lane = lane + fp.FROM_INTEGER
         depth = self.get_normal_input_shape()[-1] // simd
-        rows = fp.total(fp.row_buffer(depth, bits * simd), fp.row_buffer(depth, 32 * simd))
-        return fp.total(lane.times(simd), rows, fp.CONTROL)
+        rows = fp.row_buffer(depth, bits * simd) + fp.row_buffer(depth, 32 * simd)
+        return lane.times(simd) + rows + fp.CONTROL
 
-    def _integer_cost(self, arithmetic: IntegerSoftmax, simd: int) -> fp.Cost:
+    def _integer_cost(self, arithmetic: IntegerSoftmax, simd: int) -> Resources:
         power, beats = arithmetic.power_fraction + 1, arithmetic.size // simd
         used = softmax_resources(arithmetic, simd, self.get_input_datatype().bitwidth())
         used += make_table(power, len(arithmetic.table), "auto").resources().times(simd)
         used += queue_resources(beats + SPARE, self.get_instream_width())
         used += queue_resources(queue_depth(beats, arithmetic.serial_cycles), power * simd)
-        return fp.total(fp.Cost(used.lut, used.dsp, used.bram18), fp.CONTROL)
-
-    def lut_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated LUTs."""
-        return self.cost().lut
-
-    def dsp_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated DSP slices."""
-        return self.cost().dsp
-
-    def bram_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated 18 Kb block RAMs."""
-        return self.cost().bram18
+        return used + fp.CONTROL

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
-from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources, row_parallelism
+from brainsmith.backends.rtl.row_backend import RowBackend
+from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
-from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
-    from brainsmith.rtl.cores.parallelism import Parallelism
 
 
 @backend(
@@ -30,19 +28,11 @@ if TYPE_CHECKING:
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )
-class LayerNormRTL(CoreBackend, LayerNormKernel):
+class LayerNormRTL(RowBackend, LayerNormKernel):
     """`SIMD` elements a beat; a row takes its beats or its root's bits and 4 cycles, whichever is more."""
 
     core = "layer_norm_core"
     parts = ("page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
-
-    @classmethod
-    def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether the node computes integers, and these fit."""
-        if not node.is_integer():
-            return unsupported("its output is FLOAT32, and its core computes with integers")
-        problem = node.try_arithmetic()[1]
-        return unsupported(problem) if problem else super().supports(node, part)
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, and the widths of the integers."""
@@ -69,14 +59,6 @@ class LayerNormRTL(CoreBackend, LayerNormKernel):
             self.arithmetic(), self.get_nodeattr("SIMD"), self.get_input_datatype().bitwidth()
         )
         return lanes + queue_resources(depth, self.get_instream_width())
-
-    def lanes(self) -> Mapping[str, int]:
-        """Return a row, which SIMD divides, also where fewer lanes are as fast."""
-        return {"SIMD": self.arithmetic().size}
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return SIMD, up to where the root takes longer than a row's beats."""
-        return row_parallelism(self.arithmetic().size, self.arithmetic().serial_cycles)
 
 
 def layer_norm_resources(arithmetic: IntegerLayerNorm, simd: int, bits: int) -> Resources:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
-from brainsmith.backends.rtl.row_parallelism import SPARE, queue_depth, queue_resources, row_parallelism
+from brainsmith.backends.rtl.row_backend import RowBackend
+from brainsmith.backends.rtl.row_parallelism import SPARE, queue_depth, queue_resources
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
-from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.kernels.integer_softmax import IntegerSoftmax
-    from brainsmith.rtl.cores.parallelism import Parallelism
 
 
 @backend(
@@ -33,19 +31,11 @@ if TYPE_CHECKING:
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )
-class SoftmaxRTL(CoreBackend, SoftmaxKernel):
+class SoftmaxRTL(RowBackend, SoftmaxKernel):
     """`SIMD` elements a beat; a row takes its beats or its reciprocal's bits and 2 cycles, whichever is more."""
 
     core = "softmax_core"
     parts = ("constant_rom.sv", "page_memory.sv", "row_queue.sv", "softmax_reciprocal.sv")
-
-    @classmethod
-    def supports(cls, node: Any, part: str = "") -> Support:
-        """Tell whether the node computes integers, and these fit."""
-        if not node.is_integer():
-            return unsupported("its output is FLOAT32, and its core computes with integers")
-        problem = node.try_arithmetic()[1]
-        return unsupported(problem) if problem else super().supports(node, part)
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, and the table's file."""
@@ -90,14 +80,6 @@ class SoftmaxRTL(CoreBackend, SoftmaxKernel):
         )
         bits = self.get_input_datatype().bitwidth()
         return softmax_resources(arithmetic, simd, bits) + self.table().resources().times(simd) + queues
-
-    def lanes(self) -> Mapping[str, int]:
-        """Return a row, which SIMD divides, also where fewer lanes are as fast."""
-        return {"SIMD": self.arithmetic().size}
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return SIMD, up to where the division takes longer than a row's beats."""
-        return row_parallelism(self.arithmetic().size, self.arithmetic().serial_cycles)
 
 
 def softmax_resources(arithmetic: IntegerSoftmax, simd: int, bits: int) -> Resources:
