@@ -91,7 +91,7 @@ def test_resources_are_as_stated(tmp_path):
     chosen = [
         case(64, 32, 8, 4),
         case(64, 10, 16, 1),
-        case(27, 16, 3, 8, "UINT8", output="INT13"),
+        case(27, 16, 3, 8, "UINT8", output="INT14"),
         case(54, 8, 27, 2, "INT4", output="INT10"),
         case(256, 32, 8, 4),  # block RAM
         case(12, 12, 3, 2),
