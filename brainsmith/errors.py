@@ -65,6 +65,50 @@ class ModelError(BrainsmithError, ValueError):
     """The model cannot be built: not ONNX, not quantised, or with layers that are not supported."""
 
 
+class OpError(BrainsmithError, ValueError):
+    """An op is defined or called wrongly: a count, shape, dtype or device that it does not take or did not promise."""
+
+
+class GradientError(OpError):
+    """A gradient is asked for that does not exist, or is not the derivative that it should be."""
+
+
+class BundleError(BrainsmithError, RuntimeError):
+    """A bundle cannot be loaded, registered or removed; the message names it, and the registry is as before."""
+
+
+class BundleVersionError(BundleError):
+    """A bundle wants another version of the host, of its interface, or of another bundle."""
+
+
+class BundleDependencyError(BundleError):
+    """A bundle needs another one that is not there, or several need each other in a circle."""
+
+
+class NativeLibraryError(BundleError):
+    """A file cannot be loaded as a native plugin: the base of what can be wrong with one."""
+
+
+class LibraryFormatError(NativeLibraryError):
+    """A file is no shared library, or one of another platform."""
+
+
+class MissingSymbolError(NativeLibraryError):
+    """A library lacks `create_plugin`, or its table lacks what it must have."""
+
+
+class LibraryDependencyError(NativeLibraryError):
+    """A library needs another library, or a symbol of one, that is not there."""
+
+
+class LibraryPermissionError(NativeLibraryError, PermissionError):
+    """A library may not be read or loaded."""
+
+
+class PluginCrashError(NativeLibraryError):
+    """A native op ended or blocked the process that runs it; the message names plugin, op and how."""
+
+
 class BuildError(BrainsmithError, RuntimeError):
     """A step of a build failed."""
 

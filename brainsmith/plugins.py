@@ -28,7 +28,10 @@ backends = Backends("backend", get_registry)
 steps = Collection("step", get_registry)
 """All build steps."""
 
-__all__ = ["backends", "kernels", "reset_plugin_system", "steps", "transforms"]
+ops = Collection("op", get_registry)
+"""All ops; `brainsmith.ops` runs, differentiates and exports them."""
+
+__all__ = ["backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 
 _ABOVE = {"load_blueprint_plugins": "brainsmith.blueprint.plugins"}
 

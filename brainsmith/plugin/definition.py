@@ -179,11 +179,20 @@ def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
 
 
 KINDS = {
-    "transform": ("a subclass of qonnx's Transformation", ("qonnx.transformation.base", "Transformation")),
-    "kernel": ("a subclass of FINN's HWCustomOp", ("finn.", "HWCustomOp")),
-    "backend": ("a subclass of FINN's HLSBackend or RTLBackend", ("finn.", "HLSBackend", "RTLBackend")),
+    "transform": (
+        "a subclass of qonnx's Transformation",
+        ("qonnx.transformation.base",),
+        ("Transformation",),
+    ),
+    "kernel": ("a subclass of FINN's HWCustomOp", ("finn.",), ("HWCustomOp",)),
+    "backend": ("a subclass of FINN's HLSBackend or RTLBackend", ("finn.",), ("HLSBackend", "RTLBackend")),
+    "op": (
+        "a subclass of brainsmith.ops.Op or of qonnx's CustomOp",
+        ("brainsmith.", "qonnx.custom_op."),
+        ("Op", "CustomOp"),
+    ),
 }
-"""What the object of a type must be, in words, and the bases that show it: module prefix and class names."""
+"""What the object of a type must be, in words, and the bases that show it: module prefixes and class names."""
 
 
 def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
@@ -206,9 +215,9 @@ def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
         return
     if plugin_type not in KINDS:
         return
-    wanted, (module, *names) = KINDS[plugin_type]
+    wanted, modules, names = KINDS[plugin_type]
     if not isinstance(obj, type) or not any(
-        base.__name__ in names and base.__module__.startswith(module) for base in obj.__mro__
+        base.__name__ in names and base.__module__.startswith(modules) for base in obj.__mro__
     ):
         raise PluginDefinitionError(f"{origin}: @{plugin_type} needs {wanted}, not {_describe(obj)}")
 

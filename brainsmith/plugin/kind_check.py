@@ -52,7 +52,7 @@ class KindChecker:
     def _class(self, source: Source, definition: Definition, plugin_type: str) -> str:
         if plugin_type not in KINDS:
             return ""
-        wanted, (module, *names) = KINDS[plugin_type]
+        wanted, modules, names = KINDS[plugin_type]
         if definition.kind != "class":
             return f"@{plugin_type} needs {wanted}, not the function {definition.name}"
         node = self._table().get(f"{source.file.module}.{definition.name}")
@@ -63,7 +63,7 @@ class KindChecker:
         for base in node.ancestors():
             full_name = base.full_name if isinstance(base, ClassNode) else base
             owner, _, name = full_name.rpartition(".")
-            if name in names and f"{owner}.".startswith(module):
+            if name in names and f"{owner}.".startswith(modules):
                 return ""
             if isinstance(base, str) and base.partition(".")[0] not in sys.stdlib_module_names:
                 return ""  # a class of which no source was read

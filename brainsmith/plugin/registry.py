@@ -41,6 +41,8 @@ class Registry:
         self._registered: dict[str, dict[str, PluginInfo]] = {}
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
+        self.generation = 0
+        """Grows with every change; what was resolved in an earlier generation is resolved again."""
 
     def on_miss(self, refresh: Callable[[], None]) -> None:
         """Have a function called before a look-up reads the records: discovery."""
@@ -54,6 +56,7 @@ class Registry:
             discovered.setdefault(f"{info.type}:{info.name}", []).append(info)
             by_reference[info.type, info.reference] = info
         with self._lock:
+            self.generation += 1
             self._discovered = discovered
             self._by_reference = by_reference
             for key, providers in list(self._registered.items()):
@@ -73,6 +76,7 @@ class Registry:
     def reset(self) -> None:
         """Forget every record and object."""
         with self._lock:
+            self.generation += 1
             self._discovered, self._by_reference, self._registered = {}, {}, {}
             self._objects, self._groups = {}, {}
 
@@ -93,6 +97,7 @@ class Registry:
             replaced = rival is not None and not override and bool(rival.extra.get("override"))
             if rival is not None and not override and not replaced:
                 raise DuplicatePluginError(duplicate_message(info, [rival, info]))
+            self.generation += 1
             if (info.type, info.reference) not in self._by_reference and not replaced:
                 self._registered.setdefault(info.key, {})[info.framework] = info
             if obj is not None:
@@ -120,6 +125,7 @@ class Registry:
         with self._lock:
             providers = self._registered.get(f"{plugin_type}:{name}", {})
             for owner in [o for o in providers if framework in (None, o)]:
+                self.generation += 1
                 info = providers.pop(owner)
                 self._objects.pop((info.type, info.reference), None)
                 return

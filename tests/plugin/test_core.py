@@ -5,6 +5,7 @@ import inspect
 
 import pytest
 
+from brainsmith.autodiff.op import Op
 from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin import core
 from brainsmith.plugin.core import backend, bundle, get_registry, kernel, op, step, target, transform
@@ -81,7 +82,7 @@ def test_a_transform_s_record():
             {"kernel": "finn:K", "backend_type": "rtl"},
         ),
         (transform, {"kernel": "K"}, Transformation, {"kernel": "K"}),
-        (op, {"num_inputs": 2}, object, {"num_inputs": 2}),
+        (op, {"num_inputs": 2}, Op, {"num_inputs": 2}),
         (
             target,
             {"vendor": "v", "display_name": "d", "device_types": ["cpu"]},

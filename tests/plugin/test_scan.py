@@ -24,8 +24,10 @@ class Transformation: pass
 class HWCustomOp: pass
 class HLSBackend: pass
 class RTLBackend: pass
+class Op: pass
 Transformation.__module__ = "qonnx.transformation.base"
 HWCustomOp.__module__ = HLSBackend.__module__ = RTLBackend.__module__ = "finn.bases"
+Op.__module__ = "brainsmith.autodiff.op"
 """
 
 
@@ -167,9 +169,8 @@ def definitions(draw, name):
             )
         )
     else:
-        base = {"transform": "Transformation", "kernel": "HWCustomOp", "backend": "HLSBackend"}.get(
-            plugin_type, "object"
-        )
+        bases = {"transform": "Transformation", "kernel": "HWCustomOp", "backend": "HLSBackend", "op": "Op"}
+        base = bases.get(plugin_type, "object")
         head = draw(
             st.sampled_from(
                 ["class {}(" + base + "):", "class {}(" + base + ",\n  ):", "class  {}( " + base + ") :"]

@@ -1,0 +1,130 @@
+"""Call an op: what goes in is checked, what comes out is held to the op's own rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.op import CPU, attributes_of
+from brainsmith.errors import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from brainsmith.autodiff.op import Array, Op
+
+
+def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> Any:
+    """Run an op's forward on arrays, numbers or nested lists.
+
+    Python numbers and lists take the dtype of the first array among the inputs, float32 where there is none.
+
+    Returns:
+        The output, or a tuple of them.
+
+    Raises:
+        OpError: Wrong count, dtype, shape or attribute; or the op gave what its rules do not say.
+    """
+    arrays = as_arrays(op, inputs)
+    merged = attributes_of(op, attributes or {})
+    check_inputs(op, arrays, merged)
+    return run_forward(op, arrays, merged)
+
+
+def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    """Return the inputs of a call as arrays.
+
+    Raises:
+        OpError: Their count is wrong, or one holds no numbers.
+    """
+    if len(inputs) != op.num_inputs:
+        count = f"{op.num_inputs} input{'s' if op.num_inputs != 1 else ''}"
+        raise OpError(f"Operation {op.name!r} expects {count}, got {len(inputs)}")
+    first = next((x.dtype for x in inputs if isinstance(x, np.ndarray | np.generic)), np.dtype(np.float32))
+    arrays = []
+    for at, value in enumerate(inputs):
+        array = value if isinstance(value, np.ndarray) else _as_array(op, at, value, first)
+        if array.dtype.kind not in "fiub":
+            raise OpError(f"Operation {op.name!r} expects numbers, got {array.dtype} for input {at}")
+        arrays.append(array)
+    return arrays
+
+
+def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise OpError(
+            f"Operation {op.name!r} expects an array for input {at}, got {type(value).__name__}: {error}"
+        ) from error
+
+
+def check_inputs(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> None:
+    """Have the op validate its inputs; what it raises becomes an OpError that names it."""
+    try:
+        op.validate_inputs(arrays, **attributes)
+    except OpError:
+        raise
+    except Exception as error:
+        raise OpError(f"Operation {op.name!r} does not take these inputs: {error}") from error
+
+
+def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
+    """Run forward, and hold its result to the op's rules of shape and dtype."""
+    try:
+        given = op.forward(*arrays, **attributes)
+    except OpError:
+        raise
+    except Exception as error:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise OpError(
+            f"Operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
+        ) from error
+    outputs = given if op.num_outputs > 1 else (given,)
+    if not isinstance(outputs, tuple | list) or len(outputs) != op.num_outputs:
+        raise OpError(f"Operation {op.name!r} must return {op.num_outputs} outputs, not {_count(outputs)}")
+    shapes_, dtypes_ = promised(op, arrays, attributes)
+    checked = tuple(
+        _checked(op, at, value, shape, dtype)
+        for at, (value, shape, dtype) in enumerate(zip(outputs, shapes_, dtypes_, strict=True))
+    )
+    return checked if op.num_outputs > 1 else checked[0]
+
+
+def promised(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the shapes and the dtypes that an op's rules say for inputs, a tuple each."""
+    shapes = op.output_shape([array.shape for array in arrays], **attributes)
+    dtypes = op.output_dtype([array.dtype for array in arrays], **attributes)
+    return (shapes, dtypes) if op.num_outputs > 1 else ((shapes,), (dtypes,))
+
+
+def _checked(op: Op, at: int, value: Any, shape: Any, dtype: Any) -> Array:
+    array = np.asarray(value)
+    which = f"output {at}" if op.num_outputs > 1 else "an output"
+    if array.shape != tuple(shape):
+        raise OpError(
+            f"Operation {op.name!r} returned {which} of shape {array.shape}; its rule says {tuple(shape)}"
+        )
+    if array.dtype != dtype:
+        if array.dtype.kind not in "fiub":
+            raise OpError(f"Operation {op.name!r} returned {which} of {array.dtype}; its rule says {dtype}")
+        array = array.astype(dtype)
+    return array
+
+
+def _count(outputs: Any) -> Any:
+    return len(outputs) if isinstance(outputs, tuple | list) else type(outputs).__name__
+
+
+def devices_of(op: Op, devices: Sequence[str]) -> str:
+    """Return the one device of an op's inputs.
+
+    Raises:
+        OpError: They are on several.
+    """
+    if len(set(devices)) > 1:
+        raise OpError(f"Operation {op.name!r} expects inputs on one device, got {', '.join(devices)}")
+    return devices[0] if devices else CPU

@@ -1,0 +1,201 @@
+"""The op interface: one definition that is run, differentiated, exported, compiled and simulated.
+
+class Clamp(Op):
+    name, num_inputs = "clamp", 3
+
+    def forward(self, x, low, high):
+        return np.clip(x, low, high)
+
+    def backward(self, grad_output, inputs, output):
+        x, low, high = inputs
+        return grad_output * ((x >= low) & (x <= high)), None, None
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from brainsmith.errors import GradientError, OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+CPU = "cpu"
+"""The device of every array in this process's memory."""
+
+
+class Op(ABC):
+    """An operation on arrays: what it computes, its gradient, and its rules of shape, dtype and device.
+
+    Attributes reach `forward`, `backward` and the rules as keyword arguments; those of a call are merged over
+    `attributes`. Rules see plain values, so that they serve a graph that is not run as well as a call. An op with
+    several outputs gives and gets tuples where one with a single output gives and gets the value itself.
+
+    Attributes:
+        name: What users call it.
+        num_inputs: How many arrays it takes.
+        num_outputs: How many it gives.
+        version: Its own version, noted in models that use it.
+        attributes: The names of its attributes, with their defaults.
+        not_differentiable: The inputs whose gradient is not defined, by index; `backward` gives None for them.
+        bundle: The name of the bundle that brought it; empty for one that came otherwise.
+    """
+
+    name: str = ""
+    num_inputs: int = 1
+    num_outputs: int = 1
+    version: str = "1.0.0"
+    attributes: ClassVar[Mapping[str, Any]] = {}
+    not_differentiable: tuple[int, ...] = ()
+    bundle: str = ""
+
+    @abstractmethod
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Compute the output, or a tuple of them. The inputs are not changed."""
+
+    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+        """Return the gradient of each input, in a sequence; None only for those of `not_differentiable`.
+
+        Args:
+            grad_output: The gradient of the output: of its shape and dtype; a tuple for several outputs.
+            inputs: What `forward` was given.
+            output: What it gave.
+            **attributes: What it was given.
+
+        Raises:
+            GradientError: The op has no gradient; it does unless it overrides this method.
+        """
+        raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
+
+    surrogate: ClassVar[Any] = None
+    """Of a straight-through estimator: the function of the same inputs and attributes whose derivative `backward` is."""
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether `backward` is defined."""
+        return type(self).backward is not Op.backward
+
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Raise OpError or ValueError if the op does not take these inputs; their count is checked before."""
+        return
+
+    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+        """Return the output's shape, or a tuple of shapes; by default the first input's."""
+        return shapes[0] if self.num_outputs == 1 else (shapes[0],) * self.num_outputs
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Return the output's numpy dtype, or a tuple of them; by default the first input's."""
+        return dtypes[0] if self.num_outputs == 1 else (dtypes[0],) * self.num_outputs
+
+    def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
+        """Return the output's device, or a tuple of them; by default the first input's."""
+        return devices[0] if self.num_outputs == 1 else (devices[0],) * self.num_outputs
+
+    def output_datatype(self, datatypes: Sequence[str], **attributes: Any) -> Any:
+        """Return the name of the output's QONNX datatype (`INT4`), or a tuple of them; `FLOAT32` by default."""
+        return "FLOAT32" if self.num_outputs == 1 else ("FLOAT32",) * self.num_outputs
+
+    def create_gradient_function(self, inputs: Sequence[Array], output: Any, **attributes: Any) -> Gradient:
+        """Return the gradient at a point: `gradient.backward(grad_output, ...)`.
+
+        Raises:
+            GradientError: The op has no gradient.
+        """
+        if not self.has_gradient:
+            raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
+        return Gradient(self, tuple(inputs), output, attributes)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name} {self.version}, {self.num_inputs} inputs>"
+
+
+class Gradient:
+    """The gradient of one call of an op: `create_gradient_function` makes it."""
+
+    __slots__ = ("_attributes", "_inputs", "_op", "_output")
+
+    def __init__(self, op: Op, inputs: tuple[Array, ...], output: Any, attributes: Mapping[str, Any]) -> None:
+        self._op = op
+        self._inputs = inputs
+        self._output = output
+        self._attributes = attributes
+
+    def gradients(self, grad_output: Any) -> tuple[Array | None, ...]:
+        """Return the gradient of each input; None for those that are not differentiable.
+
+        Raises:
+            GradientError: The op's `backward` gives too few, None, another shape, or no numbers.
+        """
+        op = self._op
+        found = op.backward(grad_output, self._inputs, self._output, **self._attributes)
+        if isinstance(found, np.ndarray) and op.num_inputs == 1:
+            found = (found,)
+        if not isinstance(found, tuple | list) or len(found) != op.num_inputs:
+            count = len(found) if isinstance(found, tuple | list) else type(found).__name__
+            raise GradientError(
+                f"backward of operation {op.name!r} must return {op.num_inputs} gradients, one for each input, "
+                f"not {count}"
+            )
+        return tuple(self._checked(at, gradient) for at, gradient in enumerate(found))
+
+    def _checked(self, at: int, gradient: Any) -> Array | None:
+        op, given = self._op, self._inputs[at]
+        if at in op.not_differentiable:
+            return None
+        if gradient is None:
+            raise GradientError(
+                f"backward of operation {op.name!r} returned no gradient for input {at}; "
+                "an input without one is listed in not_differentiable"
+            )
+        array = np.asarray(gradient)
+        if array.dtype.kind not in "fiub":
+            raise GradientError(
+                f"backward of operation {op.name!r} returned {array.dtype} for input {at}, not numbers"
+            )
+        if array.shape != given.shape:
+            raise GradientError(
+                f"backward of operation {op.name!r} returned shape {array.shape} for input {at}, "
+                f"whose shape is {given.shape}"
+            )
+        return array.astype(given.dtype, copy=False) if given.dtype.kind == "f" else array
+
+    def backward(
+        self,
+        grad_output: Any,
+        input_ids: Sequence[Any],
+        input_shapes: Sequence[Shape] = (),
+        input_dtypes: Sequence[Any] = (),
+        input_devices: Sequence[str] = (),
+    ) -> dict[Any, Array]:
+        """Return {id: gradient}; gradients of inputs with one id are added up.
+
+        Args:
+            grad_output: The gradient of the output.
+            input_ids: What tells the inputs apart; `x * x` has one twice.
+            input_shapes: As of the inputs; they are known here already.
+            input_dtypes: Likewise.
+            input_devices: Likewise.
+        """
+        total: dict[Any, Array] = {}
+        for key, gradient in zip(input_ids, self.gradients(grad_output), strict=True):
+            if gradient is not None:
+                total[key] = total[key] + gradient if key in total else gradient
+        return total
+
+
+def attributes_of(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an op's attributes for a call: its defaults, with what the call gives over them.
+
+    Raises:
+        OpError: The op has no attribute of a name.
+    """
+    for name in given:
+        if name not in op.attributes:
+            known = ", ".join(op.attributes) or "none"
+            raise OpError(f"operation {op.name!r} has no attribute {name!r}; it has {known}")
+    return {**op.attributes, **given}

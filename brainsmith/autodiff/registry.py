@@ -1,0 +1,120 @@
+"""The ops of the one registry, by name: listed, run, registered and removed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.autodiff.calls import call_op
+from brainsmith.autodiff.op import Op
+from brainsmith.errors import DuplicatePluginError, OpError, PluginNotFoundError
+from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.definition import make_record
+from brainsmith.plugin.registry import ADAPTED, REGISTRY, duplicate_message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.plugin.info import PluginInfo
+
+
+def list_custom_ops() -> list[str]:
+    """Return the names of all ops that can be run here, sorted; nothing is imported for it."""
+    return sorted({info.name for info in get_registry().records("op") if info.framework not in ADAPTED})
+
+
+def is_custom_op_registered(name: str) -> bool:
+    """Tell whether an op of this name can be run."""
+    return name in list_custom_ops()
+
+
+def get_custom_op(name: str) -> Op:
+    """Return the op of a name, imported if it was not yet.
+
+    Raises:
+        PluginNotFoundError: There is none; close names are suggested.
+        OpError: What is registered under the name is an operator of QONNX or FINN alone.
+    """
+    generation = REGISTRY.generation
+    known = _KNOWN.get(name)
+    if known is not None and known[0] == generation:
+        return known[1]
+    registry = get_registry()
+    info = registry.resolve("op", name)
+    if info.framework in ADAPTED:
+        raise OpError(f"{info.qualified} is an operator of {info.framework}; it runs in a graph alone")
+    op = _as_op(info, registry.load(info))
+    _KNOWN[name] = (REGISTRY.generation, op)
+    return op
+
+
+_KNOWN: dict[str, tuple[int, Op]] = {}
+"""Ops by the names that were asked for, with the generation of the registry in which that was so."""
+
+
+def _as_op(info: PluginInfo, obj: Any) -> Op:
+    if isinstance(obj, Op):
+        return obj
+    made = _INSTANCES.get(obj)
+    if made is None:
+        made = obj()
+        made.name = info.name
+        made.version = info.version or made.version
+        _INSTANCES[obj] = made
+    return made
+
+
+_INSTANCES: dict[Any, Op] = {}
+"""The one instance of each class of ops."""
+
+
+def execute_custom_op(name: str, inputs: Sequence[Any], **attributes: Any) -> Any:
+    """Run an op on arrays, numbers, nested lists or Tensors; with a Tensor the result is one, and the tape goes on.
+
+    Returns:
+        An array (or a Tensor), or a tuple of them for an op with several outputs.
+
+    Raises:
+        PluginNotFoundError: No op has this name.
+        OpError: The inputs are not what the op takes.
+    """
+    op = get_custom_op(name)
+    for value in inputs:
+        if getattr(value, "is_tape_tensor", False):
+            from brainsmith.autodiff.tensor import apply_op
+
+            return apply_op(op, inputs, attributes)
+    return call_op(op, inputs, attributes)
+
+
+def register_custom_op(op: Op, *, framework: str = "project") -> PluginInfo:
+    """Enter an op that was made at run time in the one registry.
+
+    Returns:
+        Its record.
+
+    Raises:
+        DuplicatePluginError: An op of this name exists, wherever it comes from.
+    """
+    if not isinstance(op, Op):
+        raise OpError(f"only an Op can be registered, such as CustomOpBuilder(...).build(); got {op!r}")
+    frame = sys._getframe(1)
+    origin = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    reference = f"{frame.f_globals.get('__name__', '?')}:{op.name}"
+    info = make_record("op", {"name": op.name, "version": op.version}, op.name, framework, reference, origin)
+    rivals = [r for r in get_registry().records("op") if r.name == op.name and r.framework not in ADAPTED]
+    if rivals:
+        raise DuplicatePluginError(duplicate_message(info, [rivals[0], info]))
+    REGISTRY.register(info, op)
+    return info
+
+
+def unregister_custom_op(name: str) -> None:
+    """Remove an op that was registered at run time.
+
+    Raises:
+        PluginNotFoundError: None of this name was.
+    """
+    if not is_custom_op_registered(name):
+        raise PluginNotFoundError(get_registry().not_found_message("op", name))
+    REGISTRY.unregister("op", name)

@@ -1,0 +1,1 @@
+"""Bundles: versioned packages of plugins with a life cycle, in Python or native."""

@@ -1,0 +1,1 @@
+"""Native libraries as bundles of ops: the C interface, probing, loading, isolation."""
