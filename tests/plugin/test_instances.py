@@ -22,8 +22,8 @@ def made(manager):
     class Plugin(Made):
         pass
 
-    op(name="Plugin")(Plugin)
-    return lambda *args, **kwargs: manager.get_instance("op", "Plugin", *args, **kwargs)
+    target(name="Plugin")(Plugin)
+    return lambda *args, **kwargs: manager.get_instance("target", "Plugin", *args, **kwargs)
 
 
 def test_one_instance_for_each_arguments(made):
