@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from brainsmith.plugin.core import get_registry, op, step
+from brainsmith.plugin.core import get_registry, step, target
 from brainsmith.plugin.instance_cache import InstanceCache
 
 
@@ -70,8 +70,8 @@ def test_pitfall_10_a_class_with_slots_works(manager):
         def __init__(self, x):
             self.x = x
 
-    op(Slotted)
-    a, b = manager.get_instance("op", "Slotted", 1), manager.get_instance("op", "Slotted", 1)
+    target(Slotted)
+    a, b = manager.get_instance("target", "Slotted", 1), manager.get_instance("op", "Slotted", 1)
     assert (a.x, b.x) == (1, 1)
 
 
@@ -84,13 +84,13 @@ def test_pitfall_10_sixteen_threads_get_one_instance(manager):
                 count.append(1)
             time.sleep(0.05)
 
-    op(Slow)
+    target(Slow)
     barrier, instances, errors = threading.Barrier(16), [], []
 
     def work():
         try:
             barrier.wait(10)
-            instances.append(manager.get_instance("op", "Slow"))
+            instances.append(manager.get_instance("target", "Slow"))
         except Exception as error:  # noqa: BLE001
             errors.append(error)
 
@@ -133,16 +133,16 @@ def test_pitfall_07_a_constructor_may_ask_for_another_instance(manager):
 
     class Outer:
         def __init__(self):
-            self.inner = manager.get_instance("op", "Inner")
+            self.inner = manager.get_instance("target", "Inner")
 
-    op(Inner)
-    op(Outer)
+    target(Inner)
+    target(Outer)
     done = []
-    thread = threading.Thread(target=lambda: done.append(manager.get_instance("op", "Outer")), daemon=True)
+    thread = threading.Thread(target=lambda: done.append(manager.get_instance("target", "Outer")), daemon=True)
     thread.start()
     thread.join(20)
     assert len(done) == 1
-    assert done[0].inner is manager.get_instance("op", "Inner")
+    assert done[0].inner is manager.get_instance("target", "Inner")
 
 
 def test_a_constructor_that_raises_leaves_nothing_behind(manager):
@@ -154,10 +154,10 @@ def test_a_constructor_that_raises_leaves_nothing_behind(manager):
             if answer:
                 raise answer
 
-    op(Fails)
+    target(Fails)
     with pytest.raises(ValueError, match="not now"):
-        manager.get_instance("op", "Fails")
-    assert manager.get_instance("op", "Fails")
+        manager.get_instance("target", "Fails")
+    assert manager.get_instance("target", "Fails")
 
 
 def test_a_step_is_returned_itself(manager):
