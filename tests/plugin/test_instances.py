@@ -71,7 +71,7 @@ def test_pitfall_10_a_class_with_slots_works(manager):
             self.x = x
 
     target(Slotted)
-    a, b = manager.get_instance("target", "Slotted", 1), manager.get_instance("op", "Slotted", 1)
+    a, b = manager.get_instance("target", "Slotted", 1), manager.get_instance("target", "Slotted", 1)
     assert (a.x, b.x) == (1, 1)
 
 
