@@ -362,8 +362,7 @@ def test_what_cannot_be_read_is_a_problem_with_its_place(tmp_path, text, message
 
 
 def test_what_the_decorator_refuses_the_scan_refuses_with_the_same_words(tmp_path, registry):
-    path = tmp_path / "file.py"
-    for arguments in (
+    cases = (
         "",
         "stage='a', kernel='b'",
         "stage='Two Words'",
@@ -374,7 +373,11 @@ def test_what_the_decorator_refuses_the_scan_refuses_with_the_same_words(tmp_pat
         "kernel=3",
         "stage='x', author=1",
         "stage='x', priority=True",
-    ):
+    )
+    for at, arguments in enumerate(cases):
+        path = (
+            tmp_path / f"file_{at}.py"
+        )  # a name of its own: bytecode of the same second and size would be believed
         path.write_text(
             BASES
             + f"from brainsmith.plugin.core import transform\n@transform({arguments})\nclass A(Transformation): pass\n"
