@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.built import Store
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.hls.headers import find_headers
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import find_program
-from brainsmith.rtl.store import Store
 from brainsmith.settings import cache_dir
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.built import Store
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
 from brainsmith.rtl.simulation import native
@@ -26,7 +27,6 @@ from brainsmith.rtl.simulation.verilator import (
     translation_unit,
     verilate,
 )
-from brainsmith.rtl.store import Store
 from brainsmith.settings import cache_dir
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from brainsmith.built import Store
     from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design
-    from brainsmith.rtl.store import Store
 
 DEVICES = ("ecp5-12k", "ecp5-25k", "ecp5-45k", "ecp5-85k")
 """The parts, by thousands of LUTs; `ecp5` alone is the largest."""

@@ -19,9 +19,9 @@ from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from brainsmith.built import Store
     from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.store import Store
     from brainsmith.rtl.synthesis.cells import Resources
     from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.rtl.synthesis.report import Estimate

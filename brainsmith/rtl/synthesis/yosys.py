@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brainsmith.built import Store
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.simulation.plan import DATA_FOLDER
-from brainsmith.rtl.store import Store
 from brainsmith.rtl.synthesis import worker
 from brainsmith.rtl.synthesis.primitives import black_boxes
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, synthesis_script

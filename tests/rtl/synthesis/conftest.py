@@ -5,10 +5,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from brainsmith.built import Store
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
-from brainsmith.rtl.store import Store
 from brainsmith.rtl.synthesis.cells import cost
 from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.for_synthesis import altered_design

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from brainsmith.built import Store
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
-from brainsmith.rtl.store import Store
 from brainsmith.rtl.synthesis.families import FAMILIES, family_of
 from brainsmith.rtl.synthesis.pieces import needed
 from brainsmith.rtl.synthesis.primitives import CELLS

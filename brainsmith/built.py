@@ -22,6 +22,8 @@ from brainsmith.errors import SimulationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from brainsmith.errors import BrainsmithError
+
 DEFAULT_LIMIT = 1 << 30
 _MANIFEST = "manifest.json"
 _ABANDONED = 3600.0
@@ -33,11 +35,15 @@ class Store:
     Args:
         folder: Made when something is stored.
         limit: Bytes that `trim` leaves at most; the entries used longest ago go first.
+        failure: The error that says that the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(
+        self, folder: Path, limit: int = DEFAULT_LIMIT, failure: type[BrainsmithError] = SimulationError
+    ) -> None:
         self.folder = folder
         self.limit = limit
+        self.failure = failure
 
     def entry(self, key: str) -> Path:
         """Return where an entry lies, or will lie."""
@@ -51,7 +57,7 @@ class Store:
             make: Fills an empty folder. What it raises leaves no entry behind.
 
         Raises:
-            SimulationError: The folder cannot be written.
+            BrainsmithError: The folder cannot be written; it is a `failure`.
         """
         entry = self.entry(key)
         if not _is_whole(entry):
@@ -60,7 +66,7 @@ class Store:
                     if not _is_whole(entry):
                         self._make(entry, make)
             except OSError as error:
-                raise SimulationError(
+                raise self.failure(
                     f"{self.folder}: cannot be written, and what builds make is kept there: {error.strerror}\n"
                     "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
                 ) from error

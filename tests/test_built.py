@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from brainsmith.built import Store
 from brainsmith.errors import SimulationError, ToolError
-from brainsmith.rtl.store import Store
 
 
 def fill(text, calls):
@@ -88,7 +88,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 CHILD = """
 import sys, time
 from pathlib import Path
-from brainsmith.rtl.store import Store
+from brainsmith.built import Store
 
 def make(work):
     with open(sys.argv[2], "a") as log:
