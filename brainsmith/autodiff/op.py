@@ -55,7 +55,7 @@ class Op(ABC):
     bundle: str = ""
 
     @abstractmethod
-    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+    def forward(self, *inputs: Any, **attributes: Any) -> Any:
         """Compute the output, or a tuple of them. The inputs are not changed."""
 
     def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
