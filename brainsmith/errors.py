@@ -77,6 +77,18 @@ class BundleError(BrainsmithError, RuntimeError):
     """A bundle cannot be loaded, registered or removed; the message names it, and the registry is as before."""
 
 
+class BundleDefinitionError(BundleError, ValueError):
+    """A bundle says of itself what cannot be: a field that is missing, no version, a `plugin.json` with errors."""
+
+
+class BundleClashError(BundleError, DuplicatePluginError):
+    """A bundle has the name of one that is registered, or brings a plugin whose name is taken."""
+
+
+class DynamicLoadingError(BundleError, NotImplementedError):
+    """Bundles cannot be loaded at run time, because a setting forbids it; the message says which and where."""
+
+
 class BundleVersionError(BundleError):
     """A bundle wants another version of the host, of its interface, or of another bundle."""
 
@@ -107,6 +119,10 @@ class LibraryPermissionError(NativeLibraryError, PermissionError):
 
 class PluginCrashError(NativeLibraryError):
     """A native op ended or blocked the process that runs it; the message names plugin, op and how."""
+
+
+class SharedMemoryError(BrainsmithError, MemoryError):
+    """Memory that processes share cannot be had."""
 
 
 class BuildError(BrainsmithError, RuntimeError):

@@ -1,0 +1,161 @@
+"""Versions of the host and of bundles: three numbers, ordered, and ranges of them."""
+
+from __future__ import annotations
+
+from brainsmith.errors import BundleDefinitionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+_COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
+    ">=": lambda version, bound: version >= bound,
+    "<=": lambda version, bound: version <= bound,
+    "==": lambda version, bound: version == bound,
+    "!=": lambda version, bound: version != bound,
+    ">": lambda version, bound: version > bound,
+    "<": lambda version, bound: version < bound,
+}
+"""What may stand in front of a version in a range; the longer signs first, since `>` begins `>=`."""
+
+
+class Version:
+    """A version `major.minor.patch`: a frozen value, ordered number by number.
+
+    Raises:
+        BundleDefinitionError: A part is no whole number, or below 0.
+    """
+
+    __slots__ = ("_parts",)
+
+    _parts: tuple[int, int, int]
+
+    def __init__(self, major: int, minor: int, patch: int) -> None:
+        parts = (major, minor, patch)
+        for what, part in zip(("major", "minor", "patch"), parts, strict=True):
+            if not isinstance(part, int) or isinstance(part, bool) or part < 0:
+                raise BundleDefinitionError(
+                    f"{what} of a version must be a whole number, 0 or more, not {part!r}"
+                )
+        object.__setattr__(self, "_parts", parts)
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """Return the version that a text `x.y.z` states.
+
+        Raises:
+            BundleDefinitionError: It is no such text; a number has no zeros in front.
+        """
+        numbers = text.split(".") if isinstance(text, str) else []
+        if len(numbers) != 3 or not all(map(_is_number, numbers)):
+            raise BundleDefinitionError(f"a version must be three numbers such as '1.0.0', not {text!r}")
+        return cls(*map(int, numbers))
+
+    @classmethod
+    def current(cls) -> Version:
+        """Return the version of this BrainSmith, the host of all bundles."""
+        from brainsmith import __version__
+
+        return cls.parse(__version__)
+
+    @property
+    def major(self) -> int:
+        """The number that grows when what worked before may not work any more."""
+        return self._parts[0]
+
+    @property
+    def minor(self) -> int:
+        """The number that grows when something new can be used."""
+        return self._parts[1]
+
+    @property
+    def patch(self) -> int:
+        """The number that grows when something is mended."""
+        return self._parts[2]
+
+    def is_compatible_with(self, minimum: Version) -> bool:
+        """Tell whether what needs a minimum works with this version: equal major, not older."""
+        return self.major == minimum.major and self >= minimum
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self._parts))
+
+    def __repr__(self) -> str:
+        return f"Version({', '.join(map(str, self._parts))})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._parts == other._parts if isinstance(other, Version) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __lt__(self, other: Version) -> bool:
+        return self._parts < other._parts if isinstance(other, Version) else NotImplemented
+
+    def __le__(self, other: Version) -> bool:
+        return self._parts <= other._parts if isinstance(other, Version) else NotImplemented
+
+    def __gt__(self, other: Version) -> bool:
+        return self._parts > other._parts if isinstance(other, Version) else NotImplemented
+
+    def __ge__(self, other: Version) -> bool:
+        return self._parts >= other._parts if isinstance(other, Version) else NotImplemented
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"version {self} cannot be changed")
+
+    def __reduce__(self) -> tuple[type[Version], tuple[int, int, int]]:
+        return Version, self._parts
+
+
+class VersionRange:
+    """Which versions will do: `>=1.0`, `>=1.0, <2`, `==1.2.3`; an empty text means any.
+
+    A version of one or two numbers is filled up with zeros: `<2` means below 2.0.0.
+
+    Raises:
+        BundleDefinitionError: The text is no such range.
+    """
+
+    __slots__ = ("_bounds",)
+
+    def __init__(self, text: str = "") -> None:
+        if not isinstance(text, str):
+            raise _no_range(text)
+        self._bounds = tuple(_bound(part.strip(), text) for part in text.split(",")) if text.strip() else ()
+
+    def __contains__(self, version: Version) -> bool:
+        return all(_COMPARISONS[sign](version, bound) for sign, bound in self._bounds)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{sign}{bound}" for sign, bound in self._bounds)
+
+    def __repr__(self) -> str:
+        return f"VersionRange({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._bounds == other._bounds if isinstance(other, VersionRange) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._bounds)
+
+
+def _bound(part: str, text: str) -> tuple[str, Version]:
+    for sign in _COMPARISONS:
+        if part.startswith(sign):
+            numbers = part[len(sign) :].strip().split(".")
+            if len(numbers) <= 3 and all(map(_is_number, numbers)):
+                return sign, Version(*map(int, [*numbers, "0", "0"][:3]))
+            break
+    raise _no_range(text)
+
+
+def _no_range(text: object) -> BundleDefinitionError:
+    return BundleDefinitionError(
+        f"a range of versions must be comparisons such as '>=1.0' or '>=1.0, <2', not {text!r}"
+    )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
