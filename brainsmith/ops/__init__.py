@@ -8,6 +8,10 @@
     y = ops.execute_custom_op("square", [x])
 
 The names come from the rooms that make them when they are asked for (PEP 562).
+
+This package is also the ONNX domain of ops' nodes, `brainsmith.ops`: QONNX imports it, reads in `__all__` which types of
+nodes it has, and asks for the class of one. Those are no names of this package (an op may be called `Op`, or as a file
+of this folder), so `__all__` holds names that nothing else can have.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
+    from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
+    from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
     from brainsmith.autodiff.op import Gradient as Gradient
     from brainsmith.autodiff.op import Op as Op
     from brainsmith.autodiff.registry import execute_custom_op as execute_custom_op
@@ -25,10 +31,14 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.registry import list_custom_ops as list_custom_ops
     from brainsmith.autodiff.registry import register_custom_op as register_custom_op
     from brainsmith.autodiff.registry import unregister_custom_op as unregister_custom_op
+    from brainsmith.native.isolation.shared import shared_empty as shared_empty
+    from brainsmith.native.isolation.shared import shared_like as shared_like
 
 _HOMES = {
     "Op": "brainsmith.autodiff.op",
     "Gradient": "brainsmith.autodiff.op",
+    "GradientReport": "brainsmith.autodiff.gradcheck",
+    "gradcheck": "brainsmith.autodiff.gradcheck",
     "CustomOpBuilder": "brainsmith.autodiff.builder",
     "execute_custom_op": "brainsmith.autodiff.registry",
     "get_custom_op": "brainsmith.autodiff.registry",
@@ -36,6 +46,8 @@ _HOMES = {
     "list_custom_ops": "brainsmith.autodiff.registry",
     "register_custom_op": "brainsmith.autodiff.registry",
     "unregister_custom_op": "brainsmith.autodiff.registry",
+    "shared_empty": "brainsmith.native.isolation.shared",
+    "shared_like": "brainsmith.native.isolation.shared",
 }
 
 
@@ -45,6 +57,14 @@ def __getattr__(name: str) -> Any:
 
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)
         return value
+    if name == "__all__":
+        from brainsmith.autodiff.node_lookup import op_node_types
+
+        return op_node_types()
+    if hasattr(name, "op_type"):
+        from brainsmith.autodiff.node_lookup import op_node_class
+
+        return op_node_class(name.op_type)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

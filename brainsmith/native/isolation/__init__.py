@@ -1,0 +1,1 @@
+"""Native libraries in processes of their own: shared memory, the worker, and ops that run there."""

@@ -1,0 +1,162 @@
+"""Arrays in memory that workers share: made, found again by their address, and freed with the last array on them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_right
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import SharedMemoryError
+from brainsmith.native.isolation.region import ALIGNMENT, Region
+
+if TYPE_CHECKING:
+    from brainsmith.autodiff.op import Array
+
+REGION = 32 << 20
+"""Bytes of a region that many arrays share. Only what was written to takes memory."""
+
+KEPT = 128 << 20
+"""Bytes of empty regions that a pool keeps for what comes next: pages that exist already need not be cleared."""
+
+
+class Pool:
+    """Regions from which arrays are made.
+
+    Arrays are freed from whatever thread drops the last one, also from within the garbage collector while this
+    thread holds the lock; so freeing only notes the block unless the lock is free.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._mapped: tuple[list[Region], list[int]] = ([], [])
+        self._freed: deque[Block] = deque()
+        self._process = os.getpid()
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return a new array of undefined content.
+
+        Raises:
+            SharedMemoryError: There is no such memory.
+        """
+        size = dtype.itemsize
+        for extent in shape:
+            size *= extent
+        with self._lock:
+            self._collect()
+            region, offset = self._find(_rounded(size))
+            block = Block(self, region, offset, size, shape, dtype)
+        return np.asarray(block)
+
+    def place_of(self, array: Array) -> tuple[Region, int] | None:
+        """Return the region in which a contiguous array lies, and its offset there in bytes; None if elsewhere."""
+        base: Any = array.base
+        if base is None:
+            return None
+        if isinstance(base, Block) and base.pool is self and array.nbytes == base.nbytes:
+            return base.region, base.offset
+        address = array.__array_interface__["data"][0]
+        regions, addresses = self._mapped
+        at = bisect_right(addresses, address) - 1
+        if at < 0:
+            return None
+        region = regions[at]
+        offset = address - region.address
+        return (region, offset) if offset >= 0 and offset + array.nbytes <= region.size else None
+
+    @property
+    def regions(self) -> list[Region]:
+        """Its regions, by their address."""
+        return self._mapped[0]
+
+    @property
+    def used(self) -> int:
+        """Bytes of all arrays that are alive, rounded up for each."""
+        with self._lock:
+            self._collect()
+            return sum(region.used for region in self.regions)
+
+    @property
+    def mapped(self) -> int:
+        """Bytes of all regions."""
+        return sum(region.size for region in self.regions)
+
+    def free(self, block: Block) -> None:
+        """Take the block of an array back that is gone."""
+        self._freed.append(block)
+        while self._freed and self._lock.acquire(blocking=False):
+            try:
+                self._collect()
+            finally:
+                self._lock.release()
+
+    def _collect(self) -> None:
+        while self._freed:
+            block = self._freed.popleft()
+            block.region.give_back(block.offset, block.size)
+            if not block.region.used:
+                self._trim(block.region)
+
+    def _trim(self, region: Region) -> None:
+        if sum(one.size for one in self.regions if not one.used) > KEPT and self._process == os.getpid():
+            self._set([one for one in self.regions if one is not region])
+            region.release()
+
+    def _find(self, size: int) -> tuple[Region, int]:
+        for region in self.regions:
+            offset = region.take(size)
+            if offset is not None:
+                return region, offset
+        if size > physical_memory():
+            raise SharedMemoryError(
+                f"an array of {size} bytes cannot be had: this machine has {physical_memory()} bytes of memory"
+            )
+        region = Region(REGION if size <= REGION // 2 else size)
+        self._set(sorted([*self.regions, region], key=lambda one: one.address))
+        offset = region.take(size)
+        if offset is None:
+            raise SharedMemoryError(f"a region of {region.size} bytes has no room for {size}")
+        return region, offset
+
+    def _set(self, regions: list[Region]) -> None:
+        """Replace both lists at once: `place_of` reads them without the lock."""
+        self._mapped = (regions, [one.address for one in regions])
+
+
+class Block:
+    """What an array of a pool rests on: its `base`; when it goes, the memory is free."""
+
+    __slots__ = ("__array_interface__", "nbytes", "offset", "pool", "region", "size")
+
+    def __init__(
+        self,
+        pool: Pool,
+        region: Region,
+        offset: int,
+        nbytes: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+    ) -> None:
+        self.pool, self.region, self.offset = pool, region, offset
+        self.nbytes, self.size = nbytes, _rounded(nbytes)
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (region.address + offset, False),
+            "shape": shape,
+            "typestr": dtype.str,
+        }
+
+    def __del__(self) -> None:
+        self.pool.free(self)
+
+
+def _rounded(size: int) -> int:
+    return -(-max(size, 1) // ALIGNMENT) * ALIGNMENT
+
+
+def physical_memory() -> int:
+    """Return how many bytes of memory this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
