@@ -73,6 +73,10 @@ class CustomOpBuilder:
         """State the function whose derivative `backward` is, where that is not `forward`'s."""
         return self._set("surrogate", function)
 
+    def samples(self, function: Callable[[np.random.Generator], Sequence[Any]]) -> CustomOpBuilder:
+        """State inputs where the op is well defined, for checks: a function of a random generator."""
+        return self._set("samples", function)
+
     def not_differentiable(self, *inputs: int) -> CustomOpBuilder:
         """State for which inputs, by index, there is no gradient."""
         self._not_differentiable = inputs
@@ -143,6 +147,10 @@ class BuiltOp(Op):
         if unknown:
             raise GradientError(f"backward of operation {self.name!r} returned the unknown id {unknown[0]!r}")
         return tuple(found.get(at) for at in range(len(inputs)))
+
+    def samples(self, random: np.random.Generator) -> Sequence[Any] | None:
+        """Call the function that was given, if one was."""
+        return self.functions["samples"](random) if "samples" in self.functions else None
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Call the function that was given, if one was."""

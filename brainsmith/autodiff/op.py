@@ -73,12 +73,19 @@ class Op(ABC):
         raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
 
     surrogate: ClassVar[Any] = None
-    """Of a straight-through estimator: the function of the same inputs and attributes whose derivative `backward` is."""
+    """Of a straight-through estimator: the function of the same inputs and attributes whose derivative `backward` is.
+
+    If it takes `at` by name, it is given the inputs where the derivative is taken, for what it holds constant there.
+    """
 
     @property
     def has_gradient(self) -> bool:
         """Whether `backward` is defined."""
         return type(self).backward is not Op.backward
+
+    def samples(self, random: np.random.Generator) -> Sequence[Any] | None:
+        """Draw inputs where the op is well defined, for checks; None where any numbers of one shape will do."""
+        return None
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Raise OpError or ValueError if the op does not take these inputs; their count is checked before."""
@@ -133,7 +140,7 @@ class Gradient:
         """
         op = self._op
         found = op.backward(grad_output, self._inputs, self._output, **self._attributes)
-        if isinstance(found, np.ndarray) and op.num_inputs == 1:
+        if isinstance(found, np.ndarray | np.generic) and op.num_inputs == 1:
             found = (found,)
         if not isinstance(found, tuple | list) or len(found) != op.num_inputs:
             count = len(found) if isinstance(found, tuple | list) else type(found).__name__

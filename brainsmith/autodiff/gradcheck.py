@@ -1,0 +1,248 @@
+"""Check an op's gradient against finite differences: `gradcheck("swish")`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from brainsmith.autodiff.check_points import FunctionOp, points_of
+from brainsmith.autodiff.finite_differences import slope
+from brainsmith.autodiff.op import Op, attributes_of
+from brainsmith.errors import GradientError, OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from brainsmith.autodiff.check_points import Point
+    from brainsmith.autodiff.op import Array
+
+TOLERANCE = 1e-6
+"""Relative, where the op computes in float64. The differences are good to about 1e-10, and a wrong formula is wrong by
+per cents; between them there is room for ops that are steep or add up thousands of terms."""
+
+TOLERANCE_OF_FLOAT32 = 1e-3
+"""Where the op gives float32: with the step that suits it, the differences are good to about 1e-4."""
+
+_BESIDE = 0.01
+"""An element's gradient may be off by this much of what the largest one of its input may be off."""
+
+_MOST_ELEMENTS = 200
+"""How many elements of one input are checked at one point; of larger ones they are drawn."""
+
+
+@dataclass(frozen=True)
+class GradientReport:
+    """What a gradient check found.
+
+    Attributes:
+        op: The name of the op.
+        against: `forward`, or `surrogate` for a straight-through op.
+        points: At how many points (lists of inputs) it was checked.
+        elements: How many derivatives were compared.
+        skipped: How many were not, because a kink, a jump or the domain's edge is nearer than a step.
+        worst: The largest relative error by input.
+    """
+
+    op: str
+    against: str
+    points: int
+    elements: int
+    skipped: int
+    worst: dict[int, float]
+
+    def __str__(self) -> str:
+        errors = ", ".join(f"{error:.1e} for input {at}" for at, error in self.worst.items())
+        skipped = f", {self.skipped} skipped at kinks" if self.skipped else ""
+        return (
+            f"{self.op}: backward is the derivative of {self.against} at {self.points} points, "
+            f"{self.elements} elements{skipped}; largest relative error {errors}"
+        )
+
+
+def gradcheck(
+    op: str | Op | type[Op] | Callable[..., Any],
+    inputs: Sequence[Any] | None = None,
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    tolerance: float | None = None,
+) -> GradientReport:
+    """Check that `backward` is the derivative of `forward`, or of `surrogate` where the op declares one.
+
+    Every differentiable input and every output takes part. The gradient of the output is drawn, so a backward that
+    ignores it is found. Where no inputs are given they are drawn, in several shapes, or are the op's own `samples`.
+
+    Args:
+        op: An op, its name, its class, or a function of Tensors (which needs `inputs`).
+        inputs: Where to check; floats are taken as float64, and as float32 if the op refuses that.
+        attributes: Those of the call.
+        seed: Of what is drawn.
+        tolerance: The largest relative error; 1e-6 by default, 1e-3 for an op that gives float32.
+
+    Raises:
+        GradientError: The gradient is missing or wrong; the message names op, input, element, and both values.
+        OpError: The op cannot be called with such inputs.
+    """
+    if tolerance is not None and not (isinstance(tolerance, int | float) and 0 < tolerance < 1):
+        raise OpError(f"tolerance of a gradient check must be between 0 and 1, not {tolerance!r}")
+    checked = _as_op(op, inputs)
+    _expect_gradient(checked)
+    merged = attributes_of(checked, attributes or {})
+    random = np.random.default_rng(seed)
+    points = points_of(checked, inputs, merged, random)
+    tally = _Tally()
+    with np.errstate(all="ignore"):
+        for point in points:
+            _check_point(checked, point, merged, random, tolerance, tally)
+    return _report(checked, len(points), tally)
+
+
+class _Tally:
+    """What was compared so far."""
+
+    def __init__(self) -> None:
+        self.elements = self.skipped = 0
+        self.worst: dict[int, float] = {}
+
+
+def _report(op: Op, points: int, tally: _Tally) -> GradientReport:
+    for at in _differentiable(op):
+        if at not in tally.worst:
+            raise GradientError(
+                f"the gradient of operation {op.name!r} for input {at} could not be checked: all {tally.skipped} "
+                "elements that were tried are nearer than a step to a kink, a jump or the domain's edge; "
+                "give other inputs="
+            )
+    return GradientReport(op.name, _against(op), points, tally.elements, tally.skipped, tally.worst)
+
+
+def _as_op(op: Any, inputs: Sequence[Any] | None) -> Op:
+    if isinstance(op, str):
+        from brainsmith.autodiff.registry import get_custom_op
+
+        return get_custom_op(op)
+    if isinstance(op, Op):
+        return op
+    if isinstance(op, type) and issubclass(op, Op):
+        made = op()
+        made.name = made.name or op.__name__
+        return made
+    if not callable(op) or isinstance(op, type):
+        raise OpError(f"gradcheck takes an op, its name, its class or a function of Tensors, not {op!r}")
+    if inputs is None:
+        raise OpError("gradcheck of a function needs inputs=: how many it takes is not known")
+    return FunctionOp(op, len(inputs))
+
+
+def _expect_gradient(op: Op) -> None:
+    if not op.has_gradient:
+        raise GradientError(f"operation {op.name!r} has no gradient: it defines no backward")
+    if not _differentiable(op):
+        raise GradientError(f"operation {op.name!r} has no gradient to check: no input is differentiable")
+
+
+def _differentiable(op: Op) -> list[int]:
+    return [at for at in range(op.num_inputs) if at not in op.not_differentiable]
+
+
+def _against(op: Op) -> str:
+    return "forward" if op.surrogate is None else "its surrogate"
+
+
+class _Compared(NamedTuple):
+    """One derivative: where, what the differences say, what backward says, and by how much they may differ."""
+
+    element: tuple[int, ...]
+    expected: float
+    found: float
+    doubt: float
+
+
+def _check_point(
+    op: Op,
+    point: Point,
+    attributes: dict[str, Any],
+    random: np.random.Generator,
+    tolerance: float | None,
+    tally: _Tally,
+) -> None:
+    weights = [_draw_weights(random, output) for output in point.outputs]
+    gradients = _gradients(op, point, weights, attributes)
+    limit = tolerance or (TOLERANCE if point.epsilon < 1e-10 else TOLERANCE_OF_FLOAT32)
+    for at in _differentiable(op):
+        gradient = np.asarray(gradients[at], np.float64)
+        compared = []
+        for element in _elements(point.inputs[at].shape, random):
+            expected = slope(
+                point.along(op, at, attributes), point.inputs[at], element, weights, point.epsilon
+            )
+            if expected.smooth:
+                compared.append(_Compared(element, expected.value, float(gradient[element]), expected.doubt))
+            else:
+                tally.skipped += 1
+        _compare(op, at, compared, limit, tally, point, attributes)
+
+
+def _draw_weights(random: np.random.Generator, output: Array) -> Array:
+    """Draw an output's gradient, away from 0 and from 1; an output that is not of floats has none."""
+    sign = random.choice([-1.0, 1.0], output.shape)
+    drawn = sign * random.uniform(0.25, 0.75, output.shape) + sign
+    weights = drawn if output.dtype.kind == "f" else np.zeros(output.shape)
+    return np.asarray(weights, np.result_type(output.dtype, np.float32))
+
+
+def _gradients(op: Op, point: Point, weights: Sequence[Array], attributes: dict[str, Any]) -> Sequence[Any]:
+    upstream = tuple(
+        weight.astype(output.dtype) for weight, output in zip(weights, point.outputs, strict=True)
+    )
+    outputs = tuple(point.outputs)
+    several = op.num_outputs > 1
+    gradient = op.create_gradient_function(point.inputs, outputs if several else outputs[0], **attributes)
+    return gradient.gradients(upstream if several else upstream[0])
+
+
+def _elements(shape: tuple[int, ...], random: np.random.Generator) -> list[tuple[int, ...]]:
+    every = list(np.ndindex(shape))
+    if len(every) <= _MOST_ELEMENTS:
+        return every
+    return [every[at] for at in sorted(random.choice(len(every), _MOST_ELEMENTS, replace=False))]
+
+
+def _compare(
+    op: Op,
+    at: int,
+    compared: list[_Compared],
+    limit: float,
+    tally: _Tally,
+    point: Point,
+    attributes: dict[str, Any],
+) -> None:
+    largest = max((abs(one.expected) for one in compared), default=0.0)
+    for one in compared:
+        size = abs(one.expected) + _BESIDE * largest
+        error = abs(one.found - one.expected)
+        if not error <= limit * size + one.doubt:
+            raise GradientError(
+                _wrong(op, at, one, point, attributes, all(c.expected == 0 for c in compared))
+            )
+        relative = max(0.0, error - one.doubt) / size if size else 0.0
+        tally.worst[at] = max(tally.worst.get(at, 0.0), relative)
+        tally.elements += 1
+
+
+def _wrong(op: Op, at: int, one: _Compared, point: Point, attributes: dict[str, Any], steps: bool) -> str:
+    place = f"element {one.element}" if one.element else "the one element"
+    message = (
+        f"backward of operation {op.name!r} is not the derivative of {_against(op)}: for input {at}, {place} of shape "
+        f"{point.inputs[at].shape}, finite differences give {one.expected:.8g}, backward gives {one.found:.8g}"
+    )
+    ones = [np.ones(output.shape) for output in point.outputs]
+    twos = [2 * weight for weight in ones]
+    first, second = (np.asarray(_gradients(op, point, w, attributes)[at]) for w in (ones, twos))
+    if np.array_equal(first, second) and first.any():
+        return f"{message}; it is the same whatever the output's gradient is: backward must multiply by grad_output"
+    if steps and op.surrogate is None:
+        return f"{message}; forward is flat there: a straight-through op declares the surrogate= that backward is of"
+    return message
