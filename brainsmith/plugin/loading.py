@@ -70,7 +70,7 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
-            f"{_describe(error)}"
+            f"{describe_error(error)}"
         ) from error
 
 
@@ -120,7 +120,8 @@ class _FolderFinder:
         return spec_from_file_location(name, init, submodule_search_locations=[folder])
 
 
-def _describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
+    """Return an error's class and text, and the line that raised it."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     place = _innermost(error)
     return f"{text}{place}"

@@ -18,7 +18,7 @@ from brainsmith.settings import MODES, Settings, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from brainsmith.errors import Problem
@@ -64,6 +64,7 @@ class PluginManager:
         self._request: Request | None = None
         self._current: Snapshot | None = None
         self._blueprint: tuple[str, frozenset[tuple[str, str]]] | None = None
+        self._before_reset: Callable[[], None] | None = None
         self.stats = Stats()
         registry.on_miss(self._refresh)
 
@@ -298,8 +299,23 @@ class PluginManager:
                 self._instances.clear()
             self._current = None
 
+    def before_reset(self, function: Callable[[], None]) -> None:
+        """Have a function called before everything is forgotten: it removes the bundles."""
+        self._before_reset = function
+
     def reset(self) -> None:
-        """Forget everything that this process knows; what lies in scanned places is found again."""
+        """Forget everything that this process knows; what lies in scanned places is found again.
+
+        Raises:
+            BundleError: The clean-up of a bundle failed. Everything is forgotten all the same.
+        """
+        try:
+            if self._before_reset is not None:
+                self._before_reset()
+        finally:
+            self._forget()
+
+    def _forget(self) -> None:
         with self._lock:
             self._cache.forget()
             if self._instances is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from _thread import RLock
+from _thread import RLock, _local
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
+from brainsmith.plugin.journal import Journal, Recording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Registry:
         self._registered: dict[str, dict[str, PluginInfo]] = {}
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
+        self._journals: Any = _local()
         self.generation = 0
         """Grows with every change; what was resolved in an earlier generation is resolved again."""
 
@@ -99,9 +101,41 @@ class Registry:
                 raise DuplicatePluginError(duplicate_message(info, [rival, info]))
             self.generation += 1
             if (info.type, info.reference) not in self._by_reference and not replaced:
-                self._registered.setdefault(info.key, {})[info.framework] = info
+                self._put(("record", info.key, info.framework), info)
             if obj is not None:
-                self._objects[info.type, info.reference] = obj
+                self._put(("object", info.type, info.reference), obj)
+
+    def recording(self, journal: Journal) -> Recording:
+        """Note in a journal what this thread registers and unregisters, inside a `with`; `undo` takes it back."""
+        return Recording(self._journals, journal)
+
+    def undo(self, journal: Journal) -> None:
+        """Put back what was there before a journal's changes; what others have changed since is left alone."""
+        with self._lock:
+            self.generation += 1
+            for place, (before, after) in journal.changes.items():
+                if self._at(place) is after:
+                    self._put(place, before)
+            journal.changes.clear()
+
+    def _at(self, place: tuple[str, str, str]) -> Any:
+        kind, key, name = place
+        return self._registered.get(key, {}).get(name) if kind == "record" else self._objects.get((key, name))
+
+    def _put(self, place: tuple[str, str, str], value: Any) -> None:
+        """Let a value, or nothing, be in a place, and note it."""
+        journal = getattr(self._journals, "journal", None)
+        if journal is not None:
+            journal.note(place, self._at(place), value)
+        kind, key, name = place
+        table: dict[Any, Any] = self._registered.setdefault(key, {}) if kind == "record" else self._objects
+        at = name if kind == "record" else (key, name)
+        if value is None:
+            table.pop(at, None)
+        else:
+            table[at] = value
+        if kind == "record" and not table:
+            del self._registered[key]
 
     def _rival(self, info: PluginInfo) -> PluginInfo | None:
         here = self._registered.get(info.key, {}).get(info.framework)
@@ -126,8 +160,9 @@ class Registry:
             providers = self._registered.get(f"{plugin_type}:{name}", {})
             for owner in [o for o in providers if framework in (None, o)]:
                 self.generation += 1
-                info = providers.pop(owner)
-                self._objects.pop((info.type, info.reference), None)
+                info = providers[owner]
+                self._put(("record", info.key, owner), None)
+                self._put(("object", info.type, info.reference), None)
                 return
         raise PluginNotFoundError(f"no {plugin_type} named {name!r} was registered at run time")
 
