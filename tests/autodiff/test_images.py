@@ -9,7 +9,8 @@ from onnx import TensorProto, helper
 
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.op import attributes_of
-from brainsmith.autodiff.primitives.images import Conv2d, GlobalAveragePool, MaxPool2d
+from brainsmith.autodiff.primitives.images import CONV2D, GLOBAL_AVERAGE_POOL, MAX_POOL2D
+from brainsmith.autodiff.primitives.onnx_form import OnnxCall
 from brainsmith.errors import OpError
 
 CONVOLUTIONS = [
@@ -31,18 +32,18 @@ def numbers(seed, *shape, dtype=np.float64):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-def pairs(value):
-    return [value] * 2 if isinstance(value, int) else list(value)
-
-
-def with_onnxruntime(op_type, inputs, **attributes):
+def with_onnxruntime(op, inputs, attributes):
+    """Run the ONNX form of a call."""
+    call = OnnxCall(attributes_of(op, attributes), tuple(x.shape for x in inputs), opset=17)
+    form = op.onnx.node(call)
+    assert form.constants == ()
     names = [f"x{at}" for at in range(len(inputs))]
-    node = helper.make_node(op_type, names, ["y"], **attributes)
     tensors = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, x.shape)
         for name, x in zip(names, inputs, strict=True)
     ]
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    node = helper.make_node(form.op_type, names, ["y"], **form.attributes)
     graph = helper.make_graph([node], "one", tensors, [output])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -75,14 +76,8 @@ def check_gradients(op, inputs, **attributes):
 @pytest.mark.parametrize(("image", "weight", "attributes"), CONVOLUTIONS)
 def test_a_convolution_is_that_of_onnxruntime(image, weight, attributes):
     x, w = numbers(1, *image, dtype=np.float32), numbers(2, *weight, dtype=np.float32)
-    found = call_op(Conv2d(), [x, w], attributes)
-    expected = with_onnxruntime(
-        "Conv",
-        [x, w],
-        strides=pairs(attributes.get("stride", 1)),
-        pads=pairs(attributes.get("padding", 0)) * 2,
-        group=attributes.get("groups", 1),
-    )
+    found = call_op(CONV2D, [x, w], attributes)
+    expected = with_onnxruntime(CONV2D, [x, w], attributes)
     assert found.dtype == np.float32
     assert found.shape == expected.shape
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-5)
@@ -90,39 +85,43 @@ def test_a_convolution_is_that_of_onnxruntime(image, weight, attributes):
 
 @pytest.mark.parametrize(("image", "weight", "attributes"), CONVOLUTIONS)
 def test_finite_differences_confirm_the_gradients_of_a_convolution(image, weight, attributes):
-    check_gradients(Conv2d(), [numbers(1, *image), numbers(2, *weight)], **attributes)
+    check_gradients(CONV2D, [numbers(1, *image), numbers(2, *weight)], **attributes)
 
 
 @pytest.mark.parametrize(("image", "attributes"), POOLS)
 def test_a_max_pool_is_that_of_onnxruntime(image, attributes):
     x = numbers(3, *image, dtype=np.float32) - 2  # mostly negative: a border must not win
-    kernel = pairs(attributes.get("kernel", 2))
-    expected = with_onnxruntime(
-        "MaxPool",
-        [x],
-        kernel_shape=kernel,
-        strides=pairs(attributes.get("stride", kernel)),
-        pads=pairs(attributes.get("padding", 0)) * 2,
-    )
-    assert np.array_equal(call_op(MaxPool2d(), [x], attributes), expected)
+    expected = with_onnxruntime(MAX_POOL2D, [x], attributes)
+    assert np.array_equal(call_op(MAX_POOL2D, [x], attributes), expected)
 
 
 @pytest.mark.parametrize(("image", "attributes"), POOLS)
 def test_finite_differences_confirm_the_gradient_of_a_max_pool(image, attributes):
-    check_gradients(MaxPool2d(), [numbers(3, *image)], **attributes)
+    check_gradients(MAX_POOL2D, [numbers(3, *image)], **attributes)
 
 
 def test_of_equal_values_the_first_has_the_gradient():
     x = np.array([[1.0, 3.0], [3.0, 3.0]]).reshape(1, 1, 2, 2)
-    (found,) = gradients(MaxPool2d(), [x], np.full((1, 1, 1, 1), 5.0))
+    (found,) = gradients(MAX_POOL2D, [x], np.full((1, 1, 1, 1), 5.0))
     assert found.tolist() == [[[[0.0, 5.0], [0.0, 0.0]]]]
 
 
 def test_a_mean_is_that_of_onnxruntime_and_its_gradient_is_shared_out():
     x = numbers(4, 2, 3, 4, 5, dtype=np.float32)
-    found = call_op(GlobalAveragePool(), [x])
-    assert np.allclose(found, with_onnxruntime("GlobalAveragePool", [x]), rtol=1e-6, atol=1e-6)
-    check_gradients(GlobalAveragePool(), [numbers(4, 2, 3, 4, 5)])
+    found = call_op(GLOBAL_AVERAGE_POOL, [x])
+    assert np.allclose(found, with_onnxruntime(GLOBAL_AVERAGE_POOL, [x], {}), rtol=1e-6, atol=1e-6)
+    check_gradients(GLOBAL_AVERAGE_POOL, [numbers(4, 2, 3, 4, 5)])
+
+
+def test_a_convolutions_node_writes_out_what_qonnx_reads():
+    call = OnnxCall(attributes_of(CONV2D, {"padding": (1, 0)}), ((1, 2, 5, 5), (4, 2, 3, 1)), opset=17)
+    assert CONV2D.onnx.node(call).attributes == {
+        "kernel_shape": [3, 1],
+        "pads": [1, 0, 1, 0],
+        "strides": [1, 1],
+        "dilations": [1, 1],
+        "group": 1,
+    }
 
 
 @settings(deadline=None, max_examples=30)
@@ -136,59 +135,59 @@ def test_convolutions_of_integers_are_exact_whatever_the_layout_in_memory(data):
     random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     x = random.integers(-9, 9, (2, 5, 6, groups * takes)).astype(float).transpose(0, 3, 1, 2)
     w = random.integers(-9, 9, (groups * makes, takes, *kernel)).astype(float)
-    output = call_op(Conv2d(), [x, w], attributes)
-    assert np.array_equal(output, call_op(Conv2d(), [np.ascontiguousarray(x), w], attributes))
+    output = call_op(CONV2D, [x, w], attributes)
+    assert np.array_equal(output, call_op(CONV2D, [np.ascontiguousarray(x), w], attributes))
     y = random.integers(-9, 9, output.shape).astype(float)
-    grad_x, grad_w = gradients(Conv2d(), [x, w], y, **attributes)
+    grad_x, grad_w = gradients(CONV2D, [x, w], y, **attributes)
     assert (output * y).sum() == (x * grad_x).sum() == (w * grad_w).sum()
 
 
 @pytest.mark.parametrize(
     ("op", "shapes", "attributes", "message"),
     [
-        (Conv2d, [(1, 2, 4), (1, 2, 3, 3)], {}, "conv2d takes images (N, C, H, W), not (1, 2, 4)"),
-        (Conv2d, [(1, 2, 4, 4), (2, 3)], {}, "conv2d takes weights (O, C / groups, KH, KW), not (2, 3)"),
+        (CONV2D, [(1, 2, 4), (1, 2, 3, 3)], {}, "conv2d takes images (N, C, H, W), not (1, 2, 4)"),
+        (CONV2D, [(1, 2, 4, 4), (2, 3)], {}, "conv2d takes weights (O, C / groups, KH, KW), not (2, 3)"),
         (
-            Conv2d,
+            CONV2D,
             [(1, 2, 4, 4), (3, 1, 3, 3)],
             {"groups": 2},
             "conv2d cannot apply weights (3, 1, 3, 3) to 2 channels in 2 groups",
         ),
         (
-            Conv2d,
+            CONV2D,
             [(1, 2, 4, 4), (1, 2, 5, 3)],
             {},
             "conv2d: a window of (5, 3) does not fit an image of (4, 4) with padding (0, 0)",
         ),
         (
-            Conv2d,
+            CONV2D,
             [(1, 2, 4, 4), (1, 2, 3, 3)],
             {"stride": 0},
             "conv2d: windows and steps must be 1 or more, padding 0 or more, not (3, 3), (0, 0) and (0, 0)",
         ),
-        (MaxPool2d, [(4, 4)], {}, "max_pool2d takes images (N, C, H, W), not (4, 4)"),
+        (MAX_POOL2D, [(4, 4)], {}, "max_pool2d takes images (N, C, H, W), not (4, 4)"),
         (
-            MaxPool2d,
+            MAX_POOL2D,
             [(1, 1, 4, 4)],
             {"padding": (0, 2)},
             "max_pool2d: a window of (2, 2) may lie in the padding (0, 2) alone",
         ),
-        (GlobalAveragePool, [(4,)], {}, "global_average_pool takes images (N, C, H, W), not (4,)"),
+        (GLOBAL_AVERAGE_POOL, [(4,)], {}, "global_average_pool takes images (N, C, H, W), not (4,)"),
     ],
 )
 def test_what_does_not_fit_is_refused(op, shapes, attributes, message):
     with pytest.raises(OpError) as caught:
-        call_op(op(), [np.zeros(shape) for shape in shapes], attributes)
+        call_op(op, [np.zeros(shape) for shape in shapes], attributes)
     assert str(caught.value) == message
 
 
 def test_a_mean_of_integers_is_refused():
     with pytest.raises(OpError) as caught:
-        call_op(GlobalAveragePool(), [np.zeros((1, 1, 2, 2), int)])
+        call_op(GLOBAL_AVERAGE_POOL, [np.zeros((1, 1, 2, 2), int)])
     assert str(caught.value) == "global_average_pool takes floats, because a mean is one, not int64"
 
 
 def test_a_max_pool_keeps_integers():
     x = np.arange(16, dtype=np.int8).reshape(1, 1, 4, 4) - 20
-    found = call_op(MaxPool2d(), [x], {"kernel": 3, "stride": 2, "padding": 1})
+    found = call_op(MAX_POOL2D, [x], {"kernel": 3, "stride": 2, "padding": 1})
     assert (found.dtype, found.tolist()) == (np.int8, [[[[-15, -13], [-7, -5]]]])
