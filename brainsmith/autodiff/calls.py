@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> Any:
     """Run an op's forward on arrays, numbers or nested lists.
 
-    Python numbers and lists take the dtype of the first array among the inputs, float32 where there is none.
+    Python numbers and lists take the dtype of the first array among the inputs, float32 where there is none and for
+    fractions beside integers.
 
     Returns:
         The output, or a tuple of them.
@@ -55,7 +56,9 @@ def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if isinstance(value, np.generic):
         return np.asarray(value)
     try:
-        return np.asarray(value, dtype)
+        # A fraction beside integers would be cut off.
+        whole = dtype.kind == "f" or np.asarray(value).dtype.kind != "f"
+        return np.asarray(value, dtype if whole else np.float32)
     except (TypeError, ValueError) as error:
         raise OpError(
             f"Operation {op.name!r} expects an array for input {at}, got {type(value).__name__}: {error}"
@@ -83,6 +86,8 @@ def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) 
         raise OpError(
             f"Operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
         ) from error
+    if op.trusted and op.num_outputs == 1:
+        return given if isinstance(given, np.ndarray) else np.asarray(given)
     outputs = given if op.num_outputs > 1 else (given,)
     if not isinstance(outputs, tuple | list) or len(outputs) != op.num_outputs:
         raise OpError(f"Operation {op.name!r} must return {op.num_outputs} outputs, not {_count(outputs)}")

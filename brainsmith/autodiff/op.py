@@ -53,6 +53,8 @@ class Op(ABC):
     attributes: ClassVar[Mapping[str, Any]] = {}
     not_differentiable: tuple[int, ...] = ()
     bundle: str = ""
+    trusted: ClassVar[bool] = False
+    """Whether its rules are known to be those of its forward, so that no call is held to them again."""
 
     @abstractmethod
     def forward(self, *inputs: Any, **attributes: Any) -> Any:
@@ -132,8 +134,12 @@ class Gradient:
         self._output = output
         self._attributes = attributes
 
-    def gradients(self, grad_output: Any) -> tuple[Array | None, ...]:
+    def gradients(self, grad_output: Any, needed: Sequence[bool] | None = None) -> tuple[Array | None, ...]:
         """Return the gradient of each input; None for those that are not differentiable.
+
+        Args:
+            grad_output: The gradient of the output.
+            needed: Which inputs' gradients will be used; others need not be computed. All, where it is None.
 
         Raises:
             GradientError: The op's `backward` gives too few, None, another shape, or no numbers.

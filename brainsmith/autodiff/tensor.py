@@ -4,12 +4,246 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from brainsmith.autodiff import calls
+from brainsmith.autodiff.op import CPU, attributes_of
+from brainsmith.autodiff.tape import Record, clock, is_recording, run_backward
+from brainsmith.autodiff.tape_methods import TensorMethods
+from brainsmith.errors import GradientError, OpError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Op
+    from brainsmith.autodiff.op import Array, Op, Shape
+
+_NONE: dict[str, Any] = {}
 
 
-def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """Run an op on values of which some are Tensors, and note it on the tape."""
-    raise NotImplementedError
+class Tensor(TensorMethods):
+    """An array, with the record of how it was computed.
+
+    Operators, methods, numpy's functions and ops give new Tensors, and note on the tape what they did. A comparison
+    gives a plain array, which is a constant to the tape and to an exported graph; those of `functional` go on it.
+
+    Args:
+        data: An array (it keeps its dtype and is not copied), or numbers and lists of them (they become float32).
+        requires_grad: Whether `backward()` is to leave the gradient of this Tensor in `grad`.
+        dtype: What the data is converted to.
+
+    Attributes:
+        grad: The sum of all gradients since it was None; None where there is none.
+        record: The call that made this Tensor; None for one that was not computed, or not recorded.
+        position: Which output of that call it is.
+
+    Raises:
+        OpError: The data is no array of numbers.
+        GradientError: A gradient is required of integers.
+    """
+
+    __slots__ = ("__weakref__", "_data", "changed", "grad", "position", "record", "tracked")
+
+    is_tape_tensor = True
+    device = CPU
+
+    def __init__(self, data: Any, requires_grad: bool = False, dtype: Any = None) -> None:
+        self._data = _array_of(data, dtype)
+        self.grad: Array | None = None
+        self.record: Record | None = None
+        self.position = self.changed = 0
+        self.tracked = False
+        if requires_grad:
+            self.requires_grad = True
+
+    @property
+    def data(self) -> Array:
+        """The array itself. That of a recorded result is read-only; a leaf's may be replaced or changed by `-=`."""
+        return self._data
+
+    @data.setter
+    def data(self, values: Array) -> None:
+        if self.record is not None:
+            raise OpError("the data of a result of the tape cannot be replaced; detach() gives one whose can")
+        if values is self._data:
+            self.changed = next(clock)
+        self._data = _array_of(values, None)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to it."""
+        return self.tracked and self._data.dtype.kind == "f"
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if self.record is not None:
+            raise GradientError(
+                "requires_grad is set on a leaf, not on a result of the tape; detach() gives a leaf"
+            )
+        if wanted and self._data.dtype.kind != "f":
+            raise GradientError(
+                f"only a Tensor of floating-point numbers can require a gradient, not one of {self._data.dtype}; "
+                "Tensor(data, requires_grad=True, dtype=np.float32) converts it"
+            )
+        self.tracked = bool(wanted)
+
+    @property
+    def shape(self) -> Shape:
+        """The length of each axis."""
+        shape: Shape = self._data.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy dtype."""
+        dtype: np.dtype[Any] = self._data.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._data.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._data.size
+
+    def numpy(self) -> Array:
+        """Return the array; it is shared, and read-only if it is a recorded result."""
+        return self._data
+
+    def item(self) -> float | int | bool:
+        """Return the one element, as a Python number."""
+        if self.size != 1:
+            raise OpError(f"item() is for a Tensor of one element, not for one of shape {self.shape}")
+        return self._data.item()  # type: ignore[no-any-return]
+
+    def detach(self) -> Tensor:
+        """Return a Tensor of the same array that no gradient flows through."""
+        return Tensor(self._data)
+
+    @staticmethod
+    def apply(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NONE) -> Any:
+        """Run an op on Tensors and other values, as `apply_op` does."""
+        return apply_op(op, inputs, attributes)
+
+    def zero_grad(self) -> None:
+        """Forget the gradient."""
+        self.grad = None
+
+    def backward(self, grad: Any = None, keep_graph: bool = False) -> None:
+        """Add the gradients of this Tensor to `grad` of all leaves that it was computed from.
+
+        Args:
+            grad: Its own gradient, of its shape; 1 by default, if it has one element.
+            keep_graph: Whether the graph may be gone through again; else it is released.
+
+        Raises:
+            GradientError: There is nothing to derive; `grad` is missing or of another shape; an op on the way has no
+                gradient. No gradient was added anywhere then.
+        """
+        run_backward(self, self._seed(grad), keep_graph)
+
+    def _seed(self, grad: Any) -> Array:
+        if not self.tracked:
+            raise GradientError(
+                "backward() needs a Tensor that was computed from one with requires_grad=True, outside of no_grad()"
+            )
+        if not self.requires_grad:
+            raise GradientError(
+                f"a Tensor of {self.dtype} has no gradient; backward() needs floating-point numbers"
+            )
+        if grad is None:
+            if self.size != 1:
+                raise GradientError(
+                    f"backward() of a Tensor of shape {self.shape} needs its gradient, of the same shape: "
+                    "y.backward(grad), or take a sum first: y.sum().backward()"
+                )
+            return np.ones_like(self._data)
+        given = np.asarray(grad._data if isinstance(grad, Tensor) else grad, self.dtype)
+        if given.shape != self.shape:
+            raise GradientError(
+                f"the gradient of a Tensor of shape {self.shape} must have that shape, not {given.shape}"
+            )
+        return given
+
+    def __repr__(self) -> str:
+        by = f", by {self.record.op.name}" if self.record is not None else ""
+        wants = ", requires_grad=True" if self.requires_grad else ""
+        values = np.array2string(self._data, separator=", ", prefix="Tensor(")
+        return f"Tensor({values}, dtype={self.dtype}{wants}{by})"
+
+
+def _array_of(data: Any, dtype: Any) -> Array:
+    if isinstance(data, Tensor):
+        data = data._data
+    kept = isinstance(data, np.ndarray | np.generic) or dtype is not None
+    try:
+        array = np.asarray(data, dtype) if kept else np.asarray(data, np.float32)
+    except (TypeError, ValueError) as error:
+        raise OpError(f"the data of a Tensor must be numbers, not {type(data).__name__}: {error}") from error
+    if array.dtype.kind not in "fiub":
+        raise OpError(f"the data of a Tensor must be numbers, not {array.dtype}")
+    return array
+
+
+def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NONE) -> Any:
+    """Run an op on Tensors, arrays, numbers and nested lists, and note it on the tape.
+
+    Python numbers and lists take the dtype of the first Tensor or array among the inputs.
+
+    Returns:
+        A Tensor, or a tuple of them for an op with several outputs.
+
+    Raises:
+        OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
+    """
+    values = [value._data if isinstance(value, Tensor) else value for value in inputs]
+    arrays = tuple(calls.as_arrays(op, values))
+    merged = attributes_of(op, attributes)
+    calls.check_inputs(op, arrays, merged)
+    given = calls.run_forward(op, arrays, merged)
+    outputs = (given,) if op.num_outputs == 1 else given
+    if not is_recording():
+        made = tuple(_result(output) for output in outputs)
+    else:
+        made = _recorded(op, inputs, merged, arrays, outputs)
+    return made[0] if op.num_outputs == 1 else made
+
+
+def _recorded(
+    op: Op,
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+    arrays: tuple[Array, ...],
+    outputs: tuple[Array, ...],
+) -> tuple[Tensor, ...]:
+    tracked = False
+    tensors = []
+    for at, value in enumerate(inputs):
+        if isinstance(value, Tensor):
+            tracked = tracked or (value.tracked and at not in op.not_differentiable)
+            tensors.append(value)
+        else:
+            tensors.append(_result(arrays[at]))
+    # The op may have given an array that is its input, which is not the tape's to close.
+    outputs = tuple(
+        output.view() if any(output is array for array in arrays) else output for output in outputs
+    )
+    record = Record(op, tuple(tensors), attributes, arrays, outputs)
+    made = []
+    for position, output in enumerate(outputs):
+        output.flags.writeable = False
+        tensor = _result(output)
+        tensor.record, tensor.position, tensor.tracked = record, position, tracked
+        made.append(tensor)
+    return tuple(made)
+
+
+def _result(array: Array) -> Tensor:
+    tensor = Tensor.__new__(Tensor)
+    tensor._data = array
+    tensor.grad = tensor.record = None
+    tensor.position = tensor.changed = 0
+    tensor.tracked = False
+    return tensor

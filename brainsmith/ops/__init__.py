@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brainsmith.autodiff import functional as functional
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
     from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
     from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.registry import list_custom_ops as list_custom_ops
     from brainsmith.autodiff.registry import register_custom_op as register_custom_op
     from brainsmith.autodiff.registry import unregister_custom_op as unregister_custom_op
+    from brainsmith.autodiff.tape import no_grad as no_grad
+    from brainsmith.autodiff.tensor import Tensor as Tensor
     from brainsmith.native.isolation.shared import shared_empty as shared_empty
     from brainsmith.native.isolation.shared import shared_like as shared_like
+    from brainsmith.ops.examples import register_example_custom_ops as register_example_custom_ops
 
 _HOMES = {
+    "register_example_custom_ops": "brainsmith.ops.examples",
     "Op": "brainsmith.autodiff.op",
     "Gradient": "brainsmith.autodiff.op",
     "GradientReport": "brainsmith.autodiff.gradcheck",
@@ -46,6 +51,8 @@ _HOMES = {
     "list_custom_ops": "brainsmith.autodiff.registry",
     "register_custom_op": "brainsmith.autodiff.registry",
     "unregister_custom_op": "brainsmith.autodiff.registry",
+    "Tensor": "brainsmith.autodiff.tensor",
+    "no_grad": "brainsmith.autodiff.tape",
     "shared_empty": "brainsmith.native.isolation.shared",
     "shared_like": "brainsmith.native.isolation.shared",
 }
@@ -56,6 +63,11 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+    if name == "functional":
+        from importlib import import_module
+
+        value = globals()[name] = import_module("brainsmith.autodiff.functional")
         return value
     if name == "__all__":
         from brainsmith.autodiff.node_lookup import op_node_types
@@ -69,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(_HOMES)
+    return sorted([*_HOMES, "functional"])

@@ -1,0 +1,1 @@
+"""The steps of the tape: each is an op with an exact gradient, and says which ONNX node it is."""

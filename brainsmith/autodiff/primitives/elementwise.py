@@ -1,0 +1,131 @@
+"""Primitives that work element by element, with numpy's broadcasting and its rules of dtypes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.primitives.onnx_form import OnnxForm
+from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
+from brainsmith.autodiff.special import erf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from brainsmith.autodiff.op import Array, Shape
+
+
+class Elementwise(Primitive):
+    """An elementwise function, with the derivative by each of its inputs.
+
+    Args:
+        name: What it is called.
+        function: What it computes: a numpy ufunc, or a function that is made of them.
+        onnx: The ONNX operator, or None.
+        derivatives: For each input, a function (grad_output, *inputs, output) that gives the gradient; none at all
+            for a function whose derivative is zero almost everywhere.
+        like: The ufunc whose rule of dtypes holds; the function itself if it is one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        onnx: OnnxForm | None,
+        *derivatives: Callable[..., Array],
+        like: np.ufunc | None = None,
+    ) -> None:
+        self.name, self.function, self.onnx = name, function, onnx
+        rule = like or function
+        assert isinstance(rule, np.ufunc)
+        self.num_inputs, self._rule, self.derivatives = rule.nin, rule, derivatives
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether derivatives were given."""
+        return bool(self.derivatives)
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Apply the function."""
+        return self.function(*inputs)
+
+    def gradient(
+        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
+    ) -> Array:
+        """Multiply by the derivative, and add up what broadcasting repeated."""
+        return sum_to(np.asarray(self.derivatives[at](grad_output, *inputs, output)), inputs[at].shape)
+
+    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+        """Follow numpy's broadcasting."""
+        return np.broadcast_shapes(*shapes)
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Follow numpy's promotion."""
+        return self._rule.resolve_dtypes((*dtypes, None))[-1]
+
+
+def _sigmoid(x: Any) -> Any:
+    """Return 1 / (1 + exp(-x)), from exponentials that cannot overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1, small) / (1 + small)
+
+
+def _relu(x: Any) -> Any:
+    return np.maximum(x, np.zeros((), x.dtype))
+
+
+def _share(won: Array, tied: Array) -> Array:
+    """Return the part of a gradient that goes to an operand: half of it where both are equal."""
+    return won + 0.5 * tied
+
+
+def _by_exponent(grad: Array, x: Array, y: Array, output: Array) -> Array:
+    """Return the gradient by the exponent; for a base of 0 it is the limit from above, 0."""
+    return grad * np.where(x == 0, np.zeros((), output.dtype), output * np.log(x))
+
+
+ADD = Elementwise("add", np.add, OnnxForm("Add"), lambda g, a, b, out: g, lambda g, a, b, out: g)
+SUB = Elementwise("sub", np.subtract, OnnxForm("Sub"), lambda g, a, b, out: g, lambda g, a, b, out: -g)
+MUL = Elementwise("mul", np.multiply, OnnxForm("Mul"), lambda g, a, b, out: g * b, lambda g, a, b, out: g * a)
+DIV = Elementwise(
+    "div", np.true_divide, OnnxForm("Div"), lambda g, a, b, out: g / b, lambda g, a, b, out: -g * out / b
+)
+POW = Elementwise("pow", np.power, OnnxForm("Pow"), lambda g, x, y, out: g * y * x ** (y - 1), _by_exponent)
+MAXIMUM = Elementwise(
+    "maximum",
+    np.maximum,
+    OnnxForm("Max", since=8),
+    lambda g, a, b, out: g * _share(a > b, a == b),
+    lambda g, a, b, out: g * _share(b > a, a == b),
+)
+MINIMUM = Elementwise(
+    "minimum",
+    np.minimum,
+    OnnxForm("Min", since=8),
+    lambda g, a, b, out: g * _share(a < b, a == b),
+    lambda g, a, b, out: g * _share(b < a, a == b),
+)
+
+NEG = Elementwise("neg", np.negative, OnnxForm("Neg"), lambda g, x, out: -g)
+EXP = Elementwise("exp", np.exp, OnnxForm("Exp"), lambda g, x, out: g * out)
+LOG = Elementwise("log", np.log, OnnxForm("Log"), lambda g, x, out: g / x)
+SQRT = Elementwise("sqrt", np.sqrt, OnnxForm("Sqrt"), lambda g, x, out: g * 0.5 / out)
+ABS = Elementwise("abs", np.absolute, OnnxForm("Abs"), lambda g, x, out: g * np.sign(x))
+TANH = Elementwise("tanh", np.tanh, OnnxForm("Tanh"), lambda g, x, out: g * (1 - out * out))
+SIGMOID = Elementwise(
+    "sigmoid", _sigmoid, OnnxForm("Sigmoid"), lambda g, x, out: g * out * (1 - out), like=np.exp
+)
+ERF = Elementwise(
+    "erf",
+    erf,
+    OnnxForm("Erf", since=9),
+    lambda g, x, out: g * (np.exp(-x * x) * (2 / math.sqrt(math.pi))),
+    like=np.exp,
+)
+RELU = Elementwise("relu", _relu, OnnxForm("Relu"), lambda g, x, out: g * (x > 0), like=np.positive)
+
+ROUND = Elementwise("round", np.rint, OnnxForm("Round", since=11))
+FLOOR = Elementwise("floor", np.floor, OnnxForm("Floor"))
+SIGN = Elementwise("sign", np.sign, OnnxForm("Sign", since=9))

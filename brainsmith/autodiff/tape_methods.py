@@ -1,0 +1,160 @@
+"""What can be done with a Tensor: operators and methods, each one step of the tape."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.primitives import elementwise as e
+from brainsmith.autodiff.primitives import reductions
+from brainsmith.autodiff.primitives.products import MATMUL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.primitives.reductions import Axes
+    from brainsmith.autodiff.tensor import Tensor
+
+
+class TensorMethods:
+    """The operators and methods of a Tensor. Comparisons give arrays."""
+
+    __slots__ = ()
+
+    apply: Callable[..., Tensor]
+
+    @abstractmethod
+    def numpy(self) -> Array:
+        """Return the array."""
+
+    def __add__(self, other: Any) -> Tensor:
+        return self.apply(e.ADD, (self, other))
+
+    def __radd__(self, other: Any) -> Tensor:
+        return self.apply(e.ADD, (other, self))
+
+    def __sub__(self, other: Any) -> Tensor:
+        return self.apply(e.SUB, (self, other))
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return self.apply(e.SUB, (other, self))
+
+    def __mul__(self, other: Any) -> Tensor:
+        return self.apply(e.MUL, (self, other))
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return self.apply(e.MUL, (other, self))
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return self.apply(e.DIV, (self, other))
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return self.apply(e.DIV, (other, self))
+
+    def __pow__(self, other: Any) -> Tensor:
+        return self.apply(e.POW, (self, other))
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return self.apply(e.POW, (other, self))
+
+    def __matmul__(self, other: Any) -> Tensor:
+        return self.apply(MATMUL, (self, other))
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return self.apply(MATMUL, (other, self))
+
+    def __neg__(self) -> Tensor:
+        return self.apply(e.NEG, (self,))
+
+    def __pos__(self) -> Tensor:
+        return self  # type: ignore[return-value]
+
+    def __abs__(self) -> Tensor:
+        return self.apply(e.ABS, (self,))
+
+    def __lt__(self, other: Any) -> Array:
+        return np.asarray(np.less(self.numpy(), array_behind(other)))
+
+    def __le__(self, other: Any) -> Array:
+        return np.asarray(np.less_equal(self.numpy(), array_behind(other)))
+
+    def __gt__(self, other: Any) -> Array:
+        return np.asarray(np.greater(self.numpy(), array_behind(other)))
+
+    def __ge__(self, other: Any) -> Array:
+        return np.asarray(np.greater_equal(self.numpy(), array_behind(other)))
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        return np.asarray(np.equal(self.numpy(), array_behind(other)))
+
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]
+        return np.asarray(np.not_equal(self.numpy(), array_behind(other)))
+
+    __hash__ = object.__hash__
+
+    def __len__(self) -> int:
+        return len(self.numpy())
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.numpy(), dtype, copy=copy)
+
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """Return the sum over axes."""
+        return self.apply(reductions.SUM, (self,), {"axis": axis, "keepdims": keepdims})
+
+    def mean(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """Return the mean over axes."""
+        return self.apply(reductions.MEAN, (self,), {"axis": axis, "keepdims": keepdims})
+
+    def max(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """Return the greatest element over axes."""
+        return self.apply(reductions.MAX, (self,), {"axis": axis, "keepdims": keepdims})
+
+    def min(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """Return the least element over axes."""
+        return self.apply(reductions.MIN, (self,), {"axis": axis, "keepdims": keepdims})
+
+    def exp(self) -> Tensor:
+        """Return e to the power of each element."""
+        return self.apply(e.EXP, (self,))
+
+    def log(self) -> Tensor:
+        """Return the natural logarithm."""
+        return self.apply(e.LOG, (self,))
+
+    def sqrt(self) -> Tensor:
+        """Return the square root."""
+        return self.apply(e.SQRT, (self,))
+
+    def abs(self) -> Tensor:
+        """Return the absolute value."""
+        return self.apply(e.ABS, (self,))
+
+    def tanh(self) -> Tensor:
+        """Return the hyperbolic tangent."""
+        return self.apply(e.TANH, (self,))
+
+    def sigmoid(self) -> Tensor:
+        """Return 1 / (1 + exp(-x))."""
+        return self.apply(e.SIGMOID, (self,))
+
+    def relu(self) -> Tensor:
+        """Return the greater one of x and 0."""
+        return self.apply(e.RELU, (self,))
+
+
+def array_behind(value: Any) -> Any:
+    """Return a Tensor's array, and any other value as it is."""
+    return value.numpy() if getattr(value, "is_tape_tensor", False) else value
