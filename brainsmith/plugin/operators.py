@@ -12,6 +12,7 @@ import sys
 
 from brainsmith.errors import DuplicatePluginError, PluginLoadError, Problem
 from brainsmith.plugin.files import list_sources
+from brainsmith.plugin.node_types import NodeType, keep_current, keep_name_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ def lazy_operators(domain: str) -> Callable[[str], Any]:
             raise AttributeError(f"module {domain!r} has no attribute {name!r}")
         found = operators_in(domain)
         if name == "__all__":
-            return sorted({*found, *_unread()})
+            keep_current(domain)
+            return [NodeType(op_type) for op_type in sorted({*found, *_unread()})]
         if name not in found:
             problem = _unread().get(name)
             if problem is not None:
@@ -165,6 +167,6 @@ def lazy_operators(domain: str) -> Callable[[str], Any]:
             raise AttributeError(
                 f"domain {domain!r} has no operator {name!r}; it has {', '.join(sorted(found)) or 'none'}"
             )
-        return only_claimant(domain, name, found[name]).load()
+        return keep_name_whole(only_claimant(domain, name, found[name]).load())
 
     return getattribute

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 from onnx import helper
-from qonnx.custom_op.registry import getCustomOp
+from qonnx.custom_op.registry import get_supported_versions, getCustomOp, is_custom_op
 
 from brainsmith.errors import DuplicatePluginError, PluginLoadError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
@@ -149,3 +149,19 @@ def test_other_types_are_found_or_not_as_without_a_broken_file(project):
     assert not hasattr(kernels, "NoSuchKernel")
     with pytest.raises(KeyError):
         getCustomOp(helper.make_node("NoSuchKernel", ["x"], ["y"], domain="brainsmith.kernels"))
+
+
+def test_a_type_that_qonnx_would_take_for_a_version_is_whole(project):
+    project("cut.py", kernel_file("Cut", "Cut_v2"))
+    domain("brainsmith.kernels")
+    assert get_supported_versions("brainsmith.kernels", "Cut_v2") == [1]
+    assert not is_custom_op("brainsmith.kernels", "Cut")
+
+
+def test_qonnx_forgets_a_kernel_that_is_no_more(project):
+    path = project("cut.py", kernel_file("Cut", "Cut"))
+    domain("brainsmith.kernels")
+    assert get_supported_versions("brainsmith.kernels", "Cut") == [1]
+    path.unlink()
+    reset_plugin_system()
+    assert not is_custom_op("brainsmith.kernels", "Cut")
