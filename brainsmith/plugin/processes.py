@@ -9,6 +9,7 @@ from brainsmith.settings import environment_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping, Sequence
 
 
@@ -67,3 +68,83 @@ def run_python(program: str, *, timeout: float, what: str, folder: str | None = 
     """Run a Python program in a fresh interpreter with this one's search path; return what it prints."""
     prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
     return run([sys.executable, "-c", prelude + program], timeout=timeout, what=what, folder=folder)
+
+
+class Child:
+    """A process that runs until it is ended: `start_python` makes it.
+
+    Attributes:
+        pid: Its number; it is also the number of its group, in which whatever it starts is too.
+    """
+
+    __slots__ = ("_process", "pid")
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    def has_ended(self, seconds: float) -> bool:
+        """Wait until it has ended by itself, so many seconds at most; tell whether it has."""
+        import os
+        import time
+
+        until = time.monotonic() + seconds
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT  # it is not reaped, so that its number stays its own
+        while self._process.returncode is None:
+            try:
+                if os.waitid(os.P_PID, self.pid, flags) is not None:
+                    return True
+            except ChildProcessError:  # whoever asked for all children got this one
+                return True
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.001)
+        return True
+
+    def end(self) -> int:
+        """End it and all that it started, and return how it ended: its exit code, or a signal as a negative number.
+
+        It may have ended before. A second call returns the same.
+        """
+        import os
+        import signal
+
+        if self._process.returncode is None:
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return self._process.wait()
+
+
+def start_python(program: str, descriptors: Sequence[int]) -> Child:
+    """Start a Python program that answers as long as it is wanted; it has this interpreter's search path.
+
+    It begins without `site`, in a session of its own (a terminal's Ctrl-C does not reach it), reads nothing on standard
+    input, and writes where this process does.
+
+    Args:
+        program: Its text.
+        descriptors: Open files that it gets, under the same numbers.
+
+    Raises:
+        ToolError: No process can be started.
+    """
+    import subprocess
+
+    prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        *(["-B"] if sys.dont_write_bytecode else []),
+        "-c",
+        prelude + program,
+    ]
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True
+        )
+    except OSError as error:
+        raise ToolError(f"no process can be started: {error}") from error
+    return Child(process)

@@ -1,11 +1,13 @@
 """Child processes: what they print, and what is said when they fail."""
 
+import os
+import socket
 import sys
 
 import pytest
 
 from brainsmith.errors import ToolError
-from brainsmith.plugin.processes import run, run_python
+from brainsmith.plugin.processes import run, run_python, start_python
 
 
 def test_what_a_program_prints_is_returned():
@@ -45,4 +47,51 @@ def test_no_shell_is_involved(tmp_path):
     assert (
         run([sys.executable, "-c", "import sys; print(sys.argv[1])", "$HOME; echo x"], timeout=30)
         == "$HOME; echo x\n"
+    )
+
+
+def test_a_child_answers_until_it_is_ended():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = start_python(
+            f"import os\nos.write({theirs.fileno()}, b'ready')\nos.read({theirs.fileno()}, 1)",
+            [theirs.fileno()],
+        )
+        assert ours.recv(10) == b"ready"
+        assert not child.has_ended(0)
+        assert os.getsid(child.pid) == child.pid
+        assert (child.end(), child.end()) == (-9, -9)
+        assert child.has_ended(0)
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [("raise SystemExit(3)", 3), ("pass", 0), ("import os\nos.kill(os.getpid(), 11)", -11)],
+)
+def test_how_a_child_ended_by_itself_is_kept(program, code):
+    child = start_python(program, [])
+    assert child.has_ended(30)
+    assert child.end() == code
+
+
+def test_what_a_child_started_ends_with_it():
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            child = start_python(
+                f"import os, time\nos.fork()\nos.write({theirs.fileno()}, b'x')\ntime.sleep(60)",
+                [theirs.fileno()],
+            )
+        ours.settimeout(30)
+        assert ours.recv(1) + ours.recv(1) == b"xx"
+        child.end()
+        assert ours.recv(1) == b""
+
+
+def test_a_child_that_cannot_be_started_is_said(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(ToolError) as caught:
+        start_python("pass", [])
+    assert str(caught.value) == (
+        "no process can be started: [Errno 2] No such file or directory: '/no/such/python'"
     )
