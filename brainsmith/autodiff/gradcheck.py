@@ -227,8 +227,8 @@ def _compare(
             raise GradientError(
                 _wrong(op, at, one, point, attributes, all(c.expected == 0 for c in compared))
             )
-        relative = max(0.0, error - one.doubt) / size if size else 0.0
-        tally.worst[at] = max(tally.worst.get(at, 0.0), relative)
+        unit = size + one.doubt / limit
+        tally.worst[at] = max(tally.worst.get(at, 0.0), error / unit if unit else 0.0)
         tally.elements += 1
 
 
