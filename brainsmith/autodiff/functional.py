@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.primitives import elementwise as e
-from brainsmith.autodiff.primitives import products, reductions
+from brainsmith.autodiff.primitives import images, products, reductions, selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from brainsmith.autodiff.op import Op
     from brainsmith.autodiff.primitives.reductions import Axes
+    from brainsmith.autodiff.primitives.windows import Pair
 
 _NONE: dict[str, Any] = {}
 
@@ -92,3 +93,28 @@ def relu(x: Any) -> Any:
 def matmul(left: Any, right: Any) -> Any:
     """Return the matrix product."""
     return run(products.MATMUL, (left, right))
+
+
+def conv2d(x: Any, weight: Any, stride: Pair = 1, padding: Pair = 0, groups: int = 1) -> Any:
+    """Return the cross-correlation of images (N, C, H, W) with weights (O, C / groups, KH, KW)."""
+    return run(images.CONV2D, (x, weight), {"stride": stride, "padding": padding, "groups": groups})
+
+
+def max_pool2d(x: Any, kernel: Pair = 2, stride: Pair | None = None, padding: Pair = 0) -> Any:
+    """Return the greatest value of each window of images; of equal ones the first has the gradient."""
+    return run(images.MAX_POOL2D, (x,), {"kernel": kernel, "stride": stride, "padding": padding})
+
+
+def global_average_pool(x: Any) -> Any:
+    """Return the mean of each channel of images, (N, C, 1, 1)."""
+    return run(images.GLOBAL_AVERAGE_POOL, (x,))
+
+
+def flatten(x: Any) -> Any:
+    """Return each sample as one row, (N, everything)."""
+    return run(selection.FLATTEN, (x,))
+
+
+def top_k(x: Any, k: int = 1) -> Any:
+    """Return the k greatest values of each row, the greatest first, of equals the first; and their indices."""
+    return run(selection.TOP_K, (x,), {"k": k})
