@@ -85,8 +85,7 @@ typedef int32_t bs_dtype;
 /* An array.
  *
  * In version 1 every array is contiguous in C order: the last index changes fastest, without gaps, and `strides` is NULL.
- * `data` is aligned to the size of an element. It is NULL where the rules of shape, dtype and device are asked, as they
- * do not depend on values; it may be anything where the array has no element.
+ * `data` is aligned to the size of an element; it may be anything where the array has no element.
  */
 typedef struct bs_tensor {
     void *data;             /* the first element */
@@ -104,9 +103,14 @@ typedef struct bs_tensor {
  *
  *     function                                    inputs         outputs           grad_outputs   grad_inputs
  *     validate                                    with data      NULL              NULL           NULL
- *     output_shape, output_dtype, output_device   without data   NULL              NULL           NULL
+ *     output_shape                                shapes alone   NULL              NULL           NULL
+ *     output_dtype                                dtypes alone   NULL              NULL           NULL
+ *     output_device                               devices alone  NULL              NULL           NULL
  *     forward                                     with data      to be written     NULL           NULL
  *     backward                                    with data      as forward left   with data      to be written
+ *
+ * "alone" means that nothing else of the descriptors is set: `data` is NULL, the other fields are 0 or NULL. A graph
+ * that is not run asks the rules as well as a call.
  */
 typedef struct bs_call {
     uint32_t struct_size;          /* sizeof(bs_call) of the host */
@@ -128,10 +132,10 @@ typedef struct bs_call {
 typedef bs_status (*bs_validate_fn)(const bs_call *call);
 
 /* Give the shape of output number `output`: write the extents to `shape`, which has room for BS_MAX_NDIM, and their
- * number to `ndim`. The answer depends on the inputs' shapes and dtypes only; the host may remember it. */
+ * number to `ndim`. The answer depends on the inputs' shapes only; the host may remember it. */
 typedef bs_status (*bs_output_shape_fn)(const bs_call *call, uint32_t output, int64_t *shape, int32_t *ndim);
 
-/* Give the dtype of output number `output`. The answer depends on the inputs' dtypes only. */
+/* Give the dtype of output number `output`. The answer depends on the inputs' dtypes only; the host may remember it. */
 typedef bs_status (*bs_output_dtype_fn)(const bs_call *call, uint32_t output, bs_dtype *dtype);
 
 /* Give the device of output number `output`: a string that lives as long as the plugin, or one of the inputs' own. */
@@ -141,7 +145,8 @@ typedef bs_status (*bs_output_device_fn)(const bs_call *call, uint32_t output, c
  * the same shapes and dtypes. */
 typedef bs_status (*bs_forward_fn)(const bs_call *call);
 
-/* Write the gradient of each input: the derivative of the outputs, applied to `grad_outputs`. */
+/* Write the gradient of each input: the derivative of the outputs, applied to `grad_outputs`. It is asked only where the
+ * differentiable inputs are of floating point. */
 typedef bs_status (*bs_backward_fn)(const bs_call *call);
 
 /* Flags of an operation. */

@@ -1,0 +1,190 @@
+"""Open a native library: checked, tried in a child process, loaded from a private copy, and really unloaded."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith import __version__
+from brainsmith.errors import NativeLibraryError
+from brainsmith.native import abi
+from brainsmith.native.checks import check_file, check_hash, check_table, no_entry, read_library
+from brainsmith.native.copy import LibraryCopy
+from brainsmith.native.native_op import NativeOp, Usage
+from brainsmith.native.probe import loader_error, probe
+from brainsmith.native.table import create, describe
+from brainsmith.plugin.log import debug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROBE_SECONDS = 10.0
+CLOSE_SECONDS = 30.0
+
+
+def open_library(
+    path: str | os.PathLike[str],
+    *,
+    isolation: str | None = None,
+    sha256: str | None = None,
+    time_limit: float = PROBE_SECONDS,
+) -> Any:
+    """Load a native plugin.
+
+    Args:
+        path: The library.
+        isolation: `process` runs it in a child process for good; by default it is tried in one, and then loaded here.
+        sha256: What its content must have, in hexadecimal digits.
+        time_limit: Seconds that the child process may take; with isolation, those of a call.
+
+    Returns:
+        A NativeLibrary, or with isolation what has the same attributes.
+
+    Raises:
+        NativeLibraryError: It cannot be loaded; what is wrong has its own class (`brainsmith.errors`).
+    """
+    if isolation == "process":
+        from brainsmith.native.isolation import open_isolated
+
+        return open_isolated(path, sha256=sha256, time_limit=time_limit)
+    if isolation is not None:
+        raise NativeLibraryError(f"isolation must be 'process' or None, not {isolation!r}")
+    place = Path(path)
+    data = read_library(place)
+    found = check_hash(place, data, sha256)
+    elf = check_file(place, data)
+    debug("%s: a library of this machine, sha256 %s", place, found)
+    copy = LibraryCopy(place, data, elf, found)
+    try:
+        table = probe(place, copy, time_limit)
+        debug("%s: loaded and unloaded in a child process", place)
+        check_table(place, table)
+        library = NativeLibrary(place, copy, found)
+    except BaseException:
+        copy.release()
+        raise
+    debug("%s: plugin %s %s with %d operations", place, library.name, library.version, len(library.ops))
+    return library
+
+
+class NativeLibrary:
+    """A library that is loaded in this process, from a copy of its own.
+
+    It is unloaded by `close`, or when neither it nor any of its ops is in use.
+
+    Attributes:
+        path: The file that was opened.
+        sha256: Of its content then.
+        name: The bundle's name.
+        version: Its version, as text; so are the bounds of the host's, which may be empty.
+        ops: Its operations.
+        closed: Whether it is unloaded, or about to be.
+    """
+
+    def __init__(self, path: Path, copy: LibraryCopy, sha256: str) -> None:
+        self.path, self.sha256, self.closed = path, sha256, False
+        self._lock = threading.Lock()
+        self._usages: weakref.WeakSet[Usage] = weakref.WeakSet()
+        loaded = _Loaded(path, copy)
+        try:
+            table = loaded.read()
+        except BaseException:
+            loaded.unload()
+            raise
+        self.name: str = table["name"]
+        self.version: str = table["version"]
+        self.description: str = table["description"] or ""
+        self.author: str = table["author"] or ""
+        self.min_brainsmith: str = table["min_brainsmith"] or ""
+        self.max_brainsmith: str = table["max_brainsmith"] or ""
+        self.ops: list[NativeOp] = [NativeOp(self, one) for one in table["ops"]]
+        self._unload = weakref.finalize(self, loaded.unload)
+        # At the end of the process other threads may still be in it; the system unloads it then.
+        self._unload.atexit = False
+
+    def new_usage(self) -> Usage:
+        """Return the mark by which one thread says that it is in one of the library's functions."""
+        with self._lock:
+            usage = Usage()
+            self._usages.add(usage)
+            return usage
+
+    def _calls(self) -> int:
+        with self._lock:
+            return sum(usage.calls for usage in self._usages)
+
+    def close(self, time_limit: float = CLOSE_SECONDS) -> None:
+        """Unload the library, once no thread is in one of its functions any more. A second call does nothing.
+
+        Its ops raise OpError from now on.
+
+        Args:
+            time_limit: Seconds to wait for calls to end.
+
+        Raises:
+            NativeLibraryError: Calls did not end; it stays loaded, and its ops go on.
+        """
+        if not self._unload.alive:
+            return
+        # A call first says that it is there, then looks at this; so either it sees this, or it is seen below.
+        self.closed = True
+        until = time.monotonic() + time_limit
+        while calls := self._calls():
+            if time.monotonic() >= until:
+                self.closed = False
+                raise NativeLibraryError(
+                    f"native plugin {self.name!r} cannot be unloaded: {calls} of its calls did not end within "
+                    f"{time_limit:g} seconds"
+                )
+            time.sleep(0.0005)
+        self._unload()
+
+    def __repr__(self) -> str:
+        return f"<native plugin {self.name} {self.version}, {len(self.ops)} operations{', closed' * self.closed}>"
+
+
+class _Loaded:
+    """The system's handle of a library. It knows nothing of who uses it."""
+
+    def __init__(self, path: Path, copy: LibraryCopy) -> None:
+        self._path, self._copy, self._table, self._destroy = path, copy, 0, 0
+        try:
+            self._library = ctypes.CDLL(copy.place, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise loader_error(path, str(error).replace(copy.place, str(path))) from error
+
+    def read(self) -> Mapping[str, Any]:
+        """Return the plugin's table, held to the same rules as that of the trial."""
+        try:
+            function = ctypes.cast(self._library.create_plugin, ctypes.c_void_p).value or 0
+        except AttributeError as error:
+            raise no_entry(self._path) from error
+        address, message = create(function, __version__)
+        if not address:
+            why = message or "it gave no reason"
+            raise NativeLibraryError(f"{self._path}: create_plugin returned no table: {why}")
+        self._table = address
+        table = describe(address)
+        self._destroy = table.get("destroy") or 0
+        check_table(self._path, table)
+        return table
+
+    def unload(self) -> None:
+        """Have the plugin clean up, and unmap it."""
+        from _ctypes import dlclose
+
+        if self._destroy:
+            abi.DESTROY_FUNCTION(self._destroy)(self._table)
+        dlclose(self._library._handle)
+        if self._copy.release():
+            debug("%s: unmapped", self._path)
+        else:
+            debug(
+                "%s: unloaded, but the system keeps it mapped: it was told to, or a thread needs it",
+                self._path,
+            )

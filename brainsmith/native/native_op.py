@@ -1,0 +1,271 @@
+"""An op whose code is in a native library: no copy in or out for contiguous arrays, and little work around a call."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from brainsmith.autodiff.calls import as_arrays
+from brainsmith.autodiff.op import Op, attributes_of
+from brainsmith.errors import GradientError, OpError
+from brainsmith.native import abi
+from brainsmith.native.frame import Frame
+from brainsmith.native.rules import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.native.library import NativeLibrary
+
+    Function = Callable[..., int]
+
+_READY = 0x1 | 0x100
+"""Of `ndarray.flags.num`: contiguous in C order, and aligned."""
+
+_MOST_FRAMES = 256
+"""Frames that one thread keeps for one op; with more shapes than that it begins anew."""
+
+
+class Functions(NamedTuple):
+    """The functions of one operation; those that it has not are None."""
+
+    user_data: int | None
+    validate: Function | None
+    output_shape: Function | None
+    output_dtype: Function | None
+    output_device: Function | None
+    forward: Function
+    backward: Function | None
+
+
+def functions_of(table: Mapping[str, Any]) -> Functions:
+    """Return the functions that one op's part of a table (`table.describe`) points to."""
+    types = {
+        "validate": abi.CALL_FUNCTION,
+        "output_shape": abi.SHAPE_FUNCTION,
+        "output_dtype": abi.DTYPE_FUNCTION,
+        "output_device": abi.DEVICE_FUNCTION,
+        "forward": abi.CALL_FUNCTION,
+        "backward": abi.CALL_FUNCTION,
+    }
+    made = {name: kind(table[name]) if table[name] else None for name, kind in types.items()}
+    return Functions(user_data=table["user_data"] or None, **made)  # type: ignore[arg-type]
+
+
+class Usage:
+    """How one thread uses one op: only that thread writes here, so that no call needs a lock.
+
+    Attributes:
+        calls: How many calls it is in the midst of; the library stays as long as one is.
+        frames: Those of past calls, by the shapes and dtypes of their inputs.
+    """
+
+    __slots__ = ("__weakref__", "calls", "frames")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.frames: dict[tuple[Any, ...], Frame] = {}
+
+
+class _PerThread(threading.local):
+    def __init__(self, library: NativeLibrary) -> None:
+        self.usage = library.new_usage()
+
+
+class NativeOp(Op):
+    """An operation of a native library; it keeps the library loaded, until that is closed.
+
+    Attributes:
+        description: What the plugin says of it.
+        plugin: Its plugin's name and version, for messages.
+        functions: Its code; to be called within `in_library` only.
+        validates_by_shape: Whether `validate` looks at no values.
+        rules: Its rules of shape, dtype and device.
+    """
+
+    def __init__(self, library: NativeLibrary, table: Mapping[str, Any]) -> None:
+        self.name = table["name"]
+        self.description = table["description"] or ""
+        self.version = library.version
+        self.bundle = library.name
+        self.plugin = f"{library.name} {library.version} ({library.path})"
+        self.num_inputs = table["num_inputs"]
+        self.num_outputs = table["num_outputs"]
+        bits = table["not_differentiable"]
+        self.not_differentiable = tuple(at for at in range(self.num_inputs) if bits >> at & 1)
+        self.functions = functions_of(table)
+        self.validates_by_shape = bool(table["flags"] & abi.VALIDATE_BY_SHAPE)
+        self.rules = Rules(self)
+        self.library = library
+        self._thread = _PerThread(library)
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether the plugin has a backward for it."""
+        return self.functions.backward is not None
+
+    def call(self, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        """Run a checked call: all that `call_op` does, in less time.
+
+        Raises:
+            OpError: Wrong inputs, or the plugin's own error.
+        """
+        if attributes:
+            attributes_of(self, attributes)
+        key: list[Any] = []
+        for x in inputs:
+            if type(x) is not np.ndarray or x.flags.num & _READY != _READY:
+                inputs = self._ready(inputs)
+                key = [part for array in inputs for part in (array.shape, array.dtype)]
+                break
+            key += (x.shape, x.dtype)
+        usage = self._thread.usage
+        usage.calls += 1
+        try:
+            if self.library.closed:
+                raise self._closed()
+            frame = usage.frames.get(tuple(key)) if usage.calls == 1 else None
+            if frame is None:
+                inputs = self._ready(inputs)
+                frame = self._frame(usage, inputs)
+            outputs = frame.forward(inputs)
+        finally:
+            usage.calls -= 1
+        return outputs[0] if self.num_outputs == 1 else tuple(outputs)
+
+    def _ready(self, inputs: Sequence[Any]) -> list[Array]:
+        """Return inputs as arrays that a plugin can read: contiguous, aligned, in this machine's byte order."""
+        return [_ready(array) for array in as_arrays(self, inputs)]
+
+    def _frame(self, usage: Usage, inputs: Sequence[Array]) -> Frame:
+        """Return the frame for inputs; a new one for a call within a call, which a finaliser or signal may make."""
+        shapes, dtypes = tuple(x.shape for x in inputs), tuple(x.dtype for x in inputs)
+        key = tuple(part for pair in zip(shapes, dtypes, strict=True) for part in pair)
+        if usage.calls > 1:
+            return Frame(self, shapes, dtypes)
+        frame = usage.frames.get(key)
+        if frame is None:
+            frame = Frame(self, shapes, dtypes)
+            if len(usage.frames) >= _MOST_FRAMES:
+                usage.frames.clear()
+            usage.frames[key] = frame
+        return frame
+
+    def _closed(self) -> OpError:
+        return OpError(f"Operation {self.name!r} is gone: native plugin {self.plugin} was unloaded")
+
+    def in_library(self, work: Callable[[Usage], Any]) -> Any:
+        """Do something with the library's code, which stays loaded until that is done.
+
+        Raises:
+            OpError: It is loaded no longer.
+        """
+        usage = self._thread.usage
+        usage.calls += 1
+        try:
+            if self.library.closed:
+                raise self._closed()
+            return work(usage)
+        finally:
+            usage.calls -= 1
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Run the plugin's code on arrays; those that are contiguous are not copied."""
+        return self.call(inputs, attributes)
+
+    def forward_into(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Run the plugin's code, and have the results written to given arrays.
+
+        Raises:
+            OpError: The outputs are not contiguous, or of another shape or dtype than the op's rules say.
+        """
+        arrays = self._ready(inputs)
+
+        def run(usage: Usage) -> None:
+            frame = self._frame(usage, arrays)
+            given = [(y.shape, y.dtype) for y in outputs]
+            promised = list(zip(frame.shapes, frame.dtypes, strict=True))
+            if given != promised or any(
+                y.flags.num & _READY != _READY or not y.flags.writeable for y in outputs
+            ):
+                raise OpError(
+                    f"Operation {self.name!r} writes contiguous arrays {_listed(promised)}, not {_listed(given)}"
+                )
+            frame.forward(arrays, outputs)
+
+        self.in_library(run)
+
+    def backward(
+        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
+    ) -> tuple[Array | None, ...]:
+        """Return the gradient of each input, from the plugin's code.
+
+        Raises:
+            GradientError: The plugin has none, or fails; or an input or gradient has the wrong dtype or shape.
+        """
+        if not self.has_gradient:
+            raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
+        arrays = self._ready(inputs)
+        for at, array in enumerate(arrays):
+            if array.dtype.kind != "f" and at not in self.not_differentiable:
+                raise GradientError(
+                    f"operation {self.name!r} has no gradient for input {at}, which is of {array.dtype}"
+                )
+        one = self.num_outputs == 1
+        given, results = ([grad_output], [output]) if one else (list(grad_output), list(output))
+
+        def run(usage: Usage) -> Any:
+            frame = self._frame(usage, arrays)
+            return frame.backward(
+                self._fitting(given, frame), arrays, [_ready(np.asarray(y)) for y in results]
+            )
+
+        found: tuple[Array | None, ...] = self.in_library(run)
+        return found
+
+    def _fitting(self, gradients: Sequence[Any], frame: Frame) -> list[Array]:
+        made = []
+        for gradient, shape, dtype in zip(gradients, frame.shapes, frame.dtypes, strict=True):
+            array = _ready(np.asarray(gradient, dtype))
+            if array.shape != shape:
+                raise GradientError(
+                    f"the gradient of operation {self.name!r} must have its output's shape {shape}, not {array.shape}"
+                )
+            made.append(array)
+        return made
+
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Have the plugin's code look at the inputs, with OpError if it does not take them."""
+        arrays = self._ready(inputs)
+        self.in_library(lambda usage: self._frame(usage, arrays).validate(arrays))
+
+    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+        """Return the output's shape, or a tuple of shapes, as the plugin says."""
+        return self._asked(self.rules.shapes, shapes)
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Return the output's dtype, or a tuple of them, as the plugin says."""
+        return self._asked(self.rules.dtypes, dtypes)
+
+    def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
+        """Return the output's device, or a tuple of them, as the plugin says."""
+        return self._asked(self.rules.devices, devices)
+
+    def _asked(self, rule: Callable[[Any], tuple[Any, ...]], given: Sequence[Any]) -> Any:
+        answers = self.in_library(lambda _: rule(given))
+        return answers[0] if self.num_outputs == 1 else answers
+
+
+def _ready(array: Array) -> Array:
+    """Return an array that a plugin can read: itself where it can be."""
+    array = np.asarray(array)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array if array.flags.num & _READY == _READY else array.copy(order="C")
+
+
+def _listed(arrays: Sequence[tuple[Shape, Any]]) -> str:
+    return ", ".join(f"{shape} of {dtype}" for shape, dtype in arrays)

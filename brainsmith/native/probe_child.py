@@ -1,0 +1,61 @@
+"""What runs in the child process that probes a library: load it, read its table, unload it, and tell.
+
+It writes one line of JSON for each stage as it begins, so that a crash says where, and then one of what it found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+
+from brainsmith.native import abi
+from brainsmith.native.table import create, describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def main(place: str, told: int, printed: int, host_version: str) -> None:
+    """Probe a library.
+
+    Args:
+        place: The path to load it from.
+        told: The open file that gets the lines.
+        printed: The open file that gets what the library itself prints.
+        host_version: What the plugin is told.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected here, and its memory is of no use
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
+
+    def tell(**values: Any) -> None:
+        os.write(told, json.dumps(values).encode() + b"\n")
+
+    tell(stage="when it was loaded")
+    try:
+        library = ctypes.CDLL(place, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        tell(refused=str(error))
+        return
+    try:
+        function = ctypes.cast(library.create_plugin, ctypes.c_void_p).value or 0
+    except AttributeError:
+        tell(missing=True)
+        return
+    tell(stage="in create_plugin")
+    address, message = create(function, host_version)
+    if not address:
+        tell(null=message)
+        return
+    tell(stage="when its table was read")
+    table = describe(address)
+    tell(stage="when it was unloaded")
+    if table.get("destroy"):
+        abi.DESTROY_FUNCTION(table["destroy"])(address)
+    from _ctypes import dlclose
+
+    dlclose(library._handle)
+    tell(table=table)
