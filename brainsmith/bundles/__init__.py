@@ -1,1 +1,1 @@
-"""Bundles: versioned packages of plugins with a life cycle, in Python or native."""
+"""Bundles: versioned packages of ops and other plugins, with a life cycle. `brainsmith.plugins` is their door."""

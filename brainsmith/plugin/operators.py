@@ -108,6 +108,13 @@ def enter_operator(info: PluginInfo, cls: Any) -> None:
         table.setdefault(op_type_of(info), cls)
 
 
+def leave_operator(info: PluginInfo, cls: Any) -> None:
+    """Take a plugin out of the table of its domain, if it is in it."""
+    table = getattr(sys.modules.get(info.extra.get("domain", "")), TABLE, None)
+    if isinstance(table, dict) and table.get(op_type_of(info)) is cls:
+        del table[op_type_of(info)]
+
+
 _DEFINED = re.compile(rb"""^class\s+(\w+)|\bop_type\s*=\s*["'](\w+)["']""", re.MULTILINE)
 _DECORATED = re.compile(rb"^@(?:[\w.]+\.)?(?:kernel|backend)\b", re.MULTILINE)
 

@@ -1,0 +1,133 @@
+"""A bundle: what it says of itself, and the functions that it lives by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BundleDefinitionError
+from brainsmith.plugin.registry import ADAPTED, OURS
+from brainsmith.plugin.version import Version, VersionRange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from brainsmith.plugin.registry import Registry
+
+    OnRegistry = Callable[[Registry], object]
+    Plugin = tuple[str, object, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class BundleInfo:
+    """What a bundle says of itself; it prints as `name v1.0.0`.
+
+    Attributes:
+        name: A Python identifier; the framework of all plugins that the bundle brings.
+        version: Its own.
+        min_brainsmith_version: The oldest host that it works with; the host's major number must be this one's.
+        max_brainsmith_version: The newest one; None for any.
+        description: One line.
+        author: Who wrote it.
+        depends_on: The bundles that it needs, by name, each with the versions that will do.
+
+    Raises:
+        BundleDefinitionError: A value cannot be.
+    """
+
+    name: str
+    version: Version
+    min_brainsmith_version: Version
+    max_brainsmith_version: Version | None = None
+    description: str = ""
+    author: str = ""
+    depends_on: tuple[tuple[str, VersionRange], ...] = ()
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        newest = self.max_brainsmith_version
+        if newest is not None and newest < self.min_brainsmith_version:
+            raise BundleDefinitionError(
+                f"max_brainsmith_version of bundle '{self}' must not be below its min_brainsmith_version "
+                f"{self.min_brainsmith_version}, not {newest}"
+            )
+        if self.name in dict(self.depends_on):
+            raise BundleDefinitionError(f"bundle '{self}' cannot depend on itself")
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+def check_name(name: object) -> None:
+    """Check that something can be the name of a bundle.
+
+    Raises:
+        BundleDefinitionError: It is no identifier, or the name of a framework that is there already.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {name!r}")
+    if name in (*OURS, *ADAPTED):
+        raise BundleDefinitionError(f"the name of a bundle must not be that of the framework {name!r}")
+
+
+class Bundle:
+    """A package of ops and other plugins, whose functions are called when it is registered and removed.
+
+    Attributes:
+        info: What it says of itself.
+        origin: Where it was made: `file:line`, or the path of its file.
+    """
+
+    def __init__(self, info: BundleInfo, origin: str = "") -> None:
+        self.info = info
+        self.origin = origin
+        self.initialize_fn: OnRegistry | None = None
+        self.cleanup_fn: OnRegistry | None = None
+        self.custom_operations_fn: Callable[[], Iterable[Any]] | None = None
+        self.plugins_fn: Callable[[], Iterable[Plugin]] | None = None
+
+    def set_initialize_fn(self, function: OnRegistry) -> Bundle:
+        """Have a function called once when the bundle is registered, before its ops and plugins are asked for.
+
+        It is given the one registry. What it registers there, by whatever door, belongs to the bundle.
+        """
+        self.initialize_fn = self._callable("set_initialize_fn", function)
+        return self
+
+    def set_cleanup_fn(self, function: OnRegistry) -> Bundle:
+        """Have a function called once when the bundle is removed, while its ops are still there.
+
+        It is given the one registry. It is called as well where registering fails after initialise has run.
+        """
+        self.cleanup_fn = self._callable("set_cleanup_fn", function)
+        return self
+
+    def set_custom_operations_fn(self, function: Callable[[], Iterable[Any]]) -> Bundle:
+        """State the ops that the bundle brings: a function that returns a list of `Op` objects or classes."""
+        self.custom_operations_fn = self._callable("set_custom_operations_fn", function)
+        return self
+
+    def set_plugins_fn(self, function: Callable[[], Iterable[Plugin]]) -> Bundle:
+        """State the plugins of any type that the bundle brings.
+
+        The function returns a list of `(type, object, keywords)`: `("transform", MyTransform, {"stage": "tidy"})`.
+        The keywords are those of the type's decorator; the object itself is not decorated.
+        """
+        self.plugins_fn = self._callable("set_plugins_fn", function)
+        return self
+
+    def _callable(self, what: str, function: Any) -> Any:
+        if not callable(function):
+            raise BundleDefinitionError(f"{what} of bundle '{self}' needs a function, not {function!r}")
+        return function
+
+    def close(self) -> None:
+        """Release what lies below the bundle's ops, after they are gone; a native library is unmapped here."""
+        return
+
+    def __str__(self) -> str:
+        return str(self.info)
+
+    def __repr__(self) -> str:
+        return f"<bundle {self.info}>"

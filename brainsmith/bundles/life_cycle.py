@@ -1,0 +1,222 @@
+"""One bundle's way into the one registry and out of it: all of it, or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
+from brainsmith.errors import BundleClashError, BundleError, DuplicatePluginError
+from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.journal import Journal
+from brainsmith.plugin.loading import describe_error
+from brainsmith.plugin.log import debug
+from brainsmith.plugin.operators import enter_operator, leave_operator
+from brainsmith.plugin.registry import ADAPTED, REGISTRY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from brainsmith.bundles.bundle import Bundle
+
+Registered = tuple[PluginInfo, Any]
+"""A record with its object."""
+
+
+class Entry:
+    """A bundle in the registry of bundles, with all that it changed in the one registry.
+
+    Attributes:
+        bundle: The bundle.
+        settled: Whether it is registered, and not just being registered or removed.
+        found: What decorators registered while the bundle's file was imported.
+        source: What it was loaded from; None for one that was registered as an object.
+        inner: The names of bundles that its functions registered.
+        record: Its record of type `bundle`.
+    """
+
+    def __init__(self, bundle: Bundle, found: Sequence[Registered] = (), source: Any = None) -> None:
+        self.bundle = bundle
+        self.settled = False
+        self.found = tuple(found)
+        self.source = source
+        self.inner: list[str] = []
+        self.record = _record(bundle)
+        self._brought: list[Contribution] = []
+        self._journal = Journal()
+        self._initialised = False
+
+    def enter(self, lock: AbstractContextManager[Any]) -> None:
+        """Run the bundle's functions, and enter all that it brings.
+
+        Args:
+            lock: Held while names are checked and taken; not while functions run.
+
+        Raises:
+            BundleError: A function failed, or gave what cannot be registered. The one registry is as before.
+            BundleClashError: A name is taken. Likewise.
+        """
+        bundle = self.bundle
+        with REGISTRY.recording(self._journal):
+            try:
+                self._call("initialise", bundle.initialize_fn, get_registry())
+                self._initialised = True
+                brought = self._gather()
+                with lock:
+                    self._enter_all(brought)
+            except BaseException as error:
+                self._roll_back(error)
+                raise
+        for item in self._brought:
+            enter_operator(item.info, item.obj)
+        debug("bundle %s: registered with %d plugins", bundle, len(self._brought))
+
+    def leave(self) -> None:
+        """Run the bundle's clean-up, and take out all that it brought, whatever the clean-up does.
+
+        Raises:
+            BundleError: The clean-up failed. Everything is taken out all the same.
+        """
+        try:
+            with REGISTRY.recording(self._journal):
+                self._call_cleanup()
+        except Exception as error:
+            debug("bundle %s: clean-up failed: %s", self.bundle, error)
+            raise BundleError(
+                f"bundle '{self.bundle}' is removed, but its clean-up function raised {describe_error(error)}"
+            ) from error
+        finally:
+            self._take_out()
+            debug("bundle %s: removed", self.bundle)
+
+    def _call(self, what: str, function: Callable[..., Any] | None, *arguments: Any) -> Any:
+        if function is None:
+            return None
+        debug("bundle %s: calling its %s function", self.bundle, what)
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise BundleError(
+                f"bundle '{self.bundle}' cannot be registered: its {what} function raised {describe_error(error)}"
+            ) from error
+
+    def _gather(self) -> list[Contribution]:
+        """Return all that the bundle brings: what was registered for it, its ops, its other plugins; each once."""
+        bundle = self.bundle
+        registered = [*self.found, *take_registered(self._journal)]
+        brought = [adopted(bundle, info, obj) for info, obj in registered]
+        seen = {id(item.given) for item in brought}
+        ops = self._list("custom operations", bundle.custom_operations_fn, "ops")
+        plugins = self._list("plugins", bundle.plugins_fn, "(type, object, keywords)")
+        brought.extend(op_of(bundle, op) for op in ops if id(op) not in seen)
+        brought.extend(item for item in (plugin_of(bundle, p) for p in plugins) if id(item.given) not in seen)
+        return brought
+
+    def _list(self, what: str, function: Callable[[], Iterable[Any]] | None, of: str) -> Iterable[Any]:
+        given = self._call(what, function)
+        if function is not None and not isinstance(given, list | tuple):
+            raise BundleError(
+                f"bundle '{self.bundle}' cannot be registered: its {what} function must return a list of {of}, "
+                f"not {given!r}"
+            )
+        return given or ()
+
+    def _enter_all(self, brought: list[Contribution]) -> None:
+        records = get_registry().records()
+        ops = {info.name: info for info in records if info.type == "op" and info.framework not in ADAPTED}
+        owners = {(info.type, info.reference): info for info in records}
+        for item in brought:
+            info = item.info
+            rival = ops.get(info.name) if info.type == "op" else owners.get((info.type, info.reference))
+            if rival is not None:
+                raise self._clash(_exists(info, rival))
+            try:
+                REGISTRY.register(info, item.obj)
+            except DuplicatePluginError as error:
+                raise self._clash(str(error)) from None
+            if info.type == "op":
+                ops[info.name] = info
+                item.obj.bundle = self.bundle.info.name
+            self._brought.append(item)
+        self.record = self._own_record(records)
+        REGISTRY.register(self.record, self.bundle)
+
+    def _clash(self, why: str) -> BundleClashError:
+        return BundleClashError(f"bundle '{self.bundle}' cannot be registered: {why}")
+
+    def _own_record(self, records: Sequence[PluginInfo]) -> PluginInfo:
+        """Return the record that discovery made of the bundle's `plugin.json`, or one of its own."""
+        path = getattr(self.source, "path", None)
+        for info in records:
+            if info.type == "bundle" and path is not None and info.extra.get("path") == path:
+                return info
+        ops = tuple(item.info.name for item in self._brought if item.info.type == "op")
+        return self.record.replace(extra={"ops": ops, **({"path": path} if path else {})})
+
+    def _roll_back(self, error: BaseException) -> None:
+        debug("bundle %s: rolling back", self.bundle)
+        try:
+            if self._initialised:
+                self._call_cleanup()
+        except Exception as failure:  # noqa: BLE001  (what made registering fail is raised, and says this too)
+            add_to_message(
+                error, f"the clean-up function of bundle '{self.bundle}' raised {describe_error(failure)}"
+            )
+        finally:
+            self._take_out()
+
+    def _call_cleanup(self) -> None:
+        self._initialised = False
+        if self.bundle.cleanup_fn is not None:
+            debug("bundle %s: calling its clean-up function", self.bundle)
+            self.bundle.cleanup_fn(get_registry())
+
+    def _take_out(self) -> None:
+        REGISTRY.undo(self._journal)
+        for item in self._brought:
+            leave_operator(item.info, item.obj)
+            if item.info.type == "op":
+                item.obj.bundle = ""
+        self._brought.clear()
+
+
+def take_registered(journal: Journal) -> list[Registered]:
+    """Return what decorators and calls registered for the project, and take it out of the one registry."""
+    found = [(info, REGISTRY.load(info)) for info in journal.entered() if info.framework == "project"]
+    for info, obj in found:
+        REGISTRY.unregister(info.type, info.qualified)
+        leave_operator(info, obj)
+    return found
+
+
+def add_to_message(error: BaseException, text: str) -> None:
+    """Let an error that is on its way say one thing more."""
+    if isinstance(error, BundleError):
+        error.args = (f"{error}\n  {text}",)
+    else:
+        error.add_note(text)
+
+
+def _exists(info: PluginInfo, rival: PluginInfo) -> str:
+    return (
+        f"the {info.type} {info.name!r} exists already:\n"
+        f"  {rival.qualified} at {rival.origin}\n  {info.qualified} at {info.origin}"
+    )
+
+
+def _record(bundle: Bundle) -> PluginInfo:
+    info = bundle.info
+    newest = info.max_brainsmith_version
+    return PluginInfo(
+        name=info.name,
+        type="bundle",
+        framework=info.name,
+        reference=f"{info.name}:{info.name}",
+        version=str(info.version),
+        description=info.description,
+        author=info.author,
+        min_brainsmith=str(info.min_brainsmith_version),
+        max_brainsmith="" if newest is None else str(newest),
+        origin=bundle.origin,
+    )
