@@ -55,7 +55,8 @@ class OpNode(CustomOp):  # type: ignore[misc]
 
         with self._named():
             given = [model.get_tensor_datatype(name).name for name in self.onnx_node.input]
-            found = self.op.output_datatype(given, **from_node(self.op, self.onnx_node))
+            constants = [model.get_initializer(name) for name in self.onnx_node.input]
+            found = self.op.output_datatype_for(given, constants, **from_node(self.op, self.onnx_node))
             names = (found,) if self.op.num_outputs == 1 else found
             datatypes = [DataType[name] for name in names]
         for tensor, datatype in zip(self.onnx_node.output, datatypes, strict=False):

@@ -109,6 +109,12 @@ class Op(ABC):
         """Return the name of the output's QONNX datatype (`INT4`), or a tuple of them; `FLOAT32` by default."""
         return "FLOAT32" if self.num_outputs == 1 else ("FLOAT32",) * self.num_outputs
 
+    def output_datatype_for(
+        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
+    ) -> Any:
+        """Return what `output_datatype` does, where the values of constant inputs matter too; None for the others."""
+        return self.output_datatype(datatypes, **attributes)
+
     def create_gradient_function(self, inputs: Sequence[Array], output: Any, **attributes: Any) -> Gradient:
         """Return the gradient at a point: `gradient.backward(grad_output, ...)`.
 

@@ -70,6 +70,8 @@ class OnnxForm:
         since: The first opset in which the node means what the primitive computes.
         attributes: Gives the node's attributes for a call.
         constants: Gives the inputs of the node that are attributes of the primitive, for a call.
+        converted: By input, what the node has in its place: a function of its value. Such an input is a constant of the
+            graph (an initializer).
     """
 
     op_type: str
@@ -77,6 +79,7 @@ class OnnxForm:
     since: int = 1
     attributes: Callable[[OnnxCall], Mapping[str, Any]] = _no_attributes
     constants: Callable[[OnnxCall], tuple[Array | None, ...]] = _no_constants
+    converted: Mapping[int, Callable[[Array], Array]] = field(default_factory=dict)
 
     def node(self, call: OnnxCall) -> OnnxNode:
         """Return the node of a call.
