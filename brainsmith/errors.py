@@ -69,6 +69,10 @@ class OpError(BrainsmithError, ValueError):
     """An op is defined or called wrongly: a count, shape, dtype or device that it does not take or did not promise."""
 
 
+class MissingOpError(OpError, LookupError):
+    """A model uses ops that are not registered; the message says which bundles have them, and what to call."""
+
+
 class GradientError(OpError):
     """A gradient is asked for that does not exist, or is not the derivative that it should be."""
 

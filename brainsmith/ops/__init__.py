@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
     from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
     from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
+    from brainsmith.autodiff.exporting.export import export_onnx as export_onnx
+    from brainsmith.autodiff.model_ops import check_ops as check_ops
+    from brainsmith.autodiff.model_ops import load_model as load_model
+    from brainsmith.autodiff.model_ops import save_model as save_model
     from brainsmith.autodiff.op import Gradient as Gradient
     from brainsmith.autodiff.op import Op as Op
     from brainsmith.autodiff.registry import execute_custom_op as execute_custom_op
@@ -45,6 +49,10 @@ _HOMES = {
     "GradientReport": "brainsmith.autodiff.gradcheck",
     "gradcheck": "brainsmith.autodiff.gradcheck",
     "CustomOpBuilder": "brainsmith.autodiff.builder",
+    "check_ops": "brainsmith.autodiff.model_ops",
+    "export_onnx": "brainsmith.autodiff.exporting.export",
+    "load_model": "brainsmith.autodiff.model_ops",
+    "save_model": "brainsmith.autodiff.model_ops",
     "execute_custom_op": "brainsmith.autodiff.registry",
     "get_custom_op": "brainsmith.autodiff.registry",
     "is_custom_op_registered": "brainsmith.autodiff.registry",

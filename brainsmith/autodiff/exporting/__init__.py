@@ -1,0 +1,1 @@
+"""A recorded computation as a QONNX model."""

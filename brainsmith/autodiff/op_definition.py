@@ -1,0 +1,37 @@
+"""What an op is defined by, as one hash: the text of its code, or the content of its library."""
+
+from __future__ import annotations
+
+import inspect
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.autodiff.builder import BuiltOp
+
+if TYPE_CHECKING:
+    from brainsmith.autodiff.op import Op
+
+
+def definition_hash(op: Op) -> str:
+    """Return the sha256 of an op's definition; empty if it is not known, as of code that was typed in.
+
+    It covers the class, or the functions that a builder was given, and not what they call.
+    """
+    library = getattr(op, "library", None)
+    if library is not None:
+        found: str = getattr(library, "sha256", "")
+        return found
+    parts: list[Any] = (
+        [op.functions[role] for role in sorted(op.functions)] if isinstance(op, BuiltOp) else [type(op)]
+    )
+    texts = [_text(part) for part in parts]
+    return "" if None in texts else sha256("\n".join(map(str, texts)).encode()).hexdigest()
+
+
+def _text(code: Any) -> str | None:
+    while hasattr(code, "func"):  # a functools.partial
+        code = code.func
+    try:
+        return inspect.getsource(code)
+    except (OSError, TypeError):
+        return None
