@@ -36,6 +36,14 @@ def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None 
     return run_forward(op, arrays, merged)
 
 
+def run_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> Any:
+    """Run an op: on the tape if a Tensor is among the inputs, else on arrays as `call_op` does."""
+    for value in inputs:
+        if getattr(value, "is_tape_tensor", False):
+            return value.apply(op, inputs, attributes or {})
+    return call_op(op, inputs, attributes)
+
+
 def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
     """Return the inputs of a call as arrays.
 

@@ -110,6 +110,13 @@ def run_backward(root: Tensor, grad: Array, keep_graph: bool) -> None:
             record.release()
 
 
+def _changed_message(op: Op, at: int) -> str:
+    return (
+        f"input {at} of operation {op.name!r} was changed in place after it was used, so its gradient "
+        "would be of other values; change it after backward(), or use a copy"
+    )
+
+
 def _gradient_function(record: Record, output: Any) -> Gradient:
     try:
         return record.op.create_gradient_function(record.arrays, output, **record.attributes)
@@ -137,12 +144,11 @@ class _Walk:
     def visit(self, record: Record, given: list[Array | None]) -> None:
         """Hand the gradients of a record's outputs on to its inputs."""
         op, inputs = record.op, record.inputs
+        needed = []
         for at, tensor in enumerate(inputs):
             if tensor.changed > record.serial:
-                raise GradientError(
-                    f"input {at} of operation {op.name!r} was changed in place after it was used, so its gradient "
-                    "would be of other values; change it after backward(), or use a copy"
-                )
+                raise GradientError(_changed_message(op, at))
+            needed.append(tensor.tracked)
         whole: Any
         output: Any
         if op.num_outputs == 1:
@@ -154,7 +160,7 @@ class _Walk:
                 for gradient, value in zip(given, record.outputs, strict=True)
             )
         gradient_function = _gradient_function(record, output)
-        found = gradient_function.gradients(whole, [tensor.tracked for tensor in inputs])
+        found = gradient_function.gradients(whole, needed)
         for tensor, gradient in zip(inputs, found, strict=True):
             if gradient is not None and tensor.tracked:
                 self.add(tensor, gradient)

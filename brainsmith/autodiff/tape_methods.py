@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff import functional, tape_numpy
 from brainsmith.autodiff.primitives import elementwise as e
 from brainsmith.autodiff.primitives import reductions
 from brainsmith.autodiff.primitives.products import MATMUL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.reductions import Axes
@@ -95,6 +96,19 @@ class TensorMethods:
 
     __hash__ = object.__hash__
 
+    def __getitem__(self, key: Any) -> Tensor:
+        found: Tensor = functional.index(self, key)
+        return found
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[at] for at in range(len(self)))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return tape_numpy.call_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return tape_numpy.call_function(function, args, options)
+
     def __len__(self) -> int:
         return len(self.numpy())
 
@@ -153,6 +167,51 @@ class TensorMethods:
     def relu(self) -> Tensor:
         """Return the greater one of x and 0."""
         return self.apply(e.RELU, (self,))
+
+    def var(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
+        """Return the variance over axes."""
+        found: Tensor = functional.var(self, axis, keepdims)
+        return found
+
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        """Return the index of the greatest element."""
+        found: Tensor = functional.argmax(self, axis, keepdims)
+        return found
+
+    def clip(self, low: float | None = None, high: float | None = None) -> Tensor:
+        """Return the elements, none beyond the bounds."""
+        found: Tensor = functional.clip(self, low, high)
+        return found
+
+    def astype(self, dtype: Any) -> Tensor:
+        """Return the elements as another dtype."""
+        found: Tensor = functional.cast(self, dtype)
+        return found
+
+    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
+        """Return the elements in another shape, given as numbers or as one tuple."""
+        found: Tensor = functional.reshape(self, shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        return found
+
+    def transpose(self, *axes: int) -> Tensor:
+        """Return the axes in another order, reversed by default."""
+        found: Tensor = functional.transpose(self, axes or None)
+        return found
+
+    @property
+    def T(self) -> Tensor:
+        """The axes reversed."""
+        return self.transpose()
+
+    def flatten(self) -> Tensor:
+        """Return each sample as one row: (N, ...) to (N, everything)."""
+        found: Tensor = functional.flatten(self)
+        return found
+
+    def squeeze(self, axis: Axes = None) -> Tensor:
+        """Return the elements without axes of length 1."""
+        found: Tensor = functional.squeeze(self, axis)
+        return found
 
 
 def array_behind(value: Any) -> Any:

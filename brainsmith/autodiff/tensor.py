@@ -198,46 +198,59 @@ def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NON
     Raises:
         OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
     """
-    values = [value._data if isinstance(value, Tensor) else value for value in inputs]
-    arrays = tuple(calls.as_arrays(op, values))
-    merged = attributes_of(op, attributes)
+    arrays, plain = [], True
+    for value in inputs:
+        if isinstance(value, Tensor):
+            arrays.append(value._data)
+        else:
+            arrays.append(value)
+            plain = False
+    if not plain or len(arrays) != op.num_inputs:
+        arrays = calls.as_arrays(op, arrays)
+    merged = attributes_of(op, attributes) if attributes or op.attributes else _NONE
     calls.check_inputs(op, arrays, merged)
     given = calls.run_forward(op, arrays, merged)
-    outputs = (given,) if op.num_outputs == 1 else given
-    if not is_recording():
-        made = tuple(_result(output) for output in outputs)
-    else:
-        made = _recorded(op, inputs, merged, arrays, outputs)
-    return made[0] if op.num_outputs == 1 else made
+    recording = is_recording()
+    if op.num_outputs == 1:
+        return _recorded(op, inputs, merged, arrays, (given,))[0] if recording else _result(given)
+    if recording:
+        return tuple(_recorded(op, inputs, merged, arrays, given))
+    return tuple(_result(output) for output in given)
 
 
 def _recorded(
     op: Op,
     inputs: Sequence[Any],
     attributes: Mapping[str, Any],
-    arrays: tuple[Array, ...],
+    arrays: list[Array],
     outputs: tuple[Array, ...],
-) -> tuple[Tensor, ...]:
+) -> list[Tensor]:
     tracked = False
     tensors = []
     for at, value in enumerate(inputs):
         if isinstance(value, Tensor):
-            tracked = tracked or (value.tracked and at not in op.not_differentiable)
+            if value.tracked and at not in op.not_differentiable:
+                tracked = True
             tensors.append(value)
         else:
             tensors.append(_result(arrays[at]))
-    # The op may have given an array that is its input, which is not the tape's to close.
-    outputs = tuple(
-        output.view() if any(output is array for array in arrays) else output for output in outputs
-    )
-    record = Record(op, tuple(tensors), attributes, arrays, outputs)
+    outputs = tuple([_own(output, arrays) for output in outputs])
+    record = Record(op, tuple(tensors), attributes, tuple(arrays), outputs)
     made = []
     for position, output in enumerate(outputs):
         output.flags.writeable = False
         tensor = _result(output)
         tensor.record, tensor.position, tensor.tracked = record, position, tracked
         made.append(tensor)
-    return tuple(made)
+    return made
+
+
+def _own(output: Array, inputs: list[Array]) -> Array:
+    """Return an output as an array whose being read-only is no matter of anyone else's."""
+    for array in inputs:
+        if output is array:
+            return output.view()
+    return output
 
 
 def _result(array: Array) -> Tensor:

@@ -55,7 +55,9 @@ class Elementwise(Primitive):
         self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
     ) -> Array:
         """Multiply by the derivative, and add up what broadcasting repeated."""
-        return sum_to(np.asarray(self.derivatives[at](grad_output, *inputs, output)), inputs[at].shape)
+        gradient = np.asarray(self.derivatives[at](grad_output, *inputs, output))
+        shape = inputs[at].shape
+        return gradient if gradient.shape == shape else sum_to(gradient, shape)
 
     def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
         """Follow numpy's broadcasting."""
@@ -125,6 +127,11 @@ ERF = Elementwise(
     like=np.exp,
 )
 RELU = Elementwise("relu", _relu, OnnxForm("Relu"), lambda g, x, out: g * (x > 0), like=np.positive)
+
+SIN = Elementwise("sin", np.sin, OnnxForm("Sin", since=7), lambda g, x, out: g * np.cos(x))
+COS = Elementwise("cos", np.cos, OnnxForm("Cos", since=7), lambda g, x, out: -g * np.sin(x))
+LOG1P = Elementwise("log1p", np.log1p, None, lambda g, x, out: g / (1 + x))
+EXPM1 = Elementwise("expm1", np.expm1, None, lambda g, x, out: g * (out + 1))
 
 ROUND = Elementwise("round", np.rint, OnnxForm("Round", since=11))
 FLOOR = Elementwise("floor", np.floor, OnnxForm("Floor"))

@@ -66,12 +66,13 @@ class PrimitiveGradient(Gradient):
         """Return the gradients of the inputs that are needed, each in its dtype; None for the others."""
         op, inputs = self._op, self._inputs
         assert isinstance(op, Primitive)
+        attributes, output, excluded = self._attributes, self._output, op.not_differentiable
         found: list[Array | None] = []
         for at, given in enumerate(inputs):
-            if at in op.not_differentiable or not (needed is None or needed[at]):
+            if (needed is not None and not needed[at]) or at in excluded:
                 found.append(None)
                 continue
-            gradient = op.gradient(at, grad_output, inputs, self._output, **self._attributes)
+            gradient = op.gradient(at, grad_output, inputs, output, **attributes)
             if gradient.dtype != given.dtype and given.dtype.kind == "f":
                 gradient = gradient.astype(given.dtype)
             found.append(gradient)

@@ -67,9 +67,8 @@ class Reduction(Primitive):
         (x,) = inputs
         axes = axes_of(attributes["axis"], x.ndim)
         kept = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
-        return np.multiply(
-            grad_output.reshape(kept), self.share(x, output.reshape(kept), axes), dtype=x.dtype
-        )
+        share = self.share(x, output.reshape(kept), axes)
+        return np.asarray(grad_output.reshape(kept) * share)
 
     def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
         """Drop the axes, or keep them with length 1."""

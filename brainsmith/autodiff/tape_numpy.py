@@ -1,0 +1,152 @@
+"""numpy's own functions on Tensors: `np.tanh(x)`, `np.sum(x, axis=1)`, `array * x` are steps of the tape.
+
+A function that has no step is an error, not an array that the tape knows nothing of.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff import functional as F  # noqa: N812
+from brainsmith.autodiff.calls import run_op
+from brainsmith.autodiff.primitives import elementwise as e
+from brainsmith.autodiff.primitives.products import MATMUL
+from brainsmith.errors import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from brainsmith.autodiff.op import Op
+
+UFUNCS: dict[np.ufunc, Op] = {
+    np.add: e.ADD, np.subtract: e.SUB, np.multiply: e.MUL, np.true_divide: e.DIV, np.power: e.POW, np.negative: e.NEG,
+    np.exp: e.EXP, np.log: e.LOG, np.log1p: e.LOG1P, np.expm1: e.EXPM1, np.sqrt: e.SQRT, np.absolute: e.ABS,
+    np.fabs: e.ABS, np.sin: e.SIN, np.cos: e.COS, np.tanh: e.TANH, np.maximum: e.MAXIMUM, np.minimum: e.MINIMUM,
+    np.rint: e.ROUND, np.floor: e.FLOOR, np.sign: e.SIGN, np.matmul: MATMUL,
+}  # fmt: skip
+"""The ufuncs that are one step."""
+
+MADE: dict[np.ufunc, Callable[..., Any]] = {
+    np.square: lambda x: x * x,
+    np.reciprocal: lambda x: 1 / x,
+    np.positive: lambda x: x,
+}
+"""The ufuncs that are made of steps."""
+
+TESTS = frozenset(
+    {
+        np.less,
+        np.less_equal,
+        np.greater,
+        np.greater_equal,
+        np.equal,
+        np.not_equal,
+        np.isnan,
+        np.isinf,
+        np.isfinite,
+    }
+)
+"""The ufuncs that give plain arrays, as comparisons do."""
+
+REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {np.add: F.sum, np.maximum: F.max, np.minimum: F.min}
+"""What a ufunc's `reduce` is; its axis is 0 by default, unlike that of the function."""
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: lambda a, axis=None, *, keepdims=False: F.sum(a, axis, keepdims),
+    np.mean: lambda a, axis=None, *, keepdims=False: F.mean(a, axis, keepdims),
+    np.max: lambda a, axis=None, *, keepdims=False: F.max(a, axis, keepdims),
+    np.min: lambda a, axis=None, *, keepdims=False: F.min(a, axis, keepdims),
+    np.var: lambda a, axis=None, *, keepdims=False: F.var(a, axis, keepdims),
+    np.std: lambda a, axis=None, *, keepdims=False: F.sqrt(F.var(a, axis, keepdims)),
+    np.amax: lambda a, axis=None, *, keepdims=False: F.max(a, axis, keepdims),
+    np.amin: lambda a, axis=None, *, keepdims=False: F.min(a, axis, keepdims),
+    np.argmax: lambda a, axis=None, *, keepdims=False: F.argmax(a, axis, keepdims),
+    np.where: F.where,
+    np.clip: lambda a, a_min=None, a_max=None, *, min=None, max=None: F.clip(
+        a, min if a_min is None else a_min, max if a_max is None else a_max
+    ),
+    np.round: F.round,
+    np.around: F.round,
+    np.reshape: lambda a, /, shape: F.reshape(a, shape),
+    np.ravel: lambda a: F.reshape(a, (-1,)),
+    np.transpose: lambda a, axes=None: F.transpose(a, axes),
+    np.swapaxes: lambda a, axis1, axis2: F.transpose(a, _swapped(a.ndim, axis1, axis2)),
+    np.squeeze: lambda a, axis=None: F.squeeze(a, axis),
+    np.expand_dims: F.expand_dims,
+    np.broadcast_to: F.expand,
+    np.concatenate: lambda arrays, /, axis=0: F.concat(arrays, axis),
+    np.stack: lambda arrays, axis=0: F.stack(arrays, axis),
+    np.take: lambda a, indices, axis=None: (
+        F.gather(F.reshape(a, (-1,)), indices) if axis is None else F.gather(a, indices, axis)
+    ),
+    np.pad: lambda array, pad_width: F.pad(array, np.broadcast_to(pad_width, (array.ndim, 2)).tolist()),
+}
+"""The functions that are steps, with those of their arguments that the tape knows."""
+
+PLAIN = frozenset(
+    {
+        np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.all, np.any,
+        np.allclose, np.isclose, np.array_equal, np.array_repr, np.array_str, np.array2string, np.result_type,
+    }
+)  # fmt: skip
+"""Functions that need no values, or give what has no gradient: arrays, and truth."""
+
+
+def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Do what `__array_ufunc__` is asked for.
+
+    Raises:
+        OpError: There is no step for it.
+    """
+    if method == "__call__" and not options:
+        if ufunc in UFUNCS:
+            return run_op(UFUNCS[ufunc], inputs)
+        if ufunc in MADE:
+            return MADE[ufunc](*inputs)
+        if ufunc in TESTS:
+            return np.asarray(ufunc(*(_plain(value) for value in inputs)))
+    if method == "reduce" and ufunc in REDUCTIONS and options.keys() <= {"axis", "keepdims"}:
+        return REDUCTIONS[ufunc](inputs[0], options.get("axis", 0), options.get("keepdims", False))
+    how = "" if method == "__call__" else f".{method}"
+    raise OpError(_message(f"numpy.{ufunc.__name__}{how}", options))
+
+
+def call_function(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Do what `__array_function__` is asked for.
+
+    Raises:
+        OpError: There is no step for it, or not with these arguments.
+    """
+    name = f"numpy.{getattr(function, '__name__', function)}"
+    if function in PLAIN:
+        return function(*(_plain(value) for value in args), **options)
+    if function not in FUNCTIONS:
+        raise OpError(_message(name, {}))
+    step = FUNCTIONS[function]
+    try:
+        signature(step).bind(*args, **options)
+    except TypeError as error:
+        raise OpError(f"{name} on a Tensor does not know these arguments: {error}") from None
+    return step(*args, **options)
+
+
+def _swapped(rank: int, first: int, second: int) -> list[int]:
+    order = list(range(rank))
+    order[first], order[second] = order[second], order[first]
+    return order
+
+
+def _plain(value: Any) -> Any:
+    return value.numpy() if getattr(value, "is_tape_tensor", False) else value
+
+
+def _message(name: str, options: Mapping[str, Any]) -> str:
+    with_ = f" with {', '.join(options)}" if options else ""
+    known = sorted({function.__name__ for function in (*UFUNCS, *MADE, *FUNCTIONS)})
+    return (
+        f"{name}{with_} is no step of the tape; there are {', '.join(known)} and those of "
+        "brainsmith.ops.functional. An op of your own can be one (brainsmith.ops.Op); x.numpy() leaves the tape"
+    )
