@@ -52,7 +52,7 @@ def open_library(
         from brainsmith.native.isolation import open_isolated
 
         return open_isolated(path, sha256=sha256, time_limit=time_limit)
-    if isolation is not None:
+    if isolation not in (None, "none"):
         raise NativeLibraryError(f"isolation must be 'process' or None, not {isolation!r}")
     place = Path(path)
     data = read_library(place)
