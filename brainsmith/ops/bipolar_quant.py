@@ -1,0 +1,99 @@
+"""bipolar_quant: the sign of each value, times a scale, as QONNX's BipolarQuant defines it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.primitives.onnx_form import OnnxForm
+from brainsmith.autodiff.primitives.primitive import sum_to
+from brainsmith.errors import OpError
+from brainsmith.ops.int_quant import expect_broadcast
+from brainsmith.plugin.core import op
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.autodiff.op import Array
+
+
+@op(
+    name="bipolar_quant",
+    num_inputs=2,
+    version="1.0.0",
+    description="The sign of a value, times a scale: QONNX's BipolarQuant",
+    tags=("quantiser",),
+)
+class BipolarQuant(Op):
+    """scale where x >= 0, -scale elsewhere; in every bit what QONNX's BipolarQuant computes.
+
+    Inputs are x and scale (one element, or broadcast to x). NaN gives -scale.
+
+    The gradient is straight through: where |x| <= |scale| the sign of x / |scale| counts as x / |scale| itself, beyond
+    as a constant (Hubara et al., NIPS 2016, arXiv:1602.02830). For the scale that is LSQ's gradient, as of int_quant. The
+    surrogate holds the difference between the two constant. It is exported as BipolarQuant.
+    """
+
+    name = "bipolar_quant"
+    num_inputs = 2
+    onnx = OnnxForm("BipolarQuant", domain="qonnx.custom_op.general")
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Quantise."""
+        x, scale = inputs
+        return (_sign(x) * _plain(scale)).reshape(x.shape)
+
+    def backward(
+        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
+    ) -> tuple[Array, ...]:
+        """Return the straight-through gradients of x and scale."""
+        x, scale = inputs
+        one = _plain(scale)
+        value = _ratio(x, one)
+        within = np.abs(value) <= 1
+        by_scale = _sign(x) - np.where(within, value, 0)
+        by_x = np.where(within, grad_output * np.sign(one), 0)
+        return by_x, sum_to(np.asarray(grad_output * by_scale), scale.shape)
+
+    def surrogate(self, x: Array, scale: Array, *, at: Sequence[Array]) -> Any:
+        """Clip, and add what taking the sign changed at the point."""
+        held = _sign(at[0]) - np.clip(_ratio(*at), -1, 1)
+        return (np.clip(_ratio(x, scale), -1, 1) + held) * scale
+
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Refuse a scale of 0, and one that x would have to grow for."""
+        x, scale = inputs
+        expect_broadcast(self.name, "scale", scale, x)
+        if not scale.all() or not np.isfinite(scale).all():
+            raise OpError(f"scale of {self.name} must be finite and not 0")
+
+    def samples(self, random: np.random.Generator) -> Sequence[Any]:
+        """Draw values within and beyond the scale, which is of either sign, per channel or one for all."""
+        scale = random.uniform(0.5, 1.5, (1, 3, 1) if random.integers(2) else ())
+        return [random.normal(0, 1.5, (2, 3, 4)), scale * random.choice([-1.0, 1.0])]
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:
+        """Return x's dtype; of integers the float that holds them."""
+        return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
+
+    def output_datatype_for(
+        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
+    ) -> str:
+        """Return BIPOLAR for scale 1, FLOAT32 for another."""
+        scale = constants[1]
+        return "BIPOLAR" if scale is not None and np.all(scale == 1) else "FLOAT32"
+
+
+def _sign(x: Array) -> Any:
+    return np.where(x >= 0, np.ones_like(x), -np.ones_like(x))
+
+
+def _ratio(x: Array, scale: Array) -> Any:
+    with np.errstate(over="ignore"):
+        return x / np.abs(scale)
+
+
+def _plain(scale: Array) -> Array:
+    return scale.reshape(()) if scale.size == 1 else scale
