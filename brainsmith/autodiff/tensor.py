@@ -57,16 +57,27 @@ class Tensor(TensorMethods):
 
     @property
     def data(self) -> Array:
-        """The array itself. That of a recorded result is read-only; a leaf's may be replaced or changed by `-=`."""
+        """The array itself, shared. That of a recorded result is read-only.
+
+        A leaf's may be replaced, or changed by `x.data -= ...`, which a later backward() through older records
+        refuses; it cannot see `x.data[0] = ...`.
+        """
         return self._data
 
     @data.setter
     def data(self, values: Array) -> None:
         if self.record is not None:
-            raise OpError("the data of a result of the tape cannot be replaced; detach() gives one whose can")
+            raise OpError(
+                "the data of a result of the tape cannot be replaced; detach() gives a Tensor whose can"
+            )
+        if np.shape(values) != self.shape:
+            raise OpError(
+                f"the data of a Tensor of shape {self.shape} must keep it, not become {np.shape(values)}"
+            )
         if values is self._data:
             self.changed = next(clock)
-        self._data = _array_of(values, None)
+        else:
+            self._data = _array_of(values, self.dtype)
 
     @property
     def requires_grad(self) -> bool:

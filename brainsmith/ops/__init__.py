@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff import functional as functional
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
+    from brainsmith.autodiff.exporting.export import export_onnx as export_onnx
     from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
     from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
-    from brainsmith.autodiff.exporting.export import export_onnx as export_onnx
+    from brainsmith.autodiff.layer import CustomLayer as CustomLayer
     from brainsmith.autodiff.model_ops import check_ops as check_ops
     from brainsmith.autodiff.model_ops import load_model as load_model
     from brainsmith.autodiff.model_ops import save_model as save_model
     from brainsmith.autodiff.op import Gradient as Gradient
     from brainsmith.autodiff.op import Op as Op
+    from brainsmith.autodiff.optimisers import Adam as Adam
+    from brainsmith.autodiff.optimisers import Sgd as Sgd
     from brainsmith.autodiff.registry import execute_custom_op as execute_custom_op
     from brainsmith.autodiff.registry import get_custom_op as get_custom_op
     from brainsmith.autodiff.registry import is_custom_op_registered as is_custom_op_registered
@@ -40,9 +43,13 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.tensor import Tensor as Tensor
     from brainsmith.native.isolation.shared import shared_empty as shared_empty
     from brainsmith.native.isolation.shared import shared_like as shared_like
+    from brainsmith.autodiff.torch_function import as_torch_function as as_torch_function
+    from brainsmith.autodiff.torch_function import torch_apply as torch_apply
     from brainsmith.ops.examples import register_example_custom_ops as register_example_custom_ops
 
 _HOMES = {
+    "as_torch_function": "brainsmith.autodiff.torch_function",
+    "torch_apply": "brainsmith.autodiff.torch_function",
     "register_example_custom_ops": "brainsmith.ops.examples",
     "Op": "brainsmith.autodiff.op",
     "Gradient": "brainsmith.autodiff.op",
@@ -60,6 +67,9 @@ _HOMES = {
     "register_custom_op": "brainsmith.autodiff.registry",
     "unregister_custom_op": "brainsmith.autodiff.registry",
     "Tensor": "brainsmith.autodiff.tensor",
+    "CustomLayer": "brainsmith.autodiff.layer",
+    "Adam": "brainsmith.autodiff.optimisers",
+    "Sgd": "brainsmith.autodiff.optimisers",
     "no_grad": "brainsmith.autodiff.tape",
     "shared_empty": "brainsmith.native.isolation.shared",
     "shared_like": "brainsmith.native.isolation.shared",
