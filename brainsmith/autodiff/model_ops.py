@@ -205,7 +205,7 @@ def _offers(name: str, bundle: str) -> list[str]:
     for info in get_registry().records("bundle"):
         offered = name in info.extra.get("ops", ())
         if offered or info.name == bundle:
-            place = info.file or info.origin
+            place = info.extra.get("path") or info.origin
             found.append(
                 f"bundle {info.name!r} {info.version} offers it: brainsmith.plugins.load_plugin({str(place)!r})"
             )

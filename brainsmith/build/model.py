@@ -22,6 +22,7 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
 
     Raises:
         ModelError: It is none; the message says what it is and what to do.
+        MissingOpError: It uses ops that are not registered.
     """
     if isinstance(source, (str, Path)):
         name = str(source)
@@ -29,6 +30,7 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
     else:
         name = "the model"
         wrapper = _wrap(source.model, name)
+    _check_ops(wrapper, name)
     _check_inputs(wrapper, name)
     _check_connections(wrapper, name)
     _check_input_shape(wrapper, name)
@@ -81,6 +83,15 @@ def _wrap(proto: Any, name: str) -> ModelWrapper:
     if not proto.graph.node:
         raise ModelError(f"{name} has no nodes: there is nothing to build")
     return ModelWrapper(proto, make_deepcopy=True)
+
+
+def _check_ops(model: ModelWrapper, name: str) -> None:
+    from brainsmith.autodiff.node_lookup import OPS_DOMAIN
+
+    if OPS_DOMAIN in model.get_opset_imports() or any(node.domain == OPS_DOMAIN for node in model.graph.node):
+        from brainsmith.autodiff.model_ops import require_ops
+
+        require_ops(model, name)
 
 
 def _check_inputs(model: ModelWrapper, name: str) -> None:
