@@ -1,0 +1,92 @@
+"""The functions of numpy that take stand-ins for arrays, with the arguments that an expression can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.recorder import Recorder, Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def reduce(x: Any, name: str, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Note a reduction."""
+    axis = tuple(int(one) for one in axis) if isinstance(axis, tuple | list) else axis
+    return x.recorder.note(name, [x], axis=axis, keepdims=bool(keepdims))
+
+
+def variance(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """As numpy computes it: the mean of the squared distances from the mean."""
+    distance = x - reduce(x, "mean", axis, keepdims=True)
+    return reduce(distance * distance, "mean", axis, keepdims=keepdims)
+
+
+def _deviation(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    return np.sqrt(variance(x, axis, keepdims=keepdims))
+
+
+def _any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    return reduce(x, "any", axis, keepdims=keepdims)
+
+
+def _all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    return reduce(x, "all", axis, keepdims=keepdims)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return _recorder_of(condition, x, y).note("where", [condition, x, y])
+
+
+def clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    """Note a clip; without a bound it is a maximum or a minimum, as in numpy."""
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if low is None:
+        return x if high is None else np.minimum(x, high)
+    if high is None:
+        return np.maximum(x, low)
+    return _recorder_of(x, low, high).note("clip", [x, low, high])
+
+
+def round_(x: Any, decimals: int = 0) -> Any:
+    """Note a rounding to integers."""
+    if decimals:
+        raise x.recorder.refusal(f"rounds to {decimals} decimals")
+    return x.recorder.note("round", [x])
+
+
+def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    return x.recorder.note("full_like", [x if dtype is None else x.astype(dtype), fill_value])
+
+
+def _zeros_like(x: Any, dtype: Any = None) -> Any:
+    return _full_like(x, 0, dtype)
+
+
+def _ones_like(x: Any, dtype: Any = None) -> Any:
+    return _full_like(x, 1, dtype)
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def taken(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        return reduce(a, name, axis, keepdims=keepdims)
+
+    return taken
+
+
+def _copy(a: Any) -> Any:
+    return a
+
+
+TAKEN: dict[str, Callable[..., Any]] = {
+    **{name: _reduction(name) for name, one in FUNCTIONS.items() if one.reduces},
+    "any": _any, "all": _all, "var": variance, "std": _deviation, "where": _where, "clip": clip, "round": round_,
+    "full_like": _full_like, "zeros_like": _zeros_like, "ones_like": _ones_like, "copy": _copy,
+}  # fmt: skip
+
+
+def _recorder_of(*values: Any) -> Recorder:
+    return next(value.recorder for value in values if isinstance(value, Traced))

@@ -1,0 +1,86 @@
+"""A chain of ops as one op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.autodiff.op import Op
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from brainsmith.autodiff.op import Array
+
+
+class ChainOp(Op):
+    """Ops one after the other, in Python: each takes the output of the one before, and further inputs of the chain."""
+
+    def __init__(self, links: Sequence[Op]) -> None:
+        self.links = tuple(links)
+        self.name = "_".join(link.name for link in links)
+        self.num_inputs = 1 + sum(link.num_inputs - 1 for link in links)
+        firsts = [1 + sum(link.num_inputs - 1 for link in links[:at]) for at in range(len(links))]
+        # By link: which inputs of the chain it takes after the first; the first link takes input 0 too.
+        self._extra = [
+            tuple(range(first, first + link.num_inputs - 1))
+            for first, link in zip(firsts, links, strict=True)
+        ]
+        not_taken = {
+            self._extra[at][one - 1]
+            for at, link in enumerate(links)
+            for one in link.not_differentiable
+            if one
+        }
+        blocked = any(0 in link.not_differentiable for link in links)
+        self.not_differentiable = tuple(sorted(not_taken | ({0} if blocked else set())))
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether all ops have one."""
+        return all(link.has_gradient for link in self.links)
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Run all."""
+        return self._values(inputs)[-1]
+
+    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+        """Run all, then their gradients in reverse."""
+        values = self._values(inputs)
+        found: list[Any] = [None] * self.num_inputs
+        for link, extra, x, y in reversed(
+            list(zip(self.links, self._extra, [inputs[0], *values], values, strict=False))
+        ):
+            given = (x, *(inputs[at] for at in extra))
+            gradients = link.backward(grad_output, given, y, **link.attributes)
+            gradients = gradients if isinstance(gradients, tuple | list) else (gradients,)
+            for at, gradient in zip(extra, gradients[1:], strict=True):
+                found[at] = gradient
+            grad_output = gradients[0]
+            if grad_output is None:
+                break
+        found[0] = grad_output
+        return tuple(found)
+
+    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+        """Follow all rules."""
+        return self._through(list(shapes), "output_shape")
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Follow all rules."""
+        return self._through(list(dtypes), "output_dtype")
+
+    def _through(self, given: Sequence[Any], rule: str) -> Any:
+        value = given[0]
+        for link, extra in zip(self.links, self._extra, strict=True):
+            value = getattr(link, rule)([value, *(given[at] for at in extra)], **link.attributes)
+        return value
+
+    def _values(self, inputs: Sequence[Array]) -> list[Any]:
+        values: list[Any] = []
+        value: Any = inputs[0]
+        for link, extra in zip(self.links, self._extra, strict=True):
+            value = link.forward(value, *(inputs[at] for at in extra), **link.attributes)
+            values.append(value)
+        return values

@@ -1,0 +1,232 @@
+"""Ops that run compiled: one op, or a chain of ops as one loop."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.calls import as_arrays
+from brainsmith.autodiff.compiling.chain_op import ChainOp
+from brainsmith.autodiff.compiling.compiled import CompiledExpression
+from brainsmith.autodiff.compiling.numpy_form import error_bounds
+from brainsmith.autodiff.compiling.tracer import trace
+from brainsmith.autodiff.op import Op
+from brainsmith.errors import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from brainsmith.autodiff.op import Array
+
+_DRAWN = 515
+"""Elements of the inputs of a check: no multiple of a vector's length."""
+
+
+def compile_op(op: Op | str | Callable[..., Any], *, name: str = "", check: bool = False) -> CompiledOp:
+    """Compile an op whose forward is written in numpy, or a function of arrays.
+
+    The result has the op's name, rules and gradient; its `backward` is compiled too where it can be traced. A call for
+    which no loop can be made is computed by the op itself.
+
+    Args:
+        op: An op, the name of one, or a function: its positional parameters are the inputs, its keyword-only ones
+            the attributes.
+        name: The name of the compiled op; the op's own by default.
+        check: Compare it with the op on drawn inputs.
+
+    Raises:
+        PluginNotFoundError: No op has this name.
+        OpError: Its forward cannot be compiled, or the comparison fails.
+        ToolError: There is no g++, or it fails.
+    """
+    compiled = CompiledOp(_as_python_op(op), name)
+    compiled.expression  # noqa: B018  what cannot be compiled is said here, not in a call
+    if check:
+        compiled.check()
+    return compiled
+
+
+def fuse(ops: Sequence[Op | str | Callable[..., Any]], *, name: str = "", check: bool = False) -> CompiledOp:
+    """Compile a chain of ops to one op of one loop.
+
+    Each op takes the output of the one before as its first input; its further inputs become inputs of the chain, in
+    order. The gradient is that of the chain.
+
+    Args:
+        ops: Ops of one output, as for `compile_op`.
+        name: Of the chain; the names of its ops, joined by default.
+        check: As for `compile_op`.
+
+    Raises:
+        OpError: There are none, one has several outputs, or one cannot be compiled.
+    """
+    links = [_as_python_op(op) for op in ops]
+    if not links:
+        raise OpError("a chain must have one operation or more")
+    for link in links:
+        if link.num_outputs != 1:
+            raise OpError(
+                f"a chain must be of operations with one output; {link.name!r} has {link.num_outputs}"
+            )
+    return compile_op(ChainOp(links), name=name, check=check)
+
+
+def _as_python_op(op: Op | str | Callable[..., Any]) -> Op:
+    found = get_custom_op(op) if isinstance(op, str) else op
+    if isinstance(found, CompiledOp):
+        return found.op
+    return found if isinstance(found, Op) else FunctionOp(found)
+
+
+class CompiledOp(Op):
+    """An op of which forward, and backward where it can be traced, run compiled.
+
+    Attributes:
+        op: The op in Python.
+        is_compiled: True.
+    """
+
+    is_compiled = True
+
+    def __init__(self, op: Op, name: str = "") -> None:
+        self.op = op
+        self.name, self.version, self.bundle = name or op.name, op.version, op.bundle
+        self.num_inputs, self.num_outputs = op.num_inputs, op.num_outputs
+        self.attributes = op.attributes  # type: ignore[misc]
+        self.not_differentiable = op.not_differentiable
+        if op.surrogate is not None:
+            self.surrogate = op.surrogate  # type: ignore[misc]
+        self._forwards: dict[Any, CompiledExpression] = {}
+        self._backwards: dict[Any, CompiledExpression | None] = {}
+
+    @cached_property
+    def expression(self) -> CompiledExpression:
+        """What the op computes of float32, with its default attributes."""
+        return self._forward_of((np.dtype(np.float32),) * self.num_inputs, dict(self.attributes))
+
+    @property
+    def source(self) -> str:
+        """The C++ for contiguous arrays of float32 of one shape."""
+        plan = self.expression.plan([np.ones((2, 3), np.float32)] * self.num_inputs)
+        if plan is None:
+            raise OpError(f"operation {self.name!r} has no compiled form for arrays of one shape of float32")
+        return plan.source
+
+    @property
+    def ulps(self) -> int:
+        """How many ulps each of its functions may be away from numpy's, in float32; see `error_bound`."""
+        return self.expression.ulps
+
+    def error_bound(self, *inputs: Any, **attributes: Any) -> Any:
+        """Return by how much each element may differ from the Python form: float64 of the output's shape.
+
+        The ulps of each function, and what later functions make of them: subtracting two near values leaves of an ulp of
+        them many ulps of the difference.
+        """
+        arrays = as_arrays(self, inputs)
+        dtypes = tuple(array.dtype for array in arrays)
+        expression = self._forward_of(dtypes, {**self.attributes, **attributes}).expression
+        found = error_bounds(expression, arrays)
+        return found if self.num_outputs > 1 else found[0]
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Compute the output in one loop."""
+        return self._forward_of(tuple(array.dtype for array in inputs), attributes)(*inputs)
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether the op has one."""
+        return self.op.has_gradient
+
+    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+        """Compute the gradients in one loop where the op's backward can be traced, else as the op does."""
+        grads = grad_output if self.num_outputs > 1 else (grad_output,)
+        outputs = output if self.num_outputs > 1 else (output,)
+        given = [np.asarray(one) for one in (*grads, *inputs, *outputs)]
+        key = (tuple(array.dtype for array in given), repr(sorted(attributes.items())))
+        if key not in self._backwards:
+            self._backwards[key] = self._traced_backward(key[0], attributes)
+        compiled = self._backwards[key]
+        if compiled is None:
+            return self.op.backward(grad_output, inputs, output, **attributes)
+        found = iter(compiled(*given) if len(compiled.expression.outputs) > 1 else (compiled(*given),))
+        wanted = [at not in self.not_differentiable for at in range(self.num_inputs)]
+        return tuple(next(found) if want else None for want in wanted)
+
+    def check(self) -> None:
+        """Compare with the op on inputs drawn from a normal distribution, and their absolute values.
+
+        Raises:
+            OpError: They differ by more than the stated bound.
+        """
+        normal = np.random.default_rng(0).standard_normal((self.num_inputs, _DRAWN)).astype(np.float32)
+        for inputs in (list(normal), list(np.abs(normal))):
+            with np.errstate(all="ignore"):
+                wanted = self.op.forward(*inputs, **self.attributes)
+                found, bound = self.forward(*inputs, **self.attributes), self.error_bound(*inputs)
+            if self.num_outputs == 1:
+                found, wanted, bound = (found,), (wanted,), (bound,)
+            for one, other, most in zip(found, wanted, bound, strict=True):
+                self._compare(np.asarray(one), np.asarray(other), most)
+
+    def _compare(self, found: Array, wanted: Array, bound: Array) -> None:
+        with np.errstate(invalid="ignore"):
+            away = np.abs(found.astype(np.float64) - wanted)
+        wrong = ~((away <= bound) | (found == wanted) | (np.isnan(found) & np.isnan(wanted)))
+        if wrong.any():
+            at = tuple(int(one) for one in np.argwhere(wrong)[0])
+            raise OpError(
+                f"operation {self.name!r} compiled gives {found[at]} at {at} where it gives {wanted[at]} in Python; "
+                f"they may differ by {bound[at]:.3g}"
+            )
+
+    def _forward_of(
+        self, dtypes: tuple[np.dtype[Any], ...], attributes: dict[str, Any]
+    ) -> CompiledExpression:
+        key = (dtypes, repr(sorted(attributes.items())))
+        if key not in self._forwards:
+            expression = trace(lambda *inputs: self.op.forward(*inputs, **attributes), dtypes, self.name)
+            self._forwards[key] = CompiledExpression(expression, self.name)
+        return self._forwards[key]
+
+    def _traced_backward(
+        self, dtypes: Sequence[np.dtype[Any]], attributes: dict[str, Any]
+    ) -> CompiledExpression | None:
+        several, outputs = self.num_outputs > 1, self.num_outputs
+
+        def gradients(*given: Any) -> Any:
+            grads, inputs, made = given[:outputs], given[outputs:-outputs], given[-outputs:]
+            found = self.op.backward(
+                grads if several else grads[0], inputs, made if several else made[0], **attributes
+            )
+            found = found if isinstance(found, tuple | list) else (found,)
+            return tuple(one for at, one in enumerate(found) if at not in self.not_differentiable)
+
+        try:
+            expression = trace(gradients, dtypes, self.name)
+        except (OpError, TypeError, ValueError):
+            return None
+        wanted = self.num_inputs - len(self.not_differentiable)
+        return CompiledExpression(expression, self.name) if len(expression.outputs) == wanted else None
+
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Ask the op."""
+        self.op.validate_inputs(inputs, **attributes)
+
+    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+        """Follow the op's rule."""
+        return self.op.output_shape(shapes, **attributes)
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Follow the op's rule."""
+        return self.op.output_dtype(dtypes, **attributes)
+
+    def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
+        """Follow the op's rule."""
+        return self.op.output_device(devices, **attributes)
+
+    def output_datatype(self, datatypes: Sequence[str], **attributes: Any) -> Any:
+        """Follow the op's rule."""
+        return self.op.output_datatype(datatypes, **attributes)

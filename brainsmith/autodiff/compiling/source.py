@@ -1,0 +1,314 @@
+"""The C++ of an expression: one loop over the columns of a row, and one more for each depth of reductions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brainsmith.autodiff.compiling.dtypes import loop_dtypes, result_dtype
+from brainsmith.autodiff.compiling.expression import (
+    DTYPES,
+    Constant,
+    Expression,
+    Input,
+    Operand,
+    Result,
+)  # fmt: skip
+from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.special import ERF_POLYNOMIAL, ERF_REACH
+from brainsmith.errors import OpError
+
+C_TYPES = {
+    "bool": "bool", "float32": "float", "float64": "double",
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}  # fmt: skip
+
+_FLOATS_ONLY = ("power", "reciprocal", "divide", "copysign")
+_REDUCERS = {
+    "sum": "Sum", "mean": "Sum", "prod": "Product", "max": "Greatest", "min": "Least", "any": "Greatest", "all": "Least",
+}  # fmt: skip
+_SHORT_POWERS = (-2, -1, 2, 3, 4)
+_HEADER = Path(__file__).parent / "vector_math.hpp"
+
+_ENTRY = """
+extern "C" void brainsmith_run(int64_t dims, const int64_t *shape, char *const *data, const int64_t *strides) {
+    char *at[ARRAYS];
+    int64_t index[64] = {0}, step[ARRAYS];
+    for (int k = 0; k < ARRAYS; ++k) at[k] = data[k], step[k] = strides[k * (dims + 1) + dims];
+    for (;;) {
+        brainsmith_row(shape[dims], at, step);
+        int64_t d = dims - 1;
+        for (; d >= 0; --d) {
+            const bool more = ++index[d] < shape[d];
+            const int64_t moves = more ? 1 : 1 - shape[d];
+            for (int k = 0; k < ARRAYS; ++k) at[k] += moves * strides[k * (dims + 1) + d];
+            if (more) break;
+            index[d] = 0;
+        }
+        if (d < 0) return;
+    }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An expression for inputs of certain dtypes that lie in memory in a certain way.
+
+    Attributes:
+        expression: What is computed.
+        dtypes: Of the inputs.
+        patterns: How each input lies along the columns: `c` without gaps, `s` one value for all, `g` with any stride.
+        stores: Of each output: `c` has a value for each column, `r` one for each row.
+    """
+
+    expression: Expression
+    dtypes: tuple[np.dtype[Any], ...]
+    patterns: str
+    stores: str
+
+    @cached_property
+    def results(self) -> tuple[np.dtype[Any], ...]:
+        """The dtype of each step.
+
+        Raises:
+            OpError: One cannot be compiled.
+        """
+        found: list[np.dtype[Any]] = []
+        for step in self.expression.steps:
+            given = [self._given(operand, found) for operand in step.operands]
+            dtype = result_dtype(step.function, given, dict(step.options))
+            if dtype.name not in DTYPES:
+                raise OpError(
+                    f"{step.function} gives {dtype}, which is not compiled; compiled are {', '.join(DTYPES)}"
+                )
+            found.append(dtype)
+        return tuple(found)
+
+    @property
+    def output_dtypes(self) -> tuple[np.dtype[Any], ...]:
+        """The dtype of each output."""
+        found = (self._given(operand, self.results) for operand in self.expression.outputs)
+        return tuple(one if isinstance(one, np.dtype) else np.asarray(one).dtype for one in found)
+
+    @property
+    def source(self) -> str:
+        """The translation unit.
+
+        Raises:
+            OpError: A function is not compiled for its dtypes.
+        """
+        coefficients = ", ".join(map(repr, ERF_POLYNOMIAL))
+        defined = f"#define ERF_COEFFICIENTS {coefficients}\n#define ERF_REACH {ERF_REACH!r}\n"
+        arrays = len(self.dtypes) + len(self.stores)
+        entry = _ENTRY.replace("ARRAYS", str(arrays))
+        return f"{defined}{_HEADER.read_text(encoding='utf-8')}\n{_Row(self).text}{entry}"
+
+    def _given(self, operand: Operand, results: Any) -> Any:
+        if isinstance(operand, Input):
+            return self.dtypes[operand.index]
+        if isinstance(operand, Result):
+            return results[operand.index]
+        return np.dtype(operand.dtype).type(operand.value) if operand.dtype else operand.value
+
+    def converted(self, at: int) -> tuple[tuple[Operand, np.dtype[Any]], ...]:
+        """Return the operands of a step, each with the dtype that it is converted to."""
+        step = self.expression.steps[at]
+        given = [self._given(operand, self.results) for operand in step.operands]
+        wanted = loop_dtypes(step.function, given, self.results[at])
+        floats = step.function in _FLOATS_ONLY or any(FUNCTIONS[step.function].ulps)
+        for dtype in wanted:
+            if dtype.name not in DTYPES or (floats and dtype.kind != "f"):
+                raise OpError(f"{step.function} of {dtype} is not compiled")
+        if step.function not in ("where", "cast") and len(set(wanted)) > 1:
+            raise OpError(f"{step.function} of {' and '.join(map(str, wanted))} is not compiled")
+        return tuple(zip(step.operands, wanted, strict=True))
+
+
+class _Row:
+    """Writes the function that computes one row."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.steps = kernel.expression.steps
+        self.lines: list[str] = []
+        # A step that follows from reductions alone has one value for a row; a depth counts reductions before it.
+        self.wide: list[bool] = []
+        self.depth: list[int] = []
+        for step in self.steps:
+            reduces = FUNCTIONS[step.function].reduces
+            self.wide.append(not reduces and any(map(self._is_wide, step.operands)))
+            self.depth.append(max(map(self._depth, step.operands), default=0) + reduces)
+
+    @property
+    def text(self) -> str:
+        """The function."""
+        self._write("static inline void brainsmith_row(int64_t n, char *const *data, const int64_t *step) {")
+        self._bind()
+        reductions = [at for at, step in enumerate(self.steps) if FUNCTIONS[step.function].reduces]
+        for depth in range(max(self.depth, default=0) + 1):
+            self._row_steps(depth)
+            self._reduce([at for at in reductions if self.depth[at] == depth + 1])
+        self._store()
+        self._write("}")
+        return "\n".join(self.lines) + "\n"
+
+    def _write(self, *lines: str) -> None:
+        self.lines.extend(lines)
+
+    def _bind(self) -> None:
+        kernel = self.kernel
+        self._write("    (void)step, (void)n;")
+        for at, (dtype, pattern) in enumerate(zip(kernel.dtypes, kernel.patterns, strict=True)):
+            kind = C_TYPES[dtype.name]
+            if pattern == "c":
+                self._write(f"    const {kind} *__restrict p{at} = (const {kind} *)data[{at}];")
+            elif pattern == "s":
+                self._write(f"    const {kind} x{at} = *(const {kind} *)data[{at}];")
+        for at, dtype in enumerate(kernel.output_dtypes):
+            kind = C_TYPES[dtype.name]
+            self._write(f"    {kind} *__restrict o{at} = ({kind} *)data[{at + len(kernel.dtypes)}];")
+
+    def _row_steps(self, depth: int) -> None:
+        for at, step in enumerate(self.steps):
+            if not self.wide[at] and self.depth[at] == depth and not FUNCTIONS[step.function].reduces:
+                self._write("    " + self._step(at))
+
+    def _reduce(self, reductions: list[int]) -> None:
+        if not reductions:
+            return
+        for at in reductions:
+            kind = self._accumulator(at)
+            self._write(
+                f"    brainsmith::{kind} r{at};",
+                f"    {self._lane_type(at)} lanes{at}[brainsmith::LANES];",
+            )
+        body = self._columns([self.steps[at].operands[0] for at in reductions], "            ")
+        clear = [f"lanes{at}[l] = brainsmith::{self._accumulator(at)}::neutral;" for at in reductions]
+        combine, fold = [], []
+        for at in reductions:
+            value = f"({self._lane_type(at)}){self._value(self.steps[at].operands[0])}"
+            combine.append(
+                f"lanes{at}[l] = brainsmith::{self._accumulator(at)}::combine(lanes{at}[l], {value});"
+            )
+            fold.append(f"r{at}.fold(lanes{at}[l]);")
+        self._write(
+            "    for (int64_t start = 0; start < n; start += brainsmith::BLOCK) {",
+            "        const int64_t stop = std::min(n, start + brainsmith::BLOCK);",
+            "        const int64_t whole = start + (stop - start) / brainsmith::LANES * brainsmith::LANES;",
+            f"        for (int l = 0; l < brainsmith::LANES; ++l) {{ {' '.join(clear)} }}",
+            "        for (int64_t j = start; j < whole; j += brainsmith::LANES)",
+            "        for (int l = 0; l < brainsmith::LANES; ++l) {",
+            "            const int64_t i = j + l;",
+            *body,
+            *(f"            {line}" for line in combine),
+            "        }",
+            "        for (int64_t i = whole; i < stop; ++i) {",
+            "            const int l = (int)(i - whole);",
+            *body,
+            *(f"            {line}" for line in combine),
+            "        }",
+            f"        for (int l = 0; l < brainsmith::LANES; ++l) {{ {' '.join(fold)} }}",
+            "    }",
+        )
+        for at in reductions:
+            kind, mean = C_TYPES[self.kernel.results[at].name], self.steps[at].function == "mean"
+            self._write(f"    const {kind} t{at} = ({kind})(r{at}.value(){' / (double)n' if mean else ''});")
+
+    def _store(self) -> None:
+        outputs = self.kernel.expression.outputs
+        types = [C_TYPES[dtype.name] for dtype in self.kernel.output_dtypes]
+        wide = [at for at, store in enumerate(self.kernel.stores) if store == "c"]
+        for at, output in enumerate(outputs):
+            if at not in wide:
+                self._write(f"    *o{at} = ({types[at]}){self._value(output, '0')};")
+        if wide:
+            self._write(
+                "    for (int64_t i = 0; i < n; ++i) {",
+                *self._columns([outputs[at] for at in wide], "        "),
+                *(f"        o{at}[i] = ({types[at]}){self._value(outputs[at])};" for at in wide),
+                "    }",
+            )
+
+    def _columns(self, wanted: list[Operand], indent: str) -> list[str]:
+        """Return the steps that have a value for each column and that some values need."""
+        needed: set[int] = set()
+        waiting = list(wanted)
+        while waiting:
+            operand = waiting.pop()
+            if isinstance(operand, Result) and self.wide[operand.index] and operand.index not in needed:
+                needed.add(operand.index)
+                waiting.extend(self.steps[operand.index].operands)
+        return [indent + self._step(at) for at in sorted(needed)]
+
+    def _step(self, at: int) -> str:
+        step, kind = self.steps[at], C_TYPES[self.kernel.results[at].name]
+        converted = self.kernel.converted(at)
+        given = [self._as(operand, dtype) for operand, dtype in converted]
+        if step.function == "cast":
+            return f"const {kind} t{at} = ({kind}){given[0]};"
+        power = step.operands[1] if step.function == "power" else None
+        if isinstance(power, Constant) and power.value in _SHORT_POWERS and kind == "float":
+            return f"const {kind} t{at} = brainsmith::power_of<{int(power.value)}>({given[0]});"
+        of = C_TYPES[converted[-1][1].name]
+        return f"const {kind} t{at} = brainsmith::{step.function}<{of}>({', '.join(given)});"
+
+    def _as(self, operand: Operand, dtype: np.dtype[Any]) -> str:
+        if isinstance(operand, Constant):
+            return _literal(operand, dtype)
+        return f"({C_TYPES[dtype.name]}){self._value(operand)}"
+
+    def _value(self, operand: Operand, index: str = "i") -> str:
+        if isinstance(operand, Result):
+            return f"t{operand.index}"
+        if isinstance(operand, Constant):
+            return _literal(operand, np.asarray(operand.value).dtype)
+        pattern, dtype = self.kernel.patterns[operand.index], self.kernel.dtypes[operand.index]
+        if pattern == "s":
+            return f"x{operand.index}"
+        if pattern == "c":
+            return f"p{operand.index}[{index}]"
+        return f"*(const {C_TYPES[dtype.name]} *)(data[{operand.index}] + {index} * step[{operand.index}])"
+
+    def _lane_type(self, at: int) -> str:
+        """Sums and products of float are computed in double."""
+        dtype, function = self.kernel.results[at], self.steps[at].function
+        if function == "mean" or (function in ("sum", "prod") and dtype.kind == "f"):
+            return "double"
+        return C_TYPES[dtype.name]
+
+    def _accumulator(self, at: int) -> str:
+        return f"{_REDUCERS[self.steps[at].function]}<{self._lane_type(at)}>"
+
+    def _is_wide(self, operand: Operand) -> bool:
+        if isinstance(operand, Input):
+            return self.kernel.patterns[operand.index] != "s"
+        return isinstance(operand, Result) and self.wide[operand.index]
+
+    def _depth(self, operand: Operand) -> int:
+        return self.depth[operand.index] if isinstance(operand, Result) else 0
+
+
+def _literal(constant: Constant, dtype: np.dtype[Any]) -> str:
+    """Return a constant as C++, converted to a dtype as numpy converts it."""
+    value: Any = np.dtype(constant.dtype).type(constant.value) if constant.dtype else constant.value
+    try:
+        with np.errstate(over="ignore"):
+            value = dtype.type(value)
+    except OverflowError as error:
+        raise OpError(f"{value} does not fit {dtype}") from error
+    kind = C_TYPES[dtype.name]
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind in "iu":
+        suffix = "ull" if dtype.kind == "u" else "ll"
+        return f"({kind})({int(value) + 1}ll - 1)" if int(value) < 0 else f"({kind}){int(value)}{suffix}"
+    if np.isnan(value):
+        return f"std::numeric_limits<{kind}>::quiet_NaN()"
+    if np.isinf(value):
+        return f"({'-' if value < 0 else ''}std::numeric_limits<{kind}>::infinity())"
+    return f"({kind}){float(value).hex()}"

@@ -1,0 +1,165 @@
+"""Watch a numpy function compute on stand-ins for arrays, and note what it does as an expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from brainsmith.autodiff.compiling.array_functions import TAKEN, clip, reduce, round_, variance
+from brainsmith.autodiff.compiling.expression import DTYPES, Expression, Input
+from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.recorder import Recorder, Traced, TracedShape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_ALIASES = {"amax": "max", "amin": "min", "true_divide": "divide", "abs": "absolute", "bitwise_not": "invert"}
+
+
+def trace(function: Callable[..., Any], dtypes: Sequence[Any], name: str = "") -> Expression:
+    """Call a function with stand-ins for its inputs, and return what it computes.
+
+    Args:
+        function: Of arrays; gives one, or a tuple of them.
+        dtypes: The numpy dtype of each input: what the function computes may depend on them.
+        name: How messages name it; the function's name by default.
+
+    Raises:
+        OpError: It does what an expression cannot say: control flow on values, a function that is not known, a shape.
+    """
+    recorder = Recorder(name or getattr(function, "__name__", "function"), Tracer)
+    inputs = [Tracer(recorder, Input(at), np.dtype(dtype)) for at, dtype in enumerate(dtypes)]
+    given = function(*inputs)
+    outputs = given if isinstance(given, tuple | list) else (given,)
+    return Expression(len(dtypes), tuple(recorder.steps), tuple(recorder.operand(value) for value in outputs))
+
+
+class Tracer(Traced, NDArrayOperatorsMixin):
+    """Stands for an array whose values are not known."""
+
+    __slots__ = ()
+    is_tape_tensor = False
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Note a ufunc."""
+        name = _ALIASES.get(ufunc.__name__, ufunc.__name__)
+        reduction = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}.get(name)
+        if method == "reduce" and reduction:
+            axis = options.pop("axis", 0)
+            return reduce(inputs[0], reduction, axis=axis, **options)
+        if method != "__call__" or options or name not in FUNCTIONS:
+            how = "" if method == "__call__" else f".{method}"
+            with_ = f" with {', '.join(options)}=" if options else ""
+            raise self.recorder.refusal(f"calls numpy.{ufunc.__name__}{how}{with_}")
+        return self.recorder.note(name, inputs)
+
+    def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
+        """Note a function of numpy's."""
+        name = _ALIASES.get(function.__name__, function.__name__)
+        taken = TAKEN.get(name)
+        if taken is None:
+            raise self.recorder.refusal(f"calls numpy.{function.__name__}")
+        try:
+            return taken(*given, **options)
+        except TypeError as error:
+            raise self.recorder.refusal(
+                f"calls numpy.{function.__name__} with other arguments than can be: {error}"
+            ) from error
+
+    def trace_function(self, name: str, given: Sequence[Any]) -> Any:
+        """Note one of this project's own functions."""
+        return self.recorder.note(name, given)
+
+    def __pow__(self, other: Any) -> Any:
+        """Note a power as numpy computes it: small ones of a number have functions of their own."""
+        number = other if isinstance(other, int | float) else 0
+        short = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(number)
+        if short and (self.dtype.kind == "f" or other == 2):
+            return self.recorder.note(short, [self])
+        return self.recorder.note("power", [self, other])
+
+    @property
+    def shape(self) -> TracedShape:
+        """What can be handed on only."""
+        return TracedShape(self.recorder)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        """Note a conversion."""
+        if np.dtype(dtype).name not in DTYPES:
+            raise self.recorder.refusal(f"converts to {np.dtype(dtype).name}")
+        return (
+            self
+            if np.dtype(dtype) == self.dtype
+            else self.recorder.note("cast", [self], dtype=np.dtype(dtype).name)
+        )
+
+    def copy(self) -> Any:
+        """Return itself: nothing changes it."""
+        return self
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Note a sum."""
+        return reduce(self, "sum", axis, keepdims=keepdims)
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Note a mean."""
+        return reduce(self, "mean", axis, keepdims=keepdims)
+
+    def prod(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Note a product."""
+        return reduce(self, "prod", axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Note a maximum."""
+        return reduce(self, "max", axis, keepdims=keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Note a minimum."""
+        return reduce(self, "min", axis, keepdims=keepdims)
+
+    def var(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Note a variance."""
+        return variance(self, axis, keepdims=keepdims)
+
+    def clip(self, low: Any = None, high: Any = None) -> Any:
+        """Note a clip."""
+        return clip(self, low, high)
+
+    def round(self, decimals: int = 0) -> Any:
+        """Note a rounding to integers."""
+        return round_(self, decimals)
+
+    def __bool__(self) -> bool:
+        raise self.recorder.refusal("decides by the value of an array; write np.where(condition, a, b)")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise self.recorder.refusal(
+            "asks for the values of an array (np.asarray, or a function that numpy does not pass on)"
+        )
+
+    def __float__(self) -> float:
+        raise self.recorder.refusal(
+            "asks for the value of an array (float, or a function of math; numpy has the same)"
+        )
+
+    def __int__(self) -> int:
+        raise self.recorder.refusal("asks for the value of an array as an integer")
+
+    def __iter__(self) -> Any:
+        raise self.recorder.refusal("iterates over an array")
+
+    def __len__(self) -> int:
+        raise self.recorder.refusal("asks for the length of an array")
+
+    def __getitem__(self, key: Any) -> Any:
+        raise self.recorder.refusal("indexes an array; a reduction with keepdims=True needs no index")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise self.recorder.refusal("changes an array in place; write np.where(condition, a, b)")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self.recorder.refusal(f"uses .{name} of an array")
