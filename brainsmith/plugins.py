@@ -33,11 +33,25 @@ ops = Collection("op", get_registry)
 
 __all__ = ["backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 
-_ABOVE = {"load_blueprint_plugins": "brainsmith.blueprint.plugins"}
+_ABOVE = {
+    "load_blueprint_plugins": "brainsmith.blueprint.plugins",
+    "Version": "brainsmith.plugin.version",
+    "Bundle": "brainsmith.bundles.bundle",
+    "BundleBuilder": "brainsmith.bundles.builder",
+    "BundleRegistry": "brainsmith.bundles.registry",
+    "CustomLayer": "brainsmith.ops",
+    "load_plugin": "brainsmith.bundles.loader",
+    "unload_plugin": "brainsmith.bundles.loader",
+    "reload_plugin": "brainsmith.bundles.loader",
+    "list_plugins": "brainsmith.bundles.loader",
+    "get_plugin_info": "brainsmith.bundles.loader",
+    "is_plugin_loaded": "brainsmith.bundles.loader",
+}
+"""Where the names are that cost an import: those of bundles and layers need numpy."""
 
 
 def __getattr__(name: str) -> Any:
-    """Reach what lies in the layers above, by name, when it is asked for (PEP 562)."""
+    """Reach what lies elsewhere, most of it in the layers above, by name, when it is asked for (PEP 562)."""
     if name in _ABOVE:
         from importlib import import_module
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from brainsmith.bundles.bundle import Bundle, BundleInfo, check_name
+from brainsmith.bundles.bundle import Bundle, BundleInfo
 from brainsmith.errors import BundleDefinitionError
+from brainsmith.plugin.adapters.plugin_json import check_name
 from brainsmith.plugin.version import Version, VersionRange
 
 REQUIRED = ("name", "version", "description", "author", "min_brainsmith_version")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BundleDefinitionError
-from brainsmith.plugin.registry import ADAPTED, OURS
+from brainsmith.plugin.adapters.plugin_json import check_name
 from brainsmith.plugin.version import Version, VersionRange
 
 if TYPE_CHECKING:
@@ -57,18 +56,6 @@ class BundleInfo:
 
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
-
-
-def check_name(name: object) -> None:
-    """Check that something can be the name of a bundle.
-
-    Raises:
-        BundleDefinitionError: It is no identifier, or the name of a framework that is there already.
-    """
-    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-        raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {name!r}")
-    if name in (*OURS, *ADAPTED):
-        raise BundleDefinitionError(f"the name of a bundle must not be that of the framework {name!r}")
 
 
 class Bundle:
@@ -124,6 +111,10 @@ class Bundle:
 
     def close(self) -> None:
         """Release what lies below the bundle's ops, after they are gone; a native library is unmapped here."""
+        return
+
+    def resume(self) -> None:
+        """Stand in the place again that another version had taken and could not keep."""
         return
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
-from brainsmith.errors import BundleClashError, BundleError, DuplicatePluginError
+from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, DuplicatePluginError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal
@@ -139,8 +139,19 @@ class Entry:
                 ops[info.name] = info
                 item.obj.bundle = self.bundle.info.name
             self._brought.append(item)
+        self._check_offer()
         self.record = self._own_record(records)
         REGISTRY.register(self.record, self.bundle)
+
+    def _check_offer(self) -> None:
+        """Check that the bundle brings every op that its `plugin.json` offers."""
+        ops = {item.info.name for item in self._brought if item.info.type == "op"}
+        missing = [name for name in getattr(self.source, "ops", ()) if name not in ops]
+        if missing:
+            raise BundleDefinitionError(
+                f"{self.source.path}: the bundle '{self.bundle}' does not bring the op {missing[0]!r}, "
+                f"which is among its ops; it brings {', '.join(sorted(ops)) or 'none'}"
+            )
 
     def _clash(self, why: str) -> BundleClashError:
         return BundleClashError(f"bundle '{self.bundle}' cannot be registered: {why}")

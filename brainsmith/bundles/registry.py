@@ -62,11 +62,7 @@ class BundleRegistry:
         debug("bundle %s: checking versions and dependencies", info)
         check_host(info)
         with self._lock:
-            here = self._entries.get(info.name)
-            if here is not None:
-                raise BundleClashError(
-                    f"bundle '{info}' cannot be registered: '{here.bundle}' is registered already; remove it first"
-                )
+            self.check_free(info)
             check_needs(info, self._settled())
             self._entries[info.name] = entry
         try:
@@ -76,6 +72,18 @@ class BundleRegistry:
                 del self._entries[info.name]
             raise
         return entry
+
+    def check_free(self, info: BundleInfo) -> None:
+        """Check that no bundle of this name is registered.
+
+        Raises:
+            BundleClashError: One is.
+        """
+        here = self._entries.get(info.name)
+        if here is not None:
+            raise BundleClashError(
+                f"bundle '{info}' cannot be registered: '{here.bundle}' is registered already; remove it first"
+            )
 
     def _run(self, entry: Entry) -> None:
         """Let a bundle enter; bundles that its functions register are removed again if it fails."""
@@ -141,6 +149,7 @@ class BundleRegistry:
         """Register again what could not be replaced; if that fails too, it is gone, and the error says so."""
         name = old.bundle.info.name
         again = Entry(old.bundle, old.found, old.source)
+        old.bundle.resume()
         try:
             self._run(again)
         except BundleError as failure:

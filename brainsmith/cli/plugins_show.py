@@ -97,7 +97,8 @@ def _print(info: PluginInfo, registry: Registry, terminal: Terminal) -> None:
     else:
         if details.bases:
             pairs.append(("bases", ", ".join(details.bases)))
-        pairs.append(("parameters", "\n".join(map(str, details.parameters)) or "none"))
+        if info.type != "bundle":
+            pairs.append(("parameters", "\n".join(map(str, details.parameters)) or "none"))
     terminal.pairs(pairs, "  ")
     if details is not None and details.docstring:
         terminal.write("")
@@ -140,7 +141,7 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     yield "tags", ", ".join(info.tags)
     for name, value in info.extra.items():
         if name not in ("domain", "op_type"):
-            yield name.replace("_", " "), str(value)
+            yield name.replace("_", " "), ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _inferring(kernel: PluginInfo, registry: Registry) -> Iterable[PluginInfo]:

@@ -96,6 +96,10 @@ def details_of(info: PluginInfo) -> Details:
     """
     from brainsmith.settings import cache_dir
 
+    if (
+        info.type == "bundle" and "path" in info.extra
+    ):  # its source is no Python: all it says is in the record
+        return Details((), "", ())
     path = info.file or _path_of(info)
     if not path or not os.path.isfile(path):
         raise PluginLoadError(

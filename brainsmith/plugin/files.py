@@ -41,15 +41,17 @@ class Listing:
         folders: Its sub-folders, itself first.
         files: Its Python files.
         misnamed: Python files that nothing can import.
+        manifests: Files called `plugin.json`.
         closed: Folders that may not be read, each with the reason.
     """
 
-    __slots__ = ("closed", "files", "folders", "misnamed")
+    __slots__ = ("closed", "files", "folders", "manifests", "misnamed")
 
     def __init__(self) -> None:
         self.folders: list[str] = []
         self.files: list[SourceFile] = []
         self.misnamed: list[str] = []
+        self.manifests: list[str] = []
         self.closed: list[tuple[str, OSError]] = []
 
 
@@ -88,6 +90,8 @@ def list_sources(folder: str, module: str) -> Listing:
                     listing.files.append(SourceFile(entry.path, f"{name}.{stem}", False))
                 elif not stem.startswith("."):  # as editors' own files do
                     listing.misnamed.append(entry.path)
+            elif base == "plugin.json":
+                listing.manifests.append(entry.path)
             elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen, folder):
                 waiting.append((entry.path, f"{name}.{base}"))
     return listing

@@ -7,7 +7,7 @@ import sys
 from _thread import RLock
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.kept import digest
+from brainsmith.kept import digest, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ def import_object(info: PluginInfo) -> Any:
     Raises:
         PluginLoadError: The import failed, or the module has no such object.
     """
+    if info.type == "bundle" and "path" in info.extra:
+        raise PluginLoadError(
+            f"bundle {info.qualified!r} is not loaded: brainsmith.plugins.load_plugin({info.extra['path']!r}) loads it"
+        )
     module_name, _, qualname = info.reference.partition(":")
     module = import_module(module_name, info)
     value: Any = module
@@ -103,6 +107,36 @@ def mount_folder(name: str, folder: str) -> None:
         package = ModuleType(name, f"The plugin folder {folder}.")
         package.__path__ = [folder]
         sys.modules[name] = package
+
+
+def import_file(path: str) -> ModuleType:
+    """Run a Python file and return its module, which stands below that of its folder; each call runs it anew.
+
+    What it imports from beside it (`from . import x`) is imported once, as ever.
+
+    Raises:
+        PluginLoadError: It is no Python, or raised.
+    """
+    from types import ModuleType
+
+    folder, base = os.path.split(path)
+    package = folder_module(folder)
+    mount_folder(package, folder)
+    module = ModuleType(f"{package}.{os.path.splitext(base)[0]}")
+    module.__file__, module.__package__ = path, package
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module
+    try:
+        __import__(package)
+        exec(compile(read_bytes(path), path, "exec", dont_inherit=True), module.__dict__)
+    except BaseException as error:
+        sys.modules.pop(module.__name__, None)
+        if before is not None:
+            sys.modules[module.__name__] = before
+        if isinstance(error, Exception | SystemExit):
+            raise PluginLoadError(f"{path} cannot be loaded: it raised {describe_error(error)}") from error
+        raise
+    return module
 
 
 class _FolderFinder:

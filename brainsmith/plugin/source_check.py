@@ -7,6 +7,7 @@ import re
 
 from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
 from brainsmith.kept import read_bytes
+from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.files import SourceFile, list_sources
 from brainsmith.plugin.kind_check import KindChecker
@@ -46,14 +47,14 @@ def check_sources(path: str, registry: Registry) -> Checked:
     """Read every decorated plugin in a file or folder, without importing anything.
 
     Args:
-        path: A Python file, or a folder of them.
+        path: A Python file, a `plugin.json`, or a folder of them.
         registry: All plugins there are, for clashes and names.
 
     Raises:
         UsageError: The path is not there, or is no Python file.
     """
-    files = _files(path)
-    checked = Checked([file.path for file in files])
+    files, manifests = _files(path)
+    checked = Checked([*(file.path for file in files), *manifests])
     sources = list(_read(files, checked.problems))
     known = {info.origin: info for info in registry.records()}
     frameworks = {info.file: info.framework for info in known.values() if info.file}
@@ -73,6 +74,11 @@ def check_sources(path: str, registry: Registry) -> Checked:
         checked.problems.extend(_unbound_decorators(source))
         checked.problems.extend(kinds.problems(source, found.records))
         checked.hints.extend(_file_name_hints(source, found.records))
+    for manifest in manifests:
+        bundle = parse_manifest(manifest, checked.problems)
+        if bundle is not None:
+            checked.problems.extend(bundle.missing_file())
+            checked.records.append(_as_discovered(bundle.record(), known))
     checked.problems.extend(_clashes(checked.records, registry))
     names = _Names(checked.records, registry)
     checked.problems.extend(names.unknown_kernels(checked.records))
@@ -85,6 +91,10 @@ def check_sources(path: str, registry: Registry) -> Checked:
 def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
     """Import plugins, and yield what fails: the plugin's own error, with its place."""
     for info in records:
+        if (
+            info.type == "bundle" and "path" in info.extra
+        ):  # nothing is loaded beyond the plugins' own modules
+            continue
         try:
             import_object(info)
         except PluginLoadError as error:
@@ -105,17 +115,21 @@ def _is_syntax_error(problem: Problem) -> bool:
     return problem.text.startswith("the file is not Python")
 
 
-def _files(path: str) -> list[SourceFile]:
+def _files(path: str) -> tuple[list[SourceFile], list[str]]:
+    """Return the Python files and the `plugin.json` files that are meant."""
     path = os.path.abspath(path)
     if os.path.isdir(path):
-        return list_sources(path, _module(path)).files
+        listing = list_sources(path, _module(path))
+        return listing.files, listing.manifests
+    if os.path.isfile(path) and os.path.basename(path) == FILE_NAME:
+        return [], [path]
     if os.path.isfile(path) and path.endswith(".py"):
         stem = os.path.basename(path)[:-3]
         module = _module(os.path.dirname(path))
         is_package = stem == "__init__"
-        return [SourceFile(path, module if is_package else f"{module}.{stem}", is_package)]
+        return [SourceFile(path, module if is_package else f"{module}.{stem}", is_package)], []
     if os.path.exists(path):
-        raise UsageError(f"{path}: plugins are Python files: its name must end in .py")
+        raise UsageError(f"{path}: plugins are Python files: its name must end in .py, or be {FILE_NAME}")
     raise UsageError(f"{path}: there is no such file or folder")
 
 

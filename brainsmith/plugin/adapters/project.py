@@ -1,4 +1,4 @@
-"""Find the plugins of a project: its `plugins` folder, and the folders that the settings name."""
+"""Find the plugins and bundles of a project: its `plugins` folder, and the folders that the settings name."""
 
 from __future__ import annotations
 
@@ -51,9 +51,12 @@ class ProjectAdapter:
             result.watched.append(folder)
             if os.path.isdir(folder):
                 present.append(folder)
-                scan_listing(
-                    result, list_sources(folder, folder_module(folder)), "project", {"folder": folder}
-                )
+                listing = list_sources(folder, folder_module(folder))
+                scan_listing(result, listing, "project", {"folder": folder})
+                if listing.manifests:
+                    from brainsmith.plugin.adapters.plugin_json import discover_manifests
+
+                    discover_manifests(result, listing.manifests)
             elif folder in self.settings.plugin_folders:
                 source = self.settings.sources.get("plugin_folders", "settings")
                 result.problems.append(

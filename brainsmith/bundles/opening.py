@@ -1,0 +1,178 @@
+"""Open what a bundle is loaded from: run its Python file, or load its library; nothing is registered yet."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.bundles.bundle import Bundle, BundleInfo
+from brainsmith.bundles.compatibility import check_host
+from brainsmith.bundles.life_cycle import take_registered
+from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadError
+from brainsmith.plugin.journal import Journal
+from brainsmith.plugin.loading import describe_error, import_file
+from brainsmith.plugin.log import debug
+from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.version import Version
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from brainsmith.bundles.life_cycle import Registered
+    from brainsmith.bundles.source import Source
+    from brainsmith.plugin.adapters.plugin_json import Manifest
+
+
+class LibraryBundle(Bundle):
+    """A bundle of the ops of a native library, which is unloaded when the bundle is removed."""
+
+    def __init__(self, info: BundleInfo, library: Any, path: str) -> None:
+        super().__init__(info, path)
+        self.library = library
+        self.set_custom_operations_fn(lambda: list(library.ops))
+
+    def close(self) -> None:
+        """Unload the library."""
+        self.library.close()
+
+
+def open_bundle(source: Source) -> tuple[Bundle, list[Registered]]:
+    """Return the bundle of a source, and what decorators in its Python file registered.
+
+    Raises:
+        BundleError: It cannot be opened, or is not what its `plugin.json` says.
+    """
+    if source.manifest is not None:
+        check_host(info_of(source.manifest))
+    bundle, found = (_open_library(source), []) if source.is_library else _open_module(source)
+    if source.manifest is not None:
+        try:
+            _agree(bundle, source.manifest)
+        except BaseException:
+            bundle.close()
+            raise
+    return bundle, found
+
+
+def info_of(manifest: Manifest) -> BundleInfo:
+    """Return what a `plugin.json` says of its bundle."""
+    values = manifest.values
+    return BundleInfo(
+        manifest.name,
+        values["version"],
+        values["min_brainsmith_version"],
+        values.get("max_brainsmith_version"),
+        values.get("description", ""),
+        values.get("author", ""),
+        manifest.depends_on,
+    )
+
+
+def _agree(bundle: Bundle, manifest: Manifest) -> None:
+    """Check that a bundle is the one that its `plugin.json` describes, and let it be known as that."""
+    stated = info_of(manifest)
+    if (bundle.info.name, bundle.info.version) != (stated.name, stated.version):
+        raise BundleDefinitionError(
+            f"{manifest.path}:{manifest.line}: it describes '{stated}', and {manifest.file} is '{bundle.info}'"
+        )
+    check_host(bundle.info)
+    if isinstance(bundle, LibraryBundle):
+        bundle.info = replace(
+            stated,
+            description=stated.description or bundle.info.description,
+            author=stated.author or bundle.info.author,
+        )
+    else:
+        needs = {**dict(stated.depends_on), **dict(bundle.info.depends_on)}
+        bundle.info = replace(bundle.info, depends_on=tuple(needs.items()))
+
+
+def _open_library(source: Source) -> Bundle:
+    from brainsmith.native import open_library
+
+    debug("%s: opening the native library", source.file)
+    limit = {} if source.time_limit is None else {"time_limit": source.time_limit}
+    library = open_library(source.file, isolation=source.isolation, sha256=source.sha256, **limit)
+    try:
+        newest = library.max_brainsmith
+        info = BundleInfo(
+            library.name,
+            Version.parse(library.version),
+            Version.parse(library.min_brainsmith or f"{Version.current().major}.0.0"),
+            Version.parse(newest) if newest else None,
+            library.description or "",
+            getattr(library, "author", "") or "",
+        )
+    except BundleDefinitionError as error:
+        library.close()
+        raise BundleDefinitionError(f"{source.file}: {error}") from None
+    return LibraryBundle(info, library, source.file)
+
+
+def _open_module(source: Source) -> tuple[Bundle, list[Registered]]:
+    for what, value in (("isolation", source.isolation), ("time_limit", source.time_limit)):
+        if value is not None:
+            raise BundleError(
+                f"{source.file}: {what} is for native libraries; a Python file runs in this process"
+            )
+    _check_sha256(source)
+    debug("%s: running the Python file", source.file)
+    journal = Journal()
+    with REGISTRY.recording(journal):
+        try:
+            module = import_file(source.file)
+            try:
+                bundle = _bundle_in(module, source.file)
+            except BaseException:
+                _forget(module)
+                raise
+            found = take_registered(journal)
+        except PluginLoadError as error:
+            raise BundleError(str(error)) from error
+        finally:
+            REGISTRY.undo(journal)
+    _tie(bundle, module)
+    return bundle, found
+
+
+def _check_sha256(source: Source) -> None:
+    if source.sha256 is None:
+        return
+    found = hashlib.sha256(Path(source.file).read_bytes()).hexdigest()
+    if found != source.sha256.lower():
+        raise BundleError(f"{source.file}: its sha256 must be {source.sha256}, and is {found}")
+    debug("%s: its sha256 is as stated", source.file)
+
+
+def _bundle_in(module: ModuleType, path: str) -> Bundle:
+    """Return a module's `bundle`, or what its `create_bundle()` returns."""
+    value = getattr(module, "bundle", None)
+    create = getattr(module, "create_bundle", None)
+    if value is None and create is None:
+        raise BundleDefinitionError(f"{path}: it must define `bundle` or `create_bundle()`, and has neither")
+    what = "bundle"
+    if value is None:
+        what = "what create_bundle() returns"
+        try:
+            value = create()  # type: ignore[misc]
+        except Exception as error:
+            raise BundleError(f"{path}: create_bundle() raised {describe_error(error)}") from error
+    if not isinstance(value, Bundle):
+        raise BundleDefinitionError(
+            f"{path}: {what} must be a Bundle, such as BundleBuilder()....build(), not {value!r}"
+        )
+    return value
+
+
+def _tie(bundle: Bundle, module: ModuleType) -> None:
+    """Let a module stay imported as long as its bundle is registered."""
+    bundle.close = lambda: _forget(module)  # type: ignore[method-assign]
+    bundle.resume = lambda: sys.modules.__setitem__(module.__name__, module)  # type: ignore[method-assign]
+
+
+def _forget(module: ModuleType) -> None:
+    if sys.modules.get(module.__name__) is module:
+        del sys.modules[module.__name__]

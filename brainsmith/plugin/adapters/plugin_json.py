@@ -1,0 +1,329 @@
+"""Read `plugin.json`, which says what a bundle is without loading it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from keyword import iskeyword
+
+from brainsmith.errors import BundleDefinitionError, Problem
+from brainsmith.kept import read_bytes
+from brainsmith.plugin.definition import did_you_mean
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.loading import folder_module
+from brainsmith.plugin.registry import ADAPTED, OURS
+from brainsmith.plugin.version import Version, VersionRange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from brainsmith.plugin.snapshot import AdapterResult
+
+FILE_NAME = "plugin.json"
+"""The name of the file, in the folder of the library or module that it describes."""
+
+ISOLATIONS = ("none", "process")
+"""Where a native library can run: in this process, or in one of its own."""
+
+_SUFFIXES = {"darwin": ("lib", ".dylib"), "win32": ("", ".dll")}
+
+
+class Manifest:
+    """What a `plugin.json` says.
+
+    Attributes:
+        path: Its own path.
+        places: The 1-based lines and columns of its keys.
+        values: What it states, by key: versions as `Version`, `depends_on` as pairs of name and `VersionRange`.
+    """
+
+    __slots__ = ("path", "places", "values")
+
+    def __init__(self, path: str, places: dict[str, tuple[int, int]], values: dict[str, Any]) -> None:
+        self.path = path
+        self.places = places
+        self.values = values
+
+    @property
+    def name(self) -> str:
+        """The bundle's name."""
+        return str(self.values["name"])
+
+    @property
+    def line(self) -> int:
+        """The 1-based line of its name."""
+        return self.places["name"][0]
+
+    @property
+    def is_library(self) -> bool:
+        """Whether the bundle is a native library, and no Python module."""
+        return "library" in self.values
+
+    @property
+    def file(self) -> str:
+        """The path of the library or module."""
+        named = self.values.get("library") or self.values["module"]
+        return os.path.join(os.path.dirname(self.path), named)
+
+    @property
+    def depends_on(self) -> tuple[tuple[str, VersionRange], ...]:
+        """The bundles that it needs, each with the versions that will do."""
+        return tuple(self.values.get("depends_on", ()))
+
+    def missing_file(self) -> Iterator[Problem]:
+        """Yield that the library or module is not there, if it is not: a library may have to be built."""
+        if not os.path.isfile(self.file):
+            key = "library" if self.is_library else "module"
+            yield Problem(self.path, *self.places[key], f"{key}: there is no file {self.file}")
+
+    def record(self) -> PluginInfo:
+        """Return the record of type `bundle`; `extra` has the path of the file, and the ops that it offers."""
+        values = self.values
+        folder = os.path.dirname(self.path)
+        extra: dict[str, Any] = {"path": self.path, "ops": values.get("ops", ()), "file": self.file}
+        if self.depends_on:
+            extra["depends_on"] = tuple(f"{name} {versions}".rstrip() for name, versions in self.depends_on)
+        return PluginInfo(
+            name=self.name,
+            type="bundle",
+            framework="project",
+            reference=f"{folder_module(folder)}:{self.name}",
+            version=str(values["version"]),
+            description=values.get("description", ""),
+            author=values.get("author", ""),
+            min_brainsmith=str(values["min_brainsmith_version"]),
+            max_brainsmith=str(values.get("max_brainsmith_version", "")),
+            origin=f"{self.path}:{self.line}",
+            extra=extra,
+        )
+
+
+def read_manifest(path: str) -> Manifest:
+    """Read a `plugin.json`.
+
+    Raises:
+        BundleDefinitionError: It has errors: all of them, each with its place.
+    """
+    problems: list[Problem] = []
+    manifest = parse_manifest(path, problems)
+    if manifest is not None:
+        problems.extend(manifest.missing_file())
+    if manifest is None or problems:
+        raise BundleDefinitionError("\n".join(map(str, problems)))
+    return manifest
+
+
+def parse_manifest(path: str, problems: list[Problem]) -> Manifest | None:
+    """Read a `plugin.json`; what is wrong is added to the problems, and nothing is returned then.
+
+    Args:
+        path: Absolute.
+        problems: Where problems go.
+    """
+    import json
+
+    found = len(problems)
+    try:
+        text = read_bytes(path).decode("utf-8")
+        plain = json.loads(text)
+    except OSError as error:
+        problems.append(Problem(path, 0, 0, f"the file cannot be read: {error.strerror}"))
+    except UnicodeDecodeError as error:
+        problems.append(Problem(path, 0, 0, f"the file must be UTF-8 text: {error.reason}"))
+    except json.JSONDecodeError as error:
+        problems.append(Problem(path, error.lineno, error.colno, f"the file is not JSON: {error.msg}"))
+    except RecursionError:
+        problems.append(Problem(path, 0, 0, "the file is not JSON: it is nested too deeply"))
+    if len(problems) > found:
+        return None
+    if not isinstance(plain, dict):
+        problems.append(
+            Problem(path, 1, 1, f'the file must be a table such as {{"name": ...}}, not {plain!r}')
+        )
+        return None
+    places = dict(_places(text, path, problems))
+    values = _values(plain, path, places, problems)
+    problems.extend(_missing(plain, path))
+    if len(problems) == found:
+        manifest = Manifest(path, places, values)
+        problems.extend(_disagreements(manifest))
+    return manifest if len(problems) == found else None
+
+
+def discover_manifests(result: AdapterResult, paths: list[str]) -> None:
+    """Add the records of some `plugin.json` files to what an adapter found."""
+    for path in paths:
+        result.watched.append(path)
+        manifest = parse_manifest(path, result.problems)
+        if manifest is not None:
+            result.problems.extend(manifest.missing_file())
+            result.watched.append(manifest.file)
+            result.records.append(manifest.record())
+
+
+def check_name(name: object) -> None:
+    """Check that something can be the name of a bundle.
+
+    Raises:
+        BundleDefinitionError: It is no identifier, or the name of a framework that is there already.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {name!r}")
+    if name in (*OURS, *ADAPTED):
+        raise BundleDefinitionError(f"the name of a bundle must not be that of the framework {name!r}")
+
+
+def _places(text: str, path: str, problems: list[Problem]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the keys of the outermost table, each with its line and column; a key that comes twice is a problem."""
+    import json
+    import re
+
+    depth, last, seen = 0, None, set()
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]', text):
+        sign = token[0]
+        if sign in ("{", "["):
+            depth += 1
+        elif sign in ("}", "]"):
+            depth -= 1
+        elif sign == ":" and depth == 1 and last is not None:
+            before = text[: last.start()]
+            place = before.count("\n") + 1, last.start() - before.rfind("\n")
+            key = json.loads(last[0])
+            if key in seen:
+                problems.append(Problem(path, *place, f"{key} is stated twice"))
+            seen.add(key)
+            yield key, place
+        last = token if sign[0] == '"' else None
+
+
+def _values(
+    plain: dict[str, Any], path: str, places: dict[str, tuple[int, int]], problems: list[Problem]
+) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in plain.items():
+        if key not in _KEYS:
+            text = f"there is no key {key!r}{did_you_mean(key, list(_KEYS))}\n  there are {', '.join(_KEYS)}"
+            problems.append(Problem(path, *places[key], text))
+            continue
+        try:
+            values[key] = _KEYS[key](value)
+        except BundleDefinitionError as error:
+            problems.append(Problem(path, *places[key], f"{key}: {error}"))
+    return values
+
+
+def _missing(plain: dict[str, Any], path: str) -> Iterator[Problem]:
+    for key in ("name", "version", "min_brainsmith_version"):
+        if key not in plain:
+            yield Problem(path, 0, 0, f"{key} is missing")
+    if ("library" in plain) == ("module" in plain):
+        found = "both" if "library" in plain else "neither"
+        yield Problem(path, 0, 0, f"either library or module must be stated; found {found}")
+
+
+def _disagreements(manifest: Manifest) -> Iterator[Problem]:
+    """Yield what is wrong among values that are right each for itself."""
+    values, path, places = manifest.values, manifest.path, manifest.places
+    newest = values.get("max_brainsmith_version")
+    if newest is not None and newest < values["min_brainsmith_version"]:
+        text = f"max_brainsmith_version {newest} is below min_brainsmith_version {values['min_brainsmith_version']}"
+        yield Problem(path, *places["max_brainsmith_version"], text)
+    if manifest.name in dict(manifest.depends_on):
+        yield Problem(path, *places["depends_on"], f"the bundle {manifest.name!r} cannot depend on itself")
+    for key in ("isolation", "time_limit"):
+        if key in values and not manifest.is_library:
+            yield Problem(
+                path, *places[key], f"{key} is for native libraries; a Python module runs in this process"
+            )
+    if "time_limit" in values and values.get("isolation") != "process" and manifest.is_library:
+        yield Problem(path, *places["time_limit"], 'time_limit needs "isolation": "process"')
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BundleDefinitionError(f"it must be text, not {value!r}")
+    return value
+
+
+def _name(value: Any) -> str:
+    check_name(value)
+    return str(value)
+
+
+def _library(value: Any) -> str:
+    """Return a library's path; one without a suffix is called as this platform calls libraries."""
+    path = _relative(value)
+    if os.path.splitext(path)[1] in (".so", ".dylib", ".dll"):
+        return path
+    before, after = _SUFFIXES.get(sys.platform, ("lib", ".so"))
+    folder, stem = os.path.split(path)
+    return os.path.join(folder, f"{before}{stem}{after}")
+
+
+def _module(value: Any) -> str:
+    path = _relative(value)
+    if not path.endswith(".py") or not os.path.basename(path)[:-3].isidentifier() or os.path.dirname(path):
+        raise BundleDefinitionError(
+            f"it must be a Python file in the same folder such as 'my_bundle.py', not {value!r}"
+        )
+    return path
+
+
+def _relative(value: Any) -> str:
+    if not isinstance(value, str) or not value or os.path.isabs(value):
+        raise BundleDefinitionError(f"it must be a path from this file's folder, not {value!r}")
+    return os.path.normpath(value)
+
+
+def _sha256(value: Any) -> str:
+    if not isinstance(value, str) or len(value) != 64 or not set(value.lower()) <= set("0123456789abcdef"):
+        raise BundleDefinitionError(f"it must be 64 hexadecimal digits, not {value!r}")
+    return value.lower()
+
+
+def _needs(value: Any) -> tuple[tuple[str, VersionRange], ...]:
+    if not isinstance(value, dict):
+        raise BundleDefinitionError(f'it must be a table such as {{"base": ">=1.0"}}, not {value!r}')
+    for name in value:
+        check_name(name)
+    return tuple((name, VersionRange(versions)) for name, versions in value.items())
+
+
+def _ops(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(name, str) and name.isidentifier() for name in value
+    ):
+        raise BundleDefinitionError(f"it must be a list of names of ops, not {value!r}")
+    return tuple(value)
+
+
+def _isolation(value: Any) -> str:
+    if value not in ISOLATIONS:
+        raise BundleDefinitionError(f"it must be {' or '.join(map(repr, ISOLATIONS))}, not {value!r}")
+    return str(value)
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise BundleDefinitionError(f"it must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
+_KEYS: dict[str, Callable[[Any], Any]] = {
+    "name": _name,
+    "version": Version.parse,
+    "description": _text,
+    "author": _text,
+    "min_brainsmith_version": Version.parse,
+    "max_brainsmith_version": Version.parse,
+    "library": _library,
+    "module": _module,
+    "sha256": _sha256,
+    "depends_on": _needs,
+    "ops": _ops,
+    "isolation": _isolation,
+    "time_limit": _seconds,
+}
+"""What the file may say, with what makes a value of each."""
