@@ -64,11 +64,13 @@ class Bundle:
     Attributes:
         info: What it says of itself.
         origin: Where it was made: `file:line`, or the path of its file.
+        module_name: The module that it was loaded from; empty where it was not loaded from a Python file.
     """
 
     def __init__(self, info: BundleInfo, origin: str = "") -> None:
         self.info = info
         self.origin = origin
+        self.module_name = ""
         self.initialize_fn: OnRegistry | None = None
         self.cleanup_fn: OnRegistry | None = None
         self.custom_operations_fn: Callable[[], Iterable[Any]] | None = None

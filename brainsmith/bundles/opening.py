@@ -169,6 +169,7 @@ def _bundle_in(module: ModuleType, path: str) -> Bundle:
 
 def _tie(bundle: Bundle, module: ModuleType) -> None:
     """Let a module stay imported as long as its bundle is registered."""
+    bundle.module_name = module.__name__
     bundle.close = lambda: _forget(module)  # type: ignore[method-assign]
     bundle.resume = lambda: sys.modules.__setitem__(module.__name__, module)  # type: ignore[method-assign]
 
