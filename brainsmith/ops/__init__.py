@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff import functional as functional
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
+    from brainsmith.autodiff.compiling.compiled_op import CompiledOp as CompiledOp
+    from brainsmith.autodiff.compiling.compiled_op import compile_op as compile_op
+    from brainsmith.autodiff.compiling.compiled_op import fuse as fuse
     from brainsmith.autodiff.exporting.export import export_onnx as export_onnx
     from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
     from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
@@ -41,10 +44,10 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.registry import unregister_custom_op as unregister_custom_op
     from brainsmith.autodiff.tape import no_grad as no_grad
     from brainsmith.autodiff.tensor import Tensor as Tensor
-    from brainsmith.native.isolation.shared import shared_empty as shared_empty
-    from brainsmith.native.isolation.shared import shared_like as shared_like
     from brainsmith.autodiff.torch_function import as_torch_function as as_torch_function
     from brainsmith.autodiff.torch_function import torch_apply as torch_apply
+    from brainsmith.native.isolation.shared import shared_empty as shared_empty
+    from brainsmith.native.isolation.shared import shared_like as shared_like
     from brainsmith.ops.examples import register_example_custom_ops as register_example_custom_ops
 
 _HOMES = {
@@ -56,6 +59,9 @@ _HOMES = {
     "GradientReport": "brainsmith.autodiff.gradcheck",
     "gradcheck": "brainsmith.autodiff.gradcheck",
     "CustomOpBuilder": "brainsmith.autodiff.builder",
+    "CompiledOp": "brainsmith.autodiff.compiling.compiled_op",
+    "compile_op": "brainsmith.autodiff.compiling.compiled_op",
+    "fuse": "brainsmith.autodiff.compiling.compiled_op",
     "check_ops": "brainsmith.autodiff.model_ops",
     "export_onnx": "brainsmith.autodiff.exporting.export",
     "load_model": "brainsmith.autodiff.model_ops",
