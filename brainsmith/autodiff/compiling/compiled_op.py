@@ -10,9 +10,11 @@ import numpy as np
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.compiling.chain_op import ChainOp
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
+from brainsmith.autodiff.compiling.function_op import FunctionOp
 from brainsmith.autodiff.compiling.numpy_form import error_bounds
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.registry import get_custom_op
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:

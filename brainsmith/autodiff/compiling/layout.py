@@ -67,7 +67,10 @@ def plan_layout(
     stores = "".join(map(extents.store_of, extents.outputs))
     columns = tuple(full[at] for at in order)
     made = tuple(columns if store == "c" else columns[: len(rows)] for store in stores)
-    along = [_spread(shape, stride, full, order) for shape, stride, _ in arrays]
+    along = [
+        _spread(shape, stride, full, order) if at in extents.used else (0,) * len(full)
+        for at, (shape, stride, _) in enumerate(arrays)
+    ]
     along += [_contiguous(shape, size, len(full)) for shape, size in zip(made, out_sizes, strict=True)]
     dims, strides = _merge(columns, along, len(rows) if reduced else None)
     patterns = "".join(
@@ -95,9 +98,10 @@ class _Extents:
                 self.dropping.append(self._drops(step.operands))
         self.outputs = tuple(map(self._shape, expression.outputs))
         self.full = np.broadcast_shapes(*self.outputs) if self._operand is None else self._operand
-        for shape in shapes:
-            if np.broadcast_shapes(shape, self.full) != self.full:
-                raise OpError("an input is greater than what is computed")
+        read = (*expression.outputs, *(one for step in expression.steps for one in step.operands))
+        self.used = {one.index for one in read if isinstance(one, Input)}
+        if any(np.broadcast_shapes(shapes[at], self.full) != self.full for at in self.used):
+            raise OpError("an input is greater than what is computed")
         if not all(self.full):
             raise OpError("arrays without elements are not compiled")
 

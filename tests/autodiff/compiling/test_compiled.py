@@ -51,7 +51,7 @@ def assert_equal(function, expression, inputs):
     """Assert that a compiled expression gives what numpy gives, within the stated bound."""
     with np.errstate(all="ignore"):
         wanted, bounds = compute(expression, inputs), error_bounds(expression, inputs)
-    found = function(*inputs)
+        found = function(*inputs)
     for one, other, bound in zip(found if len(wanted) > 1 else (found,), wanted, bounds, strict=True):
         other = np.asarray(other)
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
