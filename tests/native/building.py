@@ -1,6 +1,6 @@
-"""Native plugins for tests, made on the fly with cc."""
+"""Native plugins for tests, made on the fly with cc and cargo."""
 
-import shutil
+import os
 import subprocess
 from pathlib import Path
 
@@ -8,23 +8,28 @@ from brainsmith import native
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+HOME = os.environ.get("HOME", "/")
+"""The user's own: tests have another, in which rustup finds no compiler."""
+
+
+def run_tool(command, folder=None):
+    """Run a compiler, and return what it prints; what goes wrong is shown."""
+    environment = {**os.environ, "HOME": HOME}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def compile_c(source, target, *flags):
-    """Compile one C file to a shared library; what goes wrong is shown."""
-    command = [
-        "cc",
-        "-O1",
-        "-shared",
-        "-fPIC",
-        f"-I{native.include_folder()}",
-        *flags,
-        str(source),
-        "-o",
-        str(target),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    """Compile one C file to a shared library."""
+    run_tool(["cc", "-O1", "-shared", "-fPIC", f"-I{native.include_folder()}", source, "-o", target, *flags])
     return target
 
 
@@ -32,16 +37,6 @@ def build_plugin(folder, *flags, name="spoilt.so", **parts):
     """Build `plugin.c` with some of its parts replaced; texts are to be given with their quotes."""
     defined = [f"-D{part}={value}" for part, value in parts.items()]
     return compile_c(HERE / "plugin.c", Path(folder) / name, *defined, *flags)
-
-
-def build_rust(target_folder, folder=ROOT / "examples" / "native_rust"):
-    """Build the crate of the example, without a network; None where there is no cargo."""
-    if shutil.which("cargo") is None:
-        return None
-    command = ["cargo", "build", "--offline", "--release", "--quiet", "--target-dir", str(target_folder)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return Path(target_folder) / "release" / "librust_plugin_example.so"
 
 
 def is_mapped(text):
