@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
-from brainsmith.errors import OpError
-from brainsmith.ops.int_quant import expect_broadcast
+from brainsmith.ops.quantiser import Quantiser, as_number
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     description="The sign of a value, times a scale: QONNX's BipolarQuant",
     tags=("quantiser",),
 )
-class BipolarQuant(Op):
+class BipolarQuant(Quantiser):
     """scale where x >= 0, -scale elsewhere; in every bit what QONNX's BipolarQuant computes.
 
     Inputs are x and scale (one element, or broadcast to x). NaN gives -scale.
@@ -43,14 +41,14 @@ class BipolarQuant(Op):
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Quantise."""
         x, scale = inputs
-        return (_sign(x) * _plain(scale)).reshape(x.shape)
+        return (_sign(x) * as_number(scale)).reshape(x.shape)
 
     def backward(
         self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
     ) -> tuple[Array, ...]:
         """Return the straight-through gradients of x and scale."""
         x, scale = inputs
-        one = _plain(scale)
+        one = as_number(scale)
         value = _ratio(x, one)
         within = np.abs(value) <= 1
         by_scale = _sign(x) - np.where(within, value, 0)
@@ -64,19 +62,12 @@ class BipolarQuant(Op):
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Refuse a scale of 0, and one that x would have to grow for."""
-        x, scale = inputs
-        expect_broadcast(self.name, "scale", scale, x)
-        if not scale.all() or not np.isfinite(scale).all():
-            raise OpError(f"scale of {self.name} must be finite and not 0")
+        self.expect_scale(inputs[1], inputs[0])
 
     def samples(self, random: np.random.Generator) -> Sequence[Any]:
         """Draw values within and beyond the scale, which is of either sign, per channel or one for all."""
         scale = random.uniform(0.5, 1.5, (1, 3, 1) if random.integers(2) else ())
         return [random.normal(0, 1.5, (2, 3, 4)), scale * random.choice([-1.0, 1.0])]
-
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:
-        """Return x's dtype; of integers the float that holds them."""
-        return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
 
     def output_datatype_for(
         self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
@@ -93,7 +84,3 @@ def _sign(x: Array) -> Any:
 def _ratio(x: Array, scale: Array) -> Any:
     with np.errstate(over="ignore"):
         return x / np.abs(scale)
-
-
-def _plain(scale: Array) -> Array:
-    return scale.reshape(()) if scale.size == 1 else scale

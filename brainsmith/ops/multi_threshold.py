@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.errors import OpError
+from brainsmith.ops.quantiser import Quantiser
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
     description="How many thresholds of its channel a value reaches: QONNX's MultiThreshold",
     tags=("quantiser",),
 )
-class MultiThreshold(Op):
+class MultiThreshold(Quantiser):
     """out_scale * (how many thresholds are <= x) + out_bias; in every bit what QONNX's MultiThreshold computes.
 
     Inputs are x (two axes or more) and thresholds (channels or 1, number of thresholds). `data_layout` says with a C
@@ -160,10 +160,6 @@ class MultiThreshold(Op):
         """Draw values within and beyond one to five thresholds, of each channel or for all."""
         count, rows = int(random.integers(1, 6)), int(random.choice([1, 3]))
         return [random.normal(0, 2, (2, 3, 2, 2)), random.normal(0, 1.5, (rows, count))]
-
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:
-        """Return x's dtype; of integers the float that holds them."""
-        return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
 
     def output_datatype_for(
         self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any

@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.errors import OpError
-from brainsmith.ops.int_quant import IntQuant
+from brainsmith.ops.integer_quantiser import IntegerQuantiser
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def power_of_two(scale: Array) -> Array:
     description="int_quant with the power of two that is nearest to the scale",
     tags=("quantiser",),
 )
-class PowerOfTwoQuant(IntQuant):
+class PowerOfTwoQuant(IntegerQuantiser):
     """int_quant with 2 ** round(log2(scale)) in the place of scale; the scale must be positive.
 
     The gradient is int_quant's. For the scale, rounding log2(scale) counts as a function with derivative 1, as in TQT
@@ -42,8 +42,8 @@ class PowerOfTwoQuant(IntQuant):
     onnx = OnnxForm(
         "Quant",
         domain="qonnx.custom_op.general",
-        attributes=IntQuant.onnx.attributes,
-        converted={**IntQuant.onnx.converted, 1: power_of_two},
+        attributes=IntegerQuantiser.onnx.attributes,
+        converted={**IntegerQuantiser.onnx.converted, 1: power_of_two},
     )
 
     def forward(self, x: Array, scale: Array, zero_point: Array, bits: Array, **attributes: Any) -> Any:

@@ -1,0 +1,211 @@
+"""Values rounded to integers of so many bits, times a scale: the arithmetic of int_quant and power_of_two_quant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from brainsmith.autodiff.primitives.onnx_form import OnnxForm
+from brainsmith.autodiff.primitives.primitive import sum_to
+from brainsmith.errors import OpError
+from brainsmith.ops.quantiser import Quantiser, as_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.primitives.onnx_form import OnnxCall
+
+MOST_BITS = 32
+"""Of an integer; from 25 on float32 does not hold each of them."""
+
+
+def _away(x: Any) -> Any:
+    return np.sign(x) * np.ceil(np.abs(x))
+
+
+def _half_up(x: Any) -> Any:
+    return np.sign(x) * np.floor(np.abs(x) + 0.5)
+
+
+def _half_down(x: Any) -> Any:
+    return np.sign(x) * np.ceil(np.abs(x) - 0.5)
+
+
+ROUNDINGS: dict[str, Callable[[Any], Any]] = {
+    "ROUND": np.round,
+    "HALF_EVEN": np.round,
+    "CEIL": np.ceil,
+    "FLOOR": np.floor,
+    "UP": _away,
+    "DOWN": np.trunc,
+    "HALF_UP": _half_up,
+    "HALF_DOWN": _half_down,
+}
+"""What `rounding_mode` may be, in any case: UP and DOWN mean from and towards 0; the first three with HALF say where
+a half goes."""
+
+
+def integer_range(bits: Array, signed: bool, narrow: bool) -> tuple[Any, Any]:
+    """Return the least and the greatest integer of so many bits, in the dtype of `bits`.
+
+    Args:
+        bits: How many, an array without axes.
+        signed: Two's complement.
+        narrow: Without the least one if signed, without the greatest one if not.
+    """
+    if signed:
+        most = 2 ** (bits - 1)
+        return -most + 1 if narrow else -most, most - 1
+    return 0 * bits, 2**bits - (2 if narrow else 1)
+
+
+def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
+    given = call.attributes
+    return {
+        "signed": int(given["signed"]),
+        "narrow": int(given["narrow"]),
+        "rounding_mode": given["rounding_mode"].upper(),
+    }
+
+
+def _scalar_bits(bits: Array) -> Array:
+    return bits.reshape(()).astype(np.float32)
+
+
+class IntegerQuantiser(Quantiser):
+    """(round(clip(x / scale + zero_point)) - zero_point) * scale; straight through where it is within the range."""
+
+    num_inputs = 4
+    not_differentiable = (3,)
+    attributes: ClassVar[Mapping[str, Any]] = {"signed": True, "narrow": False, "rounding_mode": "ROUND"}
+    onnx = OnnxForm(
+        "Quant", domain="qonnx.custom_op.general", attributes=_node_attributes, converted={3: _scalar_bits}
+    )
+
+    def forward(
+        self,
+        x: Array,
+        scale: Array,
+        zero_point: Array,
+        bits: Array,
+        *,
+        signed: bool,
+        narrow: bool,
+        rounding_mode: str,
+    ) -> Any:
+        """Quantise."""
+        scale, zero_point = as_number(scale), as_number(zero_point)
+        level = self._levels(x, scale, zero_point, bits, signed, narrow, rounding_mode)[1]
+        return ((level - zero_point) * scale).reshape(x.shape)
+
+    def _levels(
+        self,
+        x: Array,
+        scale: Array,
+        zero_point: Array,
+        bits: Array,
+        signed: bool,
+        narrow: bool,
+        rounding_mode: str,
+    ) -> tuple[Any, Any, Any]:
+        """Return the values in units of the scale, the integers, and where the values are within the range."""
+        with np.errstate(over="ignore"):
+            value = x / scale + zero_point
+        size = bits.reshape(())
+        if size == 1 and signed:
+            return value, np.where(value >= 0, np.ones_like(value), -np.ones_like(value)), np.abs(value) <= 1
+        low, high = integer_range(size, signed, narrow)
+        level = np.where(value > high, high.astype(value.dtype), value)
+        level = np.where(level < low, low.astype(value.dtype), level)
+        return value, ROUNDINGS[rounding_mode.upper()](level), (value >= low) & (value <= high)
+
+    def backward(  # type: ignore[override]
+        self,
+        grad_output: Any,
+        inputs: Sequence[Array],
+        output: Any,
+        *,
+        signed: bool,
+        narrow: bool,
+        rounding_mode: str,
+    ) -> tuple[Array | None, ...]:
+        """Return the straight-through gradients of x, scale and zero_point."""
+        x, scale, zero_point, bits = inputs
+        one_scale, zero = as_number(scale), as_number(zero_point)
+        value, level, within = self._levels(x, one_scale, zero, bits, signed, narrow, rounding_mode)
+        by_scale = level - zero - np.where(within, value - zero, 0)
+        by_zero = np.where(within, 0, -one_scale)
+        return (
+            np.where(within, grad_output, 0),
+            sum_to(np.asarray(grad_output * by_scale), scale.shape),
+            sum_to(np.asarray(grad_output * by_zero), zero_point.shape),
+            None,
+        )
+
+    def surrogate(
+        self,
+        x: Array,
+        scale: Array,
+        zero_point: Array,
+        bits: Array,
+        *,
+        at: Sequence[Array],
+        signed: bool,
+        narrow: bool,
+        rounding_mode: str,
+    ) -> Any:
+        """Clip, and add what rounding changed at the point."""
+        x_at, scale_at, zero_at, bits_at = at
+        settings = (bits_at, signed, narrow, rounding_mode)
+        value, level, _ = self._levels(x_at, scale_at, zero_at, *settings)
+        held = level - self._clipped(value, bits_at, signed, narrow)
+        clipped = self._clipped(x / scale + zero_point, bits, signed, narrow)
+        return (clipped + held - zero_point) * scale
+
+    @staticmethod
+    def _clipped(value: Any, bits: Array, signed: bool, narrow: bool) -> Any:
+        size = bits.reshape(())
+        low, high = (-1, 1) if size == 1 and signed else integer_range(size, signed, narrow)
+        return np.clip(value, low, high)
+
+    def validate_inputs(  # type: ignore[override]
+        self, inputs: Sequence[Array], *, signed: Any, narrow: Any, rounding_mode: Any
+    ) -> None:
+        """Refuse a scale of 0, bits that are no whole number, and shapes that x would have to grow for."""
+        x, scale, zero_point, bits = inputs
+        for what, given in (("signed", signed), ("narrow", narrow)):
+            if given not in (0, 1):
+                raise OpError(f"{what} of {self.name} must be True or False, not {given!r}")
+        if not isinstance(rounding_mode, str) or rounding_mode.upper() not in ROUNDINGS:
+            known = ", ".join(ROUNDINGS)
+            raise OpError(f"rounding_mode of {self.name} must be one of {known}, not {rounding_mode!r}")
+        self.expect_scale(scale, x)
+        self.expect_broadcast("zero_point", zero_point, x)
+        if bits.size != 1 or not 1 <= bits.item() <= MOST_BITS or bits.item() != int(bits.item()):
+            raise OpError(
+                f"bits of {self.name} must be one whole number from 1 to {MOST_BITS}, not {bits.tolist()}"
+            )
+
+    def samples(self, random: np.random.Generator) -> Sequence[Any]:
+        """Draw values within and beyond the range of two to four bits, with scales per channel or one for all."""
+        scale = random.uniform(0.3, 1.2, (1, 3, 1) if random.integers(2) else ())
+        zero_point = random.integers(-1, 2, ()).astype(np.float64)
+        return [random.normal(0, 2.5, (2, 3, 4)), scale, zero_point, np.array(random.integers(2, 5))]
+
+    def output_datatype_for(
+        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
+    ) -> str:
+        """Return INTn, UINTn, BIPOLAR or BINARY for scale 1 and zero point 0, FLOAT32 for others.
+
+        QONNX calls integers with a scale SCALEDINT<n>; its InferDataTypes makes FLOAT32 of that unless told otherwise.
+        """
+        scale, zero_point, bits = constants[1:]
+        if scale is None or zero_point is None or bits is None or zero_point.any() or not np.all(scale == 1):
+            return "FLOAT32"
+        count = int(bits.item())
+        signed = bool({**self.attributes, **attributes}["signed"])
+        if count == 1:
+            return "BIPOLAR" if signed else "BINARY"
+        return f"INT{count}" if signed else f"UINT{count}"

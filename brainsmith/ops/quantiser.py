@@ -1,0 +1,53 @@
+"""What quantiser ops share: the dtype of their outputs, and scales of one element or many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.op import Op
+from brainsmith.errors import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.autodiff.op import Array
+
+
+class Quantiser(Op):
+    """The base of quantisers: their first input is what they quantise."""
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:
+        """Return x's dtype; of integers the float that holds them."""
+        return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
+
+    def expect_scale(self, scale: Array, x: Array) -> None:
+        """Refuse a scale that is not finite, is 0, or does not fit x.
+
+        Raises:
+            OpError: The message names the op.
+        """
+        self.expect_broadcast("scale", scale, x)
+        if not scale.all() or not np.isfinite(scale).all():
+            raise OpError(f"scale of {self.name} must be finite and not 0")
+
+    def expect_broadcast(self, what: str, given: Array, x: Array) -> None:
+        """Refuse a parameter that is neither one element nor broadcast to x.
+
+        Raises:
+            OpError: The message names the op and the parameter.
+        """
+        try:
+            fits = given.size == 1 or np.broadcast_shapes(x.shape, given.shape) == x.shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise OpError(
+                f"{what} of {self.name} must be one element or broadcast to x, of shape {x.shape}, not {given.shape}"
+            )
+
+
+def as_number(array: Array) -> Array:
+    """Take one element as a number, so that no axis of it is added to x."""
+    return array.reshape(()) if array.size == 1 else array
