@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from bisect import bisect_right
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._mapped: tuple[list[Region], list[int]] = ([], [])
+        self._regions: list[Region] = []
         self._freed: deque[Block] = deque()
         self._process = os.getpid()
 
@@ -51,26 +50,10 @@ class Pool:
             block = Block(self, region, offset, size, shape, dtype)
         return np.asarray(block)
 
-    def place_of(self, array: Array) -> tuple[Region, int] | None:
-        """Return the region in which a contiguous array lies, and its offset there in bytes; None if elsewhere."""
-        base: Any = array.base
-        if base is None:
-            return None
-        if isinstance(base, Block) and base.pool is self and array.nbytes == base.nbytes:
-            return base.region, base.offset
-        address = array.__array_interface__["data"][0]
-        regions, addresses = self._mapped
-        at = bisect_right(addresses, address) - 1
-        if at < 0:
-            return None
-        region = regions[at]
-        offset = address - region.address
-        return (region, offset) if offset >= 0 and offset + array.nbytes <= region.size else None
-
     @property
     def regions(self) -> list[Region]:
-        """Its regions, by their address."""
-        return self._mapped[0]
+        """Its regions, as a list that does not change."""
+        return self._regions
 
     @property
     def used(self) -> int:
@@ -102,7 +85,7 @@ class Pool:
 
     def _trim(self, region: Region) -> None:
         if sum(one.size for one in self.regions if not one.used) > KEPT and self._process == os.getpid():
-            self._set([one for one in self.regions if one is not region])
+            self._regions = [one for one in self.regions if one is not region]
             region.release()
 
     def _find(self, size: int) -> tuple[Region, int]:
@@ -115,15 +98,11 @@ class Pool:
                 f"an array of {size} bytes cannot be had: this machine has {physical_memory()} bytes of memory"
             )
         region = Region(REGION if size <= REGION // 2 else size)
-        self._set(sorted([*self.regions, region], key=lambda one: one.address))
+        self._regions = [*self.regions, region]
         offset = region.take(size)
         if offset is None:
             raise SharedMemoryError(f"a region of {region.size} bytes has no room for {size}")
         return region, offset
-
-    def _set(self, regions: list[Region]) -> None:
-        """Replace both lists at once: `place_of` reads them without the lock."""
-        self._mapped = (regions, [one.address for one in regions])
 
 
 class Block:
@@ -151,6 +130,18 @@ class Block:
 
     def __del__(self) -> None:
         self.pool.free(self)
+
+
+def place_of(array: Array) -> tuple[Region, int] | None:
+    """Return the region in which a contiguous array lies, and its offset there in bytes; None if it is not shared."""
+    base: Any = array.base
+    while not isinstance(base, Block):
+        if base is None:
+            return None
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    if array.nbytes == base.nbytes:
+        return base.region, base.offset
+    return base.region, array.__array_interface__["data"][0] - base.region.address
 
 
 def _rounded(size: int) -> int:

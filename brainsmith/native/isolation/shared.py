@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from brainsmith.errors import SharedMemoryError
-from brainsmith.native.isolation.pool import Pool
+from brainsmith.native.isolation.pool import Pool, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,14 +20,9 @@ if TYPE_CHECKING:
 
 
 class _Own:
-    """The pool of this process."""
+    """This process's: a worker maps its regions for reading alone."""
 
     pool = Pool()
-
-
-def own_pool() -> Pool:
-    """Return the pool of this process's shared arrays. Workers map it for reading alone."""
-    return _Own.pool
 
 
 def shared_empty(shape: SupportsIndex | Sequence[int], dtype: DTypeLike = np.float32) -> Array:
@@ -65,8 +60,8 @@ def shared_like(array: ArrayLike) -> Array:
 
 
 def is_shared(array: Any) -> bool:
-    """Tell whether an array lies in this process's shared memory, as views of shared arrays do."""
-    return isinstance(array, np.ndarray) and _Own.pool.place_of(array) is not None
+    """Tell whether an array lies in memory that workers share: it, or what it is a view of, came from there."""
+    return isinstance(array, np.ndarray) and place_of(array) is not None
 
 
 def _start_anew() -> None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from brainsmith import ops
 from brainsmith.errors import SharedMemoryError
 from brainsmith.native.isolation import pool as pools
-from brainsmith.native.isolation.pool import Pool
+from brainsmith.native.isolation.pool import Pool, place_of
 from brainsmith.native.isolation.region import ALIGNMENT, Region
-from brainsmith.native.isolation.shared import is_shared, own_pool
+from brainsmith.native.isolation.shared import is_shared
 from tests.plugin.installed import run_python
 
 FLOAT = np.dtype(np.float32)
@@ -43,11 +43,11 @@ def test_every_shape_and_dtype_of_numbers(shape, dtype):
 
 def test_views_are_recognised_and_copies_are_not():
     array = ops.shared_empty((8, 4))
-    region, offset = own_pool().place_of(array)
-    assert own_pool().place_of(array[2:]) == (region, offset + 32)
-    assert own_pool().place_of(array.reshape(-1)[3:5]) == (region, offset + 12)
-    assert own_pool().place_of(array.view(np.int32)[1][1:]) == (region, offset + 20)
-    assert own_pool().place_of(np.frombuffer(memoryview(array), np.float32)) == (region, offset)
+    region, offset = place_of(array)
+    assert place_of(array[2:]) == (region, offset + 32)
+    assert place_of(array.reshape(-1)[3:5]) == (region, offset + 12)
+    assert place_of(array.view(np.int32)[1][1:]) == (region, offset + 20)
+    assert place_of(np.frombuffer(memoryview(array), np.float32)) == (region, offset)
     assert not is_shared(array.copy())
     assert not is_shared(np.empty(3))
     assert not is_shared([1, 2])
@@ -109,9 +109,9 @@ def test_empty_regions_are_given_back_beyond_a_limit(monkeypatch):
 def test_a_large_array_fills_a_region_that_serves_again():
     pool = Pool()
     first = pool.empty((20 << 20,), FLOAT)
-    place = pool.place_of(first)
+    place = place_of(first)
     del first
-    assert pool.place_of(pool.empty((20 << 20,), FLOAT)) == place
+    assert place_of(pool.empty((20 << 20,), FLOAT)) == place
 
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.booleans()), max_size=60))
