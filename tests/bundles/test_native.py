@@ -1,0 +1,179 @@
+"""Native libraries as bundles: loaded with and without `plugin.json`, refused whole, rebuilt and loaded again."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from brainsmith import ops
+from brainsmith import plugins as door
+from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.errors import (
+    BundleClashError,
+    BundleDefinitionError,
+    BundleError,
+    BundleVersionError,
+    LibraryFormatError,
+    NativeLibraryError,
+)
+from tests.bundles.making import make_bundle, state
+from tests.native.building import build_plugin, is_mapped
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "spoilt"
+    folder.mkdir()
+    return folder
+
+
+def write(folder, **more):
+    """Write the `plugin.json` of the library; return its path."""
+    values = {"name": "spoilt", "version": "1.2.3", "min_brainsmith_version": "0.1.0", "library": "spoilt.so"}
+    path = folder / "plugin.json"
+    path.write_text(json.dumps({**values, **more}))
+    return path
+
+
+def refused(error, call, *arguments, **keywords):
+    """Call; it must fail, leave everything as it was, and keep no library in memory. Returns the message."""
+    before, mapped = state(), is_mapped("spoilt")
+    with pytest.raises(error) as caught:
+        call(*arguments, **keywords)
+    assert state() == before
+    assert is_mapped("spoilt") == mapped
+    return str(caught.value)
+
+
+def times(value=3.0):
+    return float(ops.execute_custom_op("times", [np.float32([value])])[0])
+
+
+def test_a_library_is_a_bundle_while_it_is_loaded(folder):
+    before = state()
+    path = build_plugin(folder)
+    bundle = door.load_plugin(path)
+    assert str(bundle) == "spoilt v1.2.3"
+    info = door.get_plugin_info("spoilt")
+    assert (info.version, info.origin, info.min_brainsmith) == ("1.2.3", str(path), "0.0.0")
+    assert info.extra == {"ops": ("times", "plus"), "path": str(path)}
+    assert ops.get_custom_op("times").bundle == "spoilt"
+    assert times() == 6.0
+    assert is_mapped("spoilt")
+    door.unload_plugin("spoilt")
+    assert not ops.is_custom_op_registered("times")
+    assert not is_mapped("spoilt")
+    assert state() == before
+
+
+def test_a_plugin_json_beside_it_is_honoured(folder):
+    path = build_plugin(folder)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    write(folder, sha256=digest, ops=["times"], author="Ann", max_brainsmith_version="0.9.0")
+    for way in (path, folder, folder / "plugin.json"):
+        door.load_plugin(way)
+        info = door.get_plugin_info("spoilt")
+        assert (info.author, info.max_brainsmith) == ("Ann", "0.9.0")
+        door.unload_plugin("spoilt")
+    write(folder, sha256="0" * 64)
+    assert digest in refused(NativeLibraryError, door.load_plugin, folder)
+    write(folder, name="other")
+    assert refused(BundleDefinitionError, door.load_plugin, folder) == (
+        f"{folder}/plugin.json:1: it describes 'other v1.2.3', and {path} is 'spoilt v1.2.3'"
+    )
+    write(folder, ops=["times", "divide"])
+    assert refused(BundleDefinitionError, door.load_plugin, folder) == (
+        f"{folder}/plugin.json: the bundle 'spoilt v1.2.3' does not bring the op 'divide', which is among its ops; "
+        "it brings plus, times"
+    )
+
+
+def test_a_plugin_json_that_describes_another_file_is_not_its_own(folder):
+    path = build_plugin(folder)
+    (folder / "other.py").write_text("")
+    values = {"name": "other", "version": "1.0.0", "min_brainsmith_version": "0.1.0", "module": "other.py"}
+    (folder / "plugin.json").write_text(json.dumps(values))
+    assert door.load_plugin(path).info.name == "spoilt"
+
+
+def test_pitfall_32_a_library_that_demands_host_999_is_refused(folder):
+    path = build_plugin(folder, MIN='"999.0.0"')
+    assert refused(BundleVersionError, door.load_plugin, path) == (
+        "bundle 'spoilt v1.2.3' needs brainsmith 999.0.0 or newer, and this is brainsmith 0.1.0: "
+        "update brainsmith, or take an older version of the bundle"
+    )
+    write(folder)
+    assert "needs brainsmith 999.0.0" in refused(BundleVersionError, door.load_plugin, path)
+    path = build_plugin(folder, MIN='"0.0.1"', MAX='"0.0.9"')
+    (folder / "plugin.json").unlink()
+    assert "works up to brainsmith 0.0.9" in refused(BundleVersionError, door.load_plugin, path)
+
+
+def test_pitfall_31_an_op_name_that_exists_leaves_the_registry_and_unmaps_the_library(folder):
+    bundle = make_bundle("acme", "plus")
+    BundleRegistry().register(bundle)
+    path = build_plugin(folder)
+    assert refused(BundleClashError, door.load_plugin, path) == (
+        "bundle 'spoilt v1.2.3' cannot be registered: the op 'plus' exists already:\n"
+        f"  acme:plus at {bundle.origin}\n  spoilt:plus at {path}"
+    )
+    assert not is_mapped("spoilt")
+
+
+def test_what_is_no_library_is_refused(folder):
+    path = folder / "spoilt.so"
+    path.write_text("no library")
+    assert str(path) in refused(LibraryFormatError, door.load_plugin, path)
+
+
+def test_a_version_that_is_none_is_refused(folder):
+    path = build_plugin(folder, VERSION='"one"')
+    assert str(path) in refused(BundleError, door.load_plugin, path)
+
+
+def test_a_library_is_loaded_once(folder):
+    path = build_plugin(folder)
+    door.load_plugin(path)
+    assert refused(BundleClashError, door.load_plugin, path) == (
+        "bundle 'spoilt v1.2.3' cannot be registered: 'spoilt v1.2.3' is registered already; remove it first"
+    )
+    assert times() == 6.0
+
+
+def test_a_rebuilt_library_is_loaded_again(folder):
+    path = build_plugin(folder)
+    door.load_plugin(path)
+    assert door.reload_plugin("spoilt") is False
+    build_plugin(folder, FACTOR=5, VERSION='"1.3.0"')
+    assert times() == 6.0
+    assert door.reload_plugin("spoilt") is True
+    assert (times(), door.get_plugin_info("spoilt").version) == (15.0, "1.3.0")
+    path.write_text("no library")
+    with pytest.raises(LibraryFormatError):
+        door.reload_plugin("spoilt")
+    assert (times(), door.get_plugin_info("spoilt").version) == (15.0, "1.3.0")
+    build_plugin(folder, MIN='"999.0.0"')
+    with pytest.raises(BundleVersionError):
+        door.reload_plugin("spoilt")
+    assert times() == 15.0
+    door.unload_plugin("spoilt")
+    assert not is_mapped("spoilt")
+
+
+def test_a_library_in_a_process_of_its_own(folder):
+    path = build_plugin(folder)
+    door.load_plugin(path, isolation="process")
+    assert times() == 6.0
+    assert not is_mapped("spoilt.so")
+    door.unload_plugin("spoilt")
+    write(folder, isolation="process", time_limit=5)
+    door.load_plugin(folder)
+    assert times() == 6.0
+    build_plugin(folder, FACTOR=5)
+    assert door.reload_plugin("spoilt") is True
+    assert times() == 15.0
+    door.unload_plugin("spoilt")
+    write(folder, isolation="none")
+    door.load_plugin(folder)
+    assert is_mapped("spoilt")
