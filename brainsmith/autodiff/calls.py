@@ -66,6 +66,11 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
 def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if isinstance(value, np.generic):
         return np.asarray(value)
+    if holds_tensor(value):
+        raise OpError(
+            f"Operation {op.name!r} expects an array for input {at}, got a list of Tensors, which would lose their "
+            "gradients; functional.stack makes one Tensor of them"
+        )
     try:
         # A fraction beside integers would be cut off.
         whole = dtype.kind == "f" or np.asarray(value).dtype.kind != "f"
@@ -74,6 +79,13 @@ def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
         raise OpError(
             f"Operation {op.name!r} expects an array for input {at}, got {type(value).__name__}: {error}"
         ) from error
+
+
+def holds_tensor(value: Any) -> bool:
+    """Tell whether a list or tuple has a Tensor in it, at any depth."""
+    if isinstance(value, list | tuple):
+        return any(getattr(part, "is_tape_tensor", False) or holds_tensor(part) for part in value)
+    return False
 
 
 def check_inputs(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> None:

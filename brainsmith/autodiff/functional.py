@@ -29,6 +29,7 @@ from brainsmith.autodiff.functional_shapes import squeeze as squeeze
 from brainsmith.autodiff.functional_shapes import stack as stack
 from brainsmith.autodiff.functional_shapes import transpose as transpose
 from brainsmith.autodiff.primitives import choices, elementwise, normalisations, products, reductions
+from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from brainsmith.autodiff.primitives.reductions import Axes
@@ -246,7 +247,18 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
 
     Args:
         logits: (N, classes).
-        labels: N integers.
+        labels: N integers, the numbers of the classes.
+
+    Raises:
+        OpError: Shapes do not fit, or a label is no class.
     """
-    chosen = np.stack([np.arange(len(labels)), np.asarray(labels)], axis=-1)
-    return -mean(gather_nd(log_softmax(logits), chosen))
+    whole = labels.numpy() if hasattr(labels, "numpy") else np.asarray(labels)
+    samples, classes = np.shape(logits) if np.ndim(logits) == 2 else (-1, 0)
+    if whole.shape != (samples,) or whole.dtype.kind not in "iu":
+        raise OpError(
+            "cross_entropy takes logits (N, classes) and N integers, not shapes "
+            f"{np.shape(logits)} and {whole.shape} of {whole.dtype}"
+        )
+    if samples and not 0 <= whole.min() <= whole.max() < classes:
+        raise OpError(f"labels must be from 0 to {classes - 1}, not from {whole.min()} to {whole.max()}")
+    return -mean(gather_nd(log_softmax(logits), np.stack([np.arange(samples), whole], axis=-1)))

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import Op
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,9 +39,9 @@ def erf(x: Any) -> Any:
         Of float32 for float32, of float64 for float64 and for integers.
     """
     if getattr(x, "is_tape_tensor", False):
-        from brainsmith.autodiff.tensor import apply_op
+        from brainsmith.autodiff.primitives.elementwise import ERF
 
-        return apply_op(ERF, [x], {})
+        return x.apply(ERF, (x,))
     if hasattr(x, "trace_function"):
         return x.trace_function("erf", (x,))
     array = np.asarray(x)
@@ -69,21 +67,3 @@ def _polynomial(coefficients: Sequence[float], x: Array) -> Array:
         total *= x
         total += coefficient
     return total
-
-
-class Erf(Op):
-    """The error function as an op of the tape."""
-
-    name = "erf"
-
-    def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Compute it."""
-        return erf(inputs[0])
-
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
-        """Return the gradient: the derivative is 2 / sqrt(pi) * exp(-x * x)."""
-        (x,) = inputs
-        return (grad_output * (np.exp(-x * x) * (2.0 / math.sqrt(math.pi))),)
-
-
-ERF = Erf()

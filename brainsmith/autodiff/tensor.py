@@ -188,6 +188,8 @@ class Tensor(TensorMethods):
 def _array_of(data: Any, dtype: Any) -> Array:
     if isinstance(data, Tensor):
         data = data._data
+    if calls.holds_tensor(data):
+        raise OpError("a Tensor of Tensors would lose their gradients; functional.stack makes one of them")
     kept = isinstance(data, np.ndarray | np.generic) or dtype is not None
     try:
         array = np.asarray(data, dtype) if kept else np.asarray(data, np.float32)

@@ -143,6 +143,20 @@ def test_a_power_of_a_base_that_has_no_logarithm(base, exponent):
     assert found[1].tolist() == [0.0] if base == 0 else np.isnan(found[1]).all()
 
 
+@pytest.mark.parametrize("exponent", [np.array(0.0), np.array([0.0, 0.0])])
+def test_a_power_of_nought_is_flat_in_its_base(exponent):
+    x = np.array([0.0, -3.0])
+    with np.errstate(all="ignore"):
+        found = e.POW.backward(np.ones(2), (x, exponent), x**exponent)
+    assert found[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("exponent", [2.0, 3.0, -1.0, 0.5, 1.0, 0.0, 2.5])
+def test_one_exponent_for_all(exponent):
+    x = drawn(1, (2, 3), POSITIVE)
+    check(e.POW, [x, np.array(exponent)], x**exponent)
+
+
 REDUCED = [(r.SUM, np.sum), (r.MEAN, np.mean), (r.MAX, np.max), (r.MIN, np.min)]
 
 

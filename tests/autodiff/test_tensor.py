@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from brainsmith.autodiff import special
 from brainsmith.errors import GradientError, OpError
 from brainsmith.ops import (
     CustomOpBuilder,
@@ -58,6 +59,17 @@ def test_what_a_tensor_says_of_itself():
             lambda: Tensor("abc"),
             OpError,
             "the data of a Tensor must be numbers, not str: could not convert string to float: 'abc'",
+        ),
+        (
+            lambda: Tensor([[leaf(1.0)], [leaf(2.0)]]),
+            OpError,
+            "a Tensor of Tensors would lose their gradients; functional.stack makes one of them",
+        ),
+        (
+            lambda: leaf([1.0, 2.0]) + [leaf(1.0), leaf(2.0)],
+            OpError,
+            "Operation 'add' expects an array for input 1, got a list of Tensors, which would lose their gradients; "
+            "functional.stack makes one Tensor of them",
         ),
         (lambda: Tensor(np.array(["a"])), OpError, "the data of a Tensor must be numbers, not <U1"),
         (lambda: Tensor(np.array([1j])), OpError, "the data of a Tensor must be numbers, not complex128"),
@@ -377,6 +389,34 @@ def test_functions_give_arrays_for_arrays():
         [False, False],
         [True, True],
     ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1], "cross_entropy takes logits (N, classes) and N integers, not shapes (2, 2) and (1,) of int64"),
+        (
+            [0.5, 1],
+            "cross_entropy takes logits (N, classes) and N integers, not shapes (2, 2) and (2,) of float64",
+        ),
+        ([0, 2], "labels must be from 0 to 1, not from 0 to 2"),
+        ([-1, 0], "labels must be from 0 to 1, not from -1 to 0"),
+    ],
+)
+def test_labels_that_do_not_fit(labels, message):
+    with pytest.raises(OpError) as caught:
+        F.cross_entropy(leaf(A), labels)
+    assert str(caught.value) == message
+
+
+def test_cross_entropy_has_the_gradient_softmax_minus_one_at_the_label():
+    x = leaf(A)
+    F.cross_entropy(x, np.array([1, 0])).backward()
+    np.testing.assert_allclose(x.grad, (F.softmax(A) - np.eye(2)[[1, 0]]) / 2, rtol=1e-5)
+
+
+def test_erf_is_on_the_tape_from_wherever_it_is_called():
+    assert special.erf(leaf(A)).record.op is F.erf(leaf(A)).record.op
 
 
 def test_comparisons_among_the_functions_are_on_the_tape():

@@ -83,9 +83,24 @@ def _share(won: Array, tied: Array) -> Array:
     return won + 0.5 * tied
 
 
+def _power(x: Any, y: Any) -> Any:
+    """Return x ** y; one exponent for all goes as a number, for which numpy knows squares and roots."""
+    if y.ndim == 0 and x.dtype == y.dtype and x.dtype.kind == "f":
+        return x ** y.item()
+    return np.power(x, y)
+
+
+def _by_base(grad: Array, x: Array, y: Array, output: Array) -> Array:
+    """Return the gradient by the base; for an exponent of 0 it is 0, also where the base is 0."""
+    if y.ndim == 0:
+        return grad * (y * _power(x, y - 1)) if y else np.zeros_like(output)
+    flat = y == 0
+    return grad * np.where(flat, 0, y * np.power(x, np.where(flat, 1, y - 1)))
+
+
 def _by_exponent(grad: Array, x: Array, y: Array, output: Array) -> Array:
-    """Return the gradient by the exponent; for a base of 0 it is the limit from above, 0."""
-    return grad * np.where(x == 0, np.zeros((), output.dtype), output * np.log(x))
+    """Return the gradient by the exponent; for a base of 0 it is the limit from above, 0; below 0 it is NaN."""
+    return grad * np.where((x == 0) & (y >= 0), 0, output * np.log(x))
 
 
 ADD = Elementwise("add", np.add, OnnxForm("Add"), lambda g, a, b, out: g, lambda g, a, b, out: g)
@@ -94,7 +109,7 @@ MUL = Elementwise("mul", np.multiply, OnnxForm("Mul"), lambda g, a, b, out: g * 
 DIV = Elementwise(
     "div", np.true_divide, OnnxForm("Div"), lambda g, a, b, out: g / b, lambda g, a, b, out: -g * out / b
 )
-POW = Elementwise("pow", np.power, OnnxForm("Pow"), lambda g, x, y, out: g * y * x ** (y - 1), _by_exponent)
+POW = Elementwise("pow", _power, OnnxForm("Pow"), _by_base, _by_exponent, like=np.power)
 MAXIMUM = Elementwise(
     "maximum",
     np.maximum,
