@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.node_lookup import OPS_DOMAIN
+from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.op_definition import definition_hash
 from brainsmith.autodiff.registry import get_custom_op, list_custom_ops
@@ -43,8 +43,8 @@ class OpProblem:
 
 
 def used_ops(model: ModelWrapper) -> list[str]:
-    """Return the types of nodes of the domain `brainsmith.ops` that a model has, sorted."""
-    return sorted({node.op_type for node in _nodes(model.graph) if node.domain == OPS_DOMAIN})
+    """Return the ops that a model's nodes of the domain `brainsmith.ops` are of, sorted."""
+    return sorted({node.op_type for node in _nodes(model.graph) if node.domain == OPS_DOMAIN} - {FUSED})
 
 
 def noted_ops(model: ModelWrapper) -> dict[str, dict[str, str]]:

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 OPS_DOMAIN = "brainsmith.ops"
 """The ONNX domain of ops' nodes, and the module in which QONNX looks for them."""
 
+FUSED = "fused_elementwise"
+"""The type of nodes that hold an expression; it belongs to no op."""
+
 
 def op_node_types() -> list[NodeType]:
     """Return the types of nodes of all ops, without importing one; QONNX forgets what it knew of other ones."""
     keep_current(OPS_DOMAIN)
     names = {info.name for info in get_registry().records("op") if info.framework not in ADAPTED}
-    return [hidden_attribute(name) for name in sorted(names)]
+    return [hidden_attribute(name) for name in sorted({*names, FUSED})]
 
 
 def op_node_class(op_type: str) -> Any:
@@ -28,6 +31,10 @@ def op_node_class(op_type: str) -> Any:
         PluginNotFoundError: No op has this name.
         PluginLoadError: Its import failed.
     """
+    if op_type == FUSED:
+        from brainsmith.autodiff.fused_node import FusedElementwise
+
+        return FusedElementwise
     from qonnx.custom_op.base import CustomOp
 
     from brainsmith.autodiff.nodes import node_class

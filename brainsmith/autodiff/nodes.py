@@ -38,16 +38,14 @@ class OpNode(CustomOp):  # type: ignore[misc]
     def make_shape_compatible_op(self, model: ModelWrapper) -> NodeProto:
         """Return a standard node whose outputs have the shapes and dtypes that the op's rules say."""
         with self._named():
-            known = _KnownTensors(model)
+            known = KnownTensors(model)
             names = list(self.onnx_node.input)
             attributes = from_node(self.op, self.onnx_node)
             shapes = self.op.output_shape([known.shape(name) for name in names], **attributes)
             dtypes = self.op.output_dtype([known.dtype(name) for name in names], **attributes)
         if self.op.num_outputs == 1:
             shapes, dtypes = (shapes,), (dtypes,)
-        if len(shapes) == 1 and np.dtype(dtypes[0]) == np.float32:
-            return self.make_const_shape_op(shapes[0])
-        return _constants(self.onnx_node, shapes, dtypes)
+        return constant_node(self.onnx_node, shapes, dtypes)
 
     def infer_node_datatype(self, model: ModelWrapper) -> None:
         """Annotate the outputs with what the op's rule says."""
@@ -109,7 +107,7 @@ def node_class(op: Op) -> type[OpNode]:
     return type(NodeType(op.name), (OpNode,), {"op": op, "__doc__": type(op).__doc__, "__module__": __name__})
 
 
-class _KnownTensors:
+class KnownTensors:
     """The shapes and dtypes of a model's tensors; inferred where the model does not state them yet.
 
     QONNX asks all nodes of its own before it infers any shape. Those before this one are standard nodes by then.
@@ -155,11 +153,12 @@ class _KnownTensors:
         return self._inferred
 
 
-def _constants(node: NodeProto, shapes: Any, dtypes: Any) -> NodeProto:
-    """Return a node that gives tensors of shapes and dtypes: both branches of a condition give the same.
+def constant_node(node: NodeProto, shapes: Any, dtypes: Any) -> NodeProto:
+    """Return a standard node that gives a node's outputs, of shapes and dtypes.
 
-    It is the one standard operator whose outputs are as many, and as different, as one likes. QONNX finds it again by
-    its text, so it is as shape inference leaves it.
+    Where it is more than one of float32, both branches of a condition give the same: that is the one standard operator
+    whose outputs are as many, and as different, as one likes. QONNX finds it again by its text, so it is as shape
+    inference leaves it.
     """
     from onnx import helper
     from onnx.shape_inference import infer_shapes

@@ -1,0 +1,83 @@
+"""Which nodes are elementwise, and what they compute as code that can be traced."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.numpy_form import compute
+from brainsmith.autodiff.compiling.tracer import trace
+from brainsmith.autodiff.fused_node import ATTRIBUTE, compiled_text
+from brainsmith.autodiff.node_attributes import from_node
+from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.onnx_functions import ONNX_FUNCTIONS
+from brainsmith.errors import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onnx import NodeProto
+
+
+def elementwise_function(
+    node: NodeProto, dtypes: Sequence[np.dtype[Any] | None]
+) -> Callable[..., Any] | None:
+    """Return what a node computes, as a function of its inputs; None if it is not elementwise, or cannot be traced.
+
+    Args:
+        node: With one output.
+        dtypes: Of its inputs; None for one that is left out.
+    """
+    function = _function(node)
+    if function is None or not any(dtypes):
+        return None
+    given = [dtype for dtype in dtypes if dtype is not None]
+
+    def whole(*arrays: Any) -> Any:
+        rest = iter(arrays)
+        return function(*[None if dtype is None else next(rest) for dtype in dtypes])
+
+    try:
+        expression = trace(whole, given, node.op_type)
+    except (OpError, TypeError, ValueError, AttributeError, LookupError):
+        return None
+    reduces = any(FUNCTIONS[step.function].reduces for step in expression.steps)
+    return None if reduces or len(expression.outputs) != 1 else function
+
+
+def _function(node: NodeProto) -> Callable[..., Any] | None:
+    if node.domain in ("", "ai.onnx"):
+        known = ONNX_FUNCTIONS.get(node.op_type)
+        stated = {attribute.name: attribute.f for attribute in node.attribute}
+        return partial(known, **stated) if known is not None else None
+    if node.domain != OPS_DOMAIN:
+        return None
+    if node.op_type == FUSED:
+        text = next((attribute.s.decode() for attribute in node.attribute if attribute.name == ATTRIBUTE), "")
+        return partial(_replay, text)
+    return _op_function(node)
+
+
+def _replay(text: str, *inputs: Any) -> Any:
+    return compute(compiled_text(text).expression, inputs)[0]
+
+
+def _op_function(node: NodeProto) -> Callable[..., Any] | None:
+    """Return the forward of the op of a node; None if there is no such op, or it is no `Op`."""
+    from brainsmith.autodiff.compiling.compiled_op import CompiledOp
+    from brainsmith.autodiff.op import Op
+    from brainsmith.autodiff.registry import get_custom_op, is_custom_op_registered
+
+    if not is_custom_op_registered(node.op_type):
+        return None
+    try:
+        op: Any = get_custom_op(node.op_type)
+        attributes = from_node(op, node)
+    except (OpError, AttributeError):
+        return None
+    if not isinstance(op, Op) or op.num_outputs != 1:
+        return None
+    return partial((op.op if isinstance(op, CompiledOp) else op).forward, **attributes)

@@ -1,0 +1,182 @@
+"""FuseElementwise: elementwise operators, standard ones and ops, as one node that runs in one compiled loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import helper
+from qonnx.transformation.base import Transformation
+
+from brainsmith.autodiff.compiling.tracer import trace
+from brainsmith.autodiff.elementwise_nodes import elementwise_function
+from brainsmith.autodiff.fused_node import ATTRIBUTE
+from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+_KINDS = "fb"
+"""Floats and truth values: ONNX's operators on integers are not numpy's."""
+
+
+@transform(
+    name="FuseElementwise",
+    stage="execution_opt",
+    description="Make chains of elementwise operators and ops one node that runs compiled",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+    tags=("ops", "compiled"),
+)
+class FuseElementwise(Transformation):
+    """Make elementwise operators whose results only each other read one node of the domain `brainsmith.ops`.
+
+    Taken are standard ONNX operators on floats, and ops whose forward is elementwise numpy code. A tensor that anything
+    else reads (another operator, a nested graph, the graph's output) stays, as the result of the node that ends there. A
+    constant of one element becomes part of the expression, any other one an input that broadcasts. What an operator
+    computes in a smaller shape, before it broadcasts, stays a node of its own.
+
+    The node, `fused_elementwise`, holds its expression as text and needs no op any more: the model runs in any process.
+    Each function is within the ulps that `brainsmith.autodiff.compiling.functions` states of numpy's, and numpy's within
+    a few of ONNX Runtime's. Such nodes are for running models; no compiler makes hardware of them.
+
+    All shapes must be known (InferShapes).
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Fuse all that can be fused; the flag is True exactly when something was."""
+        view = GraphView(model)
+        modified = False
+        for group in _groups(view):
+            if len(group) > 1:
+                _fuse(view, group)
+                modified = True
+        if modified and OPS_DOMAIN not in model.get_opset_imports():
+            model.model.opset_import.append(helper.make_opsetid(OPS_DOMAIN, 1))
+        return model, modified
+
+
+class _Group(list["NodeProto"]):
+    """Nodes in the order of the graph, of which only the last one's result is read outside.
+
+    Attributes:
+        functions: What each computes, by its output.
+    """
+
+    functions: dict[str, Callable[..., Any]]
+
+
+def _groups(view: GraphView) -> list[_Group]:
+    """Return the groups of nodes that can be fused, each as large as it can be."""
+    order = {node.output[0]: at for at, node in enumerate(view.graph.node)}
+    functions = {
+        node.output[0]: function
+        for node in view.graph.node
+        if (function := _function(view, node)) is not None
+    }
+    nodes = {node.output[0]: node for node in view.graph.node}
+    taken: set[str] = set()
+    found = []
+    for sink in sorted(functions, key=order.__getitem__, reverse=True):
+        if sink in taken:
+            continue
+        names = _grown(view, sink, nodes, functions)
+        taken |= names
+        group = _Group(nodes[name] for name in sorted(names, key=order.__getitem__))
+        group.functions = functions
+        found.append(group)
+    return found
+
+
+def _grown(view: GraphView, sink: str, nodes: dict[str, NodeProto], functions: dict[str, Any]) -> set[str]:
+    """Return a result and those before it that only it and they are read by."""
+    group = {sink}
+    shape = _shape(view, sink)
+    waiting = list(nodes[sink].input)
+    while waiting:
+        name = waiting.pop()
+        if name in group or name not in functions or _shape(view, name) != shape:
+            continue
+        if view.readers(name) != sum(list(nodes[taken].input).count(name) for taken in group):
+            continue
+        group.add(name)
+        # What waited for this reader may be taken now.
+        waiting = [read for taken in group for read in nodes[taken].input]
+    return group
+
+
+def _function(view: GraphView, node: NodeProto) -> Callable[..., Any] | None:
+    """Return what a node computes, if it can be part of an expression."""
+    if len(node.output) != 1 or _shape(view, node.output[0]) is None:
+        return None
+    dtypes = [None if not name else _dtype(view, name) for name in node.input]
+    known = all(
+        not name or (dtype is not None and dtype.kind in _KINDS)
+        for name, dtype in zip(node.input, dtypes, strict=True)
+    )
+    return elementwise_function(node, dtypes) if known else None
+
+
+def _dtype(view: GraphView, name: str) -> np.dtype[Any] | None:
+    value, constant = view.value_info(name), view.constant(name)
+    if constant is not None:
+        stored: np.dtype[Any] = constant.dtype
+        return stored
+    if value is None or not value.type.tensor_type.elem_type:
+        return None
+    declared: np.dtype[Any] = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+    return declared
+
+
+def _shape(view: GraphView, name: str) -> tuple[int, ...] | None:
+    value, constant = view.value_info(name), view.constant(name)
+    if constant is not None:
+        return constant.shape
+    if value is None or not value.type.tensor_type.HasField("shape"):
+        return None
+    dims = value.type.tensor_type.shape.dim
+    return tuple(dim.dim_value for dim in dims) if all(dim.dim_value for dim in dims) else None
+
+
+def _fuse(view: GraphView, group: _Group) -> None:
+    """Put one node in the place of a group."""
+    sink = group[-1]
+    made = {node.output[0] for node in group}
+    read = [name for node in group for name in node.input if name and name not in made]
+    names = list(dict.fromkeys(read))
+    constants = _numbers(view, names, _shape(view, sink.output[0]) or ())
+    inputs = [name for name in names if name not in constants]
+    dtypes = [_dtype(view, name) for name in inputs]
+    expression = trace(_as_function(group, inputs, constants), dtypes, FUSED)
+    new = helper.make_node(
+        FUSED, inputs, list(sink.output), name=sink.name, domain=OPS_DOMAIN, **{ATTRIBUTE: expression.text}
+    )
+    view.replace(sink, [new])
+    view.drop_unread([*read, *(name for name in made if name != sink.output[0])])
+
+
+def _numbers(view: GraphView, names: Sequence[str], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return the constants of one element; none if the shape of the result depends on them."""
+    found = {}
+    for name in names:
+        constant = view.constant(name)
+        if constant is not None and constant.size == 1:
+            found[name] = constant.reshape(())[()]
+    rest = [_shape(view, name) or () for name in names if name not in found]
+    return found if rest and np.broadcast_shapes(*rest) == shape else {}
+
+
+def _as_function(group: _Group, inputs: Sequence[str], constants: dict[str, Any]) -> Callable[..., Any]:
+    def function(*arrays: Any) -> Any:
+        values: dict[str, Any] = {"": None, **constants, **dict(zip(inputs, arrays, strict=True))}
+        for node in group:
+            values[node.output[0]] = group.functions[node.output[0]](*[values[name] for name in node.input])
+        return values[group[-1].output[0]]
+
+    return function

@@ -1,0 +1,267 @@
+"""Elementwise operators become one node that computes the same; what others read stays."""
+
+import subprocess
+import sys
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from onnx import TensorProto, helper
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.core.onnx_exec import execute_onnx
+from qonnx.transformation.infer_datatypes import InferDataTypes
+from qonnx.transformation.infer_shapes import InferShapes
+
+from brainsmith import ops
+from brainsmith.autodiff.compiling.expression import Expression
+from brainsmith.autodiff.tensor import Tensor, apply_op
+from brainsmith.errors import OpError
+from brainsmith.execution.execute import Executor
+from brainsmith.transforms.fuse_elementwise import FuseElementwise
+from tests.transforms.onnx_graphs import apply, make_model
+from tests.transforms.onnx_graphs import ops as types_of
+
+X = np.random.default_rng(0).normal(0, 2, (2, 3, 4)).astype(np.float32)
+FUSED = "fused_elementwise"
+
+
+def node(op_type, inputs, output, **attributes):
+    return helper.make_node(op_type, inputs, [output], name=output, **attributes)
+
+
+def fused(nodes, constants=None, outputs=("y",), inputs=None):
+    """Fuse a model, and compare it with the one before."""
+    model = make_model(nodes, inputs or {"x": X.shape}, outputs, constants)
+    after, modified = apply(FuseElementwise(), model)
+    feed = {
+        name: X[tuple(slice(size) for size in shape)] for name, shape in (inputs or {"x": X.shape}).items()
+    }
+    wanted, found = execute_onnx(model, feed), execute_onnx(after, feed)
+    for name in outputs:
+        np.testing.assert_allclose(found[name], wanted[name], rtol=2e-6, atol=2e-6)
+        assert found[name].dtype == wanted[name].dtype
+    assert modified == (FUSED in types_of(after))
+    return after
+
+
+def expression_of(model, at=0):
+    found = [one for one in model.graph.node if one.op_type == FUSED][at]
+    return Expression.from_text(found.attribute[0].s.decode())
+
+
+def test_a_chain_between_two_others_becomes_one_node():
+    after = fused(
+        [
+            node("Transpose", ["x"], "t", perm=[0, 2, 1]),
+            node("Mul", ["t", "half"], "a"),
+            node("Tanh", ["a"], "b"),
+            node("Add", ["b", "row"], "c"),
+            node("Transpose", ["c"], "y", perm=[0, 2, 1]),
+        ],
+        {"half": np.float32(0.5), "row": np.arange(3, dtype=np.float32)},
+    )
+    assert types_of(after) == ["Transpose", FUSED, "Transpose"]
+    (one,) = [one for one in after.graph.node if one.op_type == FUSED]
+    assert (one.name, one.domain, list(one.input), list(one.output)) == (
+        "c",
+        "brainsmith.ops",
+        ["t", "row"],
+        ["c"],
+    )
+    assert expression_of(after).text == (
+        "inputs = 2; t0 = multiply(x0, float32(0.5)); t1 = tanh(t0); t2 = add(t1, x1); return t2"
+    )
+    assert after.get_opset_imports() == {"": 17, "brainsmith.ops": 1}
+    assert [constant.name for constant in after.graph.initializer] == ["row"]
+
+
+def test_a_graph_that_forks_and_joins_becomes_one_node():
+    after = fused([node("Sigmoid", ["x"], "s"), node("Mul", ["x", "s"], "m"), node("Add", ["m", "s"], "y")])
+    assert types_of(after) == [FUSED]
+
+
+def test_a_tensor_that_is_read_elsewhere_stays():
+    after = fused(
+        [
+            node("Exp", ["x"], "e"),
+            node("Neg", ["e"], "n"),
+            node("Abs", ["n"], "a"),
+            node("Sqrt", ["a"], "y"),
+            node("Transpose", ["n"], "z", perm=[2, 1, 0]),
+        ],
+        outputs=("y", "z", "e"),
+    )
+    assert types_of(after) == ["Exp", "Neg", FUSED, "Transpose"]
+
+
+def test_what_broadcasts_later_is_computed_in_its_own_shape():
+    after = fused(
+        [
+            node("Exp", ["r"], "e"),
+            node("Neg", ["e"], "n"),
+            node("Mul", ["x", "n"], "m"),
+            node("Abs", ["m"], "y"),
+        ],
+        inputs={"x": X.shape, "r": (1, 3, 1)},
+    )
+    assert [list(one.output) for one in after.graph.node] == [["n"], ["y"]]
+
+
+def test_what_is_no_function_of_single_elements_stays():
+    nodes = [
+        node("Softmax", ["x"], "a"),
+        node("Relu", ["a"], "b"),
+        node("ReduceSum", ["b"], "c", keepdims=1),
+        node("Exp", ["c"], "y"),
+    ]
+    model = make_model(nodes, {"x": X.shape}, ["y"])
+    assert apply(FuseElementwise(), model) == (model, False) or types_of(model) == [
+        one.op_type for one in nodes
+    ]
+
+
+def test_integers_stay():
+    nodes = [node("Div", ["x", "x"], "a"), node("Mul", ["a", "x"], "y")]
+    model = make_model(nodes, {"x": (2, 3)}, ["y"], elem_type=TensorProto.INT32)
+    assert apply(FuseElementwise(), model)[1] is False
+
+
+def test_all_functions_of_onnx_that_are_taken_agree():
+    nodes = []
+    ones = {
+        "Abs": {}, "Neg": {}, "Relu": {}, "Tanh": {}, "Sigmoid": {}, "Erf": {}, "Round": {}, "Floor": {}, "Ceil": {},
+        "Sign": {}, "Sin": {}, "Cos": {}, "Elu": {"alpha": 0.7}, "LeakyRelu": {"alpha": 0.2}, "Softplus": {},
+        "HardSigmoid": {"alpha": 0.3, "beta": 0.4},
+    }  # fmt: skip
+    parts = []
+    for op_type, attributes in ones.items():
+        nodes.append(node(op_type, ["x"], op_type, **attributes))
+        nodes.append(node("Mul", [op_type, "scale"], f"{op_type}_scaled"))
+        parts.append(f"{op_type}_scaled")
+    nodes.append(node("Abs", ["x"], "positive"))
+    nodes.append(node("Max", ["positive", "small"], "above"))
+    for op_type in ("Log", "Sqrt", "Reciprocal"):
+        nodes.append(node(op_type, ["above"], op_type))
+        parts.append(op_type)
+    nodes += [
+        node("Clip", ["x", "low", ""], "Clip"),
+        node("Clip", ["x", "low", "high"], "Clip2"),
+        node("Pow", ["above", "scale"], "Pow"),
+        node("Greater", ["x", "low"], "is_high"),
+        node("Not", ["is_high"], "is_low"),
+        node("Where", ["is_low", "x", "above"], "Where"),
+        node("Min", ["x", "high"], "Min"),
+        node("Div", ["x", "above"], "Div"),
+        node("Sub", ["x", "above"], "Sub"),
+        node("Sum", [*parts, "Clip", "Clip2", "Pow", "Where", "Min", "Div", "Sub"], "y"),
+    ]
+    numbers = {"scale": 1.5, "small": 0.25, "low": -0.5, "high": 0.75}
+    after = fused(nodes, {name: np.float32(value) for name, value in numbers.items()})
+    assert types_of(after) == [FUSED]
+
+
+def test_an_op_is_fused_with_what_is_around_it_and_is_needed_no_more(tmp_path):
+    ops.register_example_custom_ops()
+    x = Tensor(X[:1])
+    y = ops.execute_custom_op("swish", [x * 2]) + 1
+    model = ops.export_onnx({"y": y}, {"x": x})
+    after, modified = FuseElementwise().apply(model)
+    ops.save_model(after, tmp_path / "m.onnx")
+    assert (modified, types_of(after)) == (True, [FUSED])
+    assert ops.check_ops(after) == []
+    program = (
+        "import sys, numpy as np\n"
+        "from qonnx.core.modelwrapper import ModelWrapper\n"
+        "from qonnx.core.onnx_exec import execute_onnx\n"
+        "model = ModelWrapper(sys.argv[1])\n"
+        "np.save(sys.argv[3], execute_onnx(model, {'x': np.load(sys.argv[2])})['y'])\n"
+    )
+    np.save(tmp_path / "x.npy", x.numpy())
+    paths = [str(tmp_path / name) for name in ("m.onnx", "x.npy", "y.npy")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *paths], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), y.numpy(), rtol=1e-6, atol=1e-6)
+
+
+def test_an_op_that_reduces_stays():
+    ops.register_example_custom_ops()
+    x = Tensor(X[0])
+    y = ops.execute_custom_op(
+        "layer_norm", [apply_op(ops.get_custom_op("mish"), [x]), np.float32(1), np.float32(0)]
+    )
+    model = ops.export_onnx({"y": y}, {"x": x})
+    after, modified = FuseElementwise().apply(model)
+    assert (modified, types_of(after)) == (False, ["mish", "layer_norm"])
+
+
+def test_it_runs_in_stacks_and_its_shapes_and_datatypes_are_inferred():
+    nodes = [node("Mul", ["x", "c"], "a"), node("Floor", ["a"], "y")]
+    model = make_model(nodes, {"x": (1, 3, 4)}, ["y"], {"c": np.ones((3, 1), np.float32) * 2})
+    after, _ = FuseElementwise().apply(ModelWrapper(model.model, make_deepcopy=True))
+    stack = np.stack([X[:1], X[1:], X[:1] + 1])
+    np.testing.assert_array_equal(Executor(after).run({"x": stack})["y"], np.floor(2 * stack))
+    after.graph.output[0].type.tensor_type.ClearField("shape")
+    inferred = after.transform(InferShapes()).transform(InferDataTypes())
+    assert inferred.get_tensor_shape("y") == [1, 3, 4]
+    assert inferred.get_tensor_datatype("y").name == "FLOAT32"
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["Add", "Mul", "Sub", "Max", "Neg", "Abs", "Tanh", "Relu", "Sigmoid", "Transpose"]),
+        st.integers(0, 9),
+        st.integers(0, 9),
+    ),
+    min_size=2,
+    max_size=9,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(steps=STEPS, kept=st.sets(st.integers(1, 9)))
+def test_a_fused_graph_computes_the_same(steps, kept):
+    nodes, names = [], ["x"]
+    for at, (op_type, first, second) in enumerate(steps):
+        operands = [names[first % len(names)]]
+        if op_type in ("Add", "Mul", "Sub", "Max"):
+            operands.append([*names, "row", "half"][second % (len(names) + 2)])
+        attributes = {"perm": [0, 1]} if op_type == "Transpose" else {}
+        nodes.append(node(op_type, operands, f"v{at}", **attributes))
+        names.append(f"v{at}")
+    outputs = sorted({names[-1], *(names[at] for at in kept if at < len(names))})
+    constants = {"row": np.float32([0.5, -1, 2]), "half": np.float32([0.5])}
+    model = make_model(nodes, {"x": (2, 3)}, outputs, constants)
+    after, _ = apply(FuseElementwise(), model)
+    wanted, found = execute_onnx(model, {"x": X[0, :2, :3]}), execute_onnx(after, {"x": X[0, :2, :3]})
+    for name in outputs:
+        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({}, "node 'y' (fused_elementwise) has no attribute 'expression'"),
+        (
+            {"expression": "inputs = 2; t0 = add(x0, x1); return t0"},
+            "node 'y' (fused_elementwise) has 1 inputs and 1 outputs, its expression 2 and 1",
+        ),
+        (
+            {"expression": "inputs = 1; t0 = system(x0); return t0"},
+            "node 'y' (fused_elementwise): the text of an expression must have a call of a known function as step 0: "
+            "'inputs = 1; t0 = system(x0); return t0'",
+        ),
+    ],
+)
+def test_a_node_that_is_none_is_said(attributes, message):
+    made = node(FUSED, ["x"], "y", domain="brainsmith.ops", **attributes)
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    graph = helper.make_graph(
+        [made], "g", [value], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])]
+    )
+    with pytest.raises(OpError) as raised:
+        execute_onnx(ModelWrapper(helper.make_model(graph)), {"x": X[0, 0, :2]})
+    assert str(raised.value) == message
