@@ -1,5 +1,6 @@
 """The documentation is true: its commands and code blocks run, and nothing public is left out."""
 
+import importlib.util
 import inspect
 import os
 import re
@@ -80,6 +81,16 @@ def test_the_readme_names_two_commands_that_make_knows(project):
 def test_the_code_of_the_api_reference_runs(project):
     program = "\n".join(blocks("docs/api.md", "python"))
     run([sys.executable, "-c", program], project)
+
+
+def test_the_code_of_the_page_of_ops_runs(project):
+    """Its blocks marked `py` need torch, and follow the others where that is installed."""
+    program = "\n".join(blocks("docs/ops.md", "python"))
+    if importlib.util.find_spec("torch"):
+        program += "\n".join(["", *blocks("docs/ops.md", "py")])
+    printed = run([sys.executable, "-c", program], project)
+    assert "leaky_relu: backward is the derivative of forward at 10 points, 108 elements;" in printed
+    assert "Operation 'leaky_relu' expects 1 input, got 2\n" in printed
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,10 @@ class GradientReport:
     def __str__(self) -> str:
         errors = ", ".join(f"{error:.1e} for input {at}" for at, error in self.worst.items())
         skipped = f", {self.skipped} skipped at kinks" if self.skipped else ""
+        points = f"{self.points} point{'s' if self.points != 1 else ''}"
         return (
-            f"{self.op}: backward is the derivative of {self.against} at {self.points} points, "
-            f"{self.elements} elements{skipped}; largest relative error {errors}"
+            f"{self.op}: backward is the derivative of {self.against} at {points}, {self.elements} "
+            f"element{'s' if self.elements != 1 else ''}{skipped}; largest relative error {errors}"
         )
 
 

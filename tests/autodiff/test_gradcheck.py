@@ -176,7 +176,7 @@ def test_a_kink_is_left_out_and_reported():
     report = gradcheck(op, [[-1.0, 0.0, 2.0, 1e-5, -4e-5]])
     assert (report.elements, report.skipped) == (2, 3)
     assert str(report) == (
-        "relu: backward is the derivative of forward at 1 points, 2 elements, 3 skipped at kinks; "
+        "relu: backward is the derivative of forward at 1 point, 2 elements, 3 skipped at kinks; "
         f"largest relative error {report.worst[0]:.1e} for input 0"
     )
 
