@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-GRACE = 1.0
+GRACE = 0.5
 """Seconds that an operation has to end after its host has gone."""
 
 FUNCTIONS = {ch.VALIDATE: "validate", ch.FORWARD: "forward", ch.BACKWARD: "backward"}

@@ -1,0 +1,303 @@
+"""What an isolated plugin does to its process is an exception here, and nothing else."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from brainsmith import ops
+from brainsmith.autodiff.calls import call_op
+from brainsmith.errors import OpError, PluginCrashError
+from brainsmith.native import open_library
+from brainsmith.native.isolation import open_isolated
+from tests.native.building import compile_c
+
+X = np.float32([1, 2, 3])
+REST = "; that was in a process of its own, and the next call starts a new one"
+
+
+def crash(op, *inputs):
+    with pytest.raises(PluginCrashError) as caught:
+        call_op(op, inputs or [X])
+    return str(caught.value)
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(holds, seconds=5):
+    until = time.monotonic() + seconds
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
+    return holds()
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("segv", "ended its process by SIGSEGV in forward"),
+        ("aborts", "ended its process by SIGABRT in forward"),
+        ("exits", "ended its process with exit code 3 in forward"),
+        ("half", "ended its process by SIGABRT in forward"),
+        ("crashing_shape", "ended its process by SIGABRT in output_shape"),
+    ],
+)
+def test_a_crash_names_plugin_and_operation(bad, op, name, how):
+    first = bad.pid
+    assert crash(op(name)) == f"operation {name!r} of native plugin {op(name).plugin} {how}{REST}"
+    assert bad.pid is None
+    assert not is_alive(first)
+    assert call_op(op("twice"), [X]).tolist() == [2, 4, 6]
+    assert bad.pid != first
+    gc.collect()  # what pytest knows of the exception
+    assert bad.pool.used == 0
+
+
+def test_a_crash_in_a_gradient(op):
+    with pytest.raises(PluginCrashError) as caught:
+        op("crashing_gradient").backward(X, [X], X)
+    assert str(caught.value) == (
+        f"operation 'crashing_gradient' of native plugin {op('twice').plugin} ended its process by SIGABRT in "
+        f"backward{REST}"
+    )
+
+
+@pytest.mark.parametrize("name", ["loops", "closes"])
+def test_what_does_not_end_is_ended(bad_library, name):
+    bad = open_isolated(bad_library, time_limit=0.3)
+    by_name = {one.name: one for one in bad.ops}
+    pid, begin = bad.pid, time.monotonic()
+    assert crash(by_name[name]) == (
+        f"operation {name!r} of native plugin {by_name[name].plugin} did not answer within 0.3 s in forward{REST}"
+    )
+    assert time.monotonic() - begin < 3
+    assert not is_alive(pid)
+    assert call_op(by_name["twice"], [X]).tolist() == [2, 4, 6]
+    bad.close()
+
+
+def test_an_input_cannot_be_written(op):
+    x = ops.shared_like(X)
+    assert "ended its process by SIGSEGV in forward" in crash(op("writes_input"), x)
+    assert x.tolist() == [1, 2, 3]
+
+
+def test_a_worker_that_ended_between_two_calls_is_replaced_silently(bad, op):
+    os.kill(bad.pid, signal.SIGKILL)
+    wait_until(lambda: bad._connection._child.has_ended(0))
+    assert call_op(op("twice"), [X]).tolist() == [2, 4, 6]
+
+
+def test_a_process_that_the_plugin_started_ends_with_its_worker(bad, op):
+    call_op(op("forks"), [np.float32([1, 2])])
+    with open(f"/proc/{bad.pid}/task/{bad.pid}/children") as file:
+        (child,) = map(int, file.read().split())
+    assert "by SIGABRT" in crash(op("aborts"))
+    assert wait_until(lambda: not is_running(child))
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_what_a_plugin_prints_does_not_mix_with_the_answers(bad_library, capfd):
+    bad = open_isolated(bad_library)
+    (prints,) = [one for one in bad.ops if one.name == "prints"]
+    assert call_op(prints, [X]).tolist() == [2, 4, 6]
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("on standard output\n", "on standard error\n")
+    bad.close()
+    assert capfd.readouterr().out == "destroyed\n"
+
+
+def test_nothing_is_left_open_after_crashes_and_calls(bad, op):
+    def files():
+        return len(os.listdir("/proc/self/fd"))
+
+    x = ops.shared_like(X)
+    crash(op("aborts"))
+    call_op(op("twice"), [x])
+    before = files()
+    for _ in range(5):
+        crash(op("segv"), x)
+        for _ in range(200):
+            call_op(op("twice"), [x])
+    assert files() == before
+    bad.close()
+    del x
+    assert files() <= before
+    assert len(os.listdir("/proc/self/task")) <= threading.active_count() + 2
+
+
+def test_eight_threads_get_their_own_results(bad, op):
+    wrong, ended = [], []
+
+    def work(mark):
+        run = op("twice")
+        for at in range(60):
+            x = np.full(50 + at, mark, np.float32)
+            if not (call_op(run, [x if at % 2 else ops.shared_like(x)]) == 2 * mark).all():
+                wrong.append(mark)
+        ended.append(mark)
+
+    in_threads(work)
+    assert (wrong, sorted(ended)) == ([], list(range(8)))
+
+
+def test_eight_threads_and_crashes_among_them(bad, op):
+    crashes, results = [], []
+
+    def work(mark):
+        for at in range(6):
+            if (mark + at) % 4 == 0:
+                crashes.append(crash(op("aborts")))
+            else:
+                results.append(call_op(op("twice"), [np.float32([mark])]).tolist() == [2 * mark])
+
+    in_threads(work)
+    assert all(results)
+    assert (len(results), len(set(crashes)), len(crashes)) == (36, 1, 12)
+
+
+def test_closing_while_eight_threads_call(bad, op):
+    results, errors = [], set()
+
+    def work(mark):
+        try:
+            while True:
+                results.append(call_op(op("sleeps"), [np.float32([1])]).tolist() == [2])
+        except OpError as error:
+            errors.add(str(error))
+
+    threads = in_threads(work, join=False)
+    wait_until(lambda: len(results) > 8)
+    bad.close()
+    for thread in threads:
+        thread.join(20)
+    assert all(results)
+    assert errors == {f"Operation 'sleeps' is gone: native plugin {op('sleeps').plugin} was unloaded"}
+
+
+def in_threads(work, join=True):
+    threads = [threading.Thread(target=work, args=(mark,), daemon=True) for mark in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads if join else ():
+        thread.join(30)
+    return threads
+
+
+HOST = """
+import os, sys, time
+import numpy as np
+from brainsmith.native import open_library
+from brainsmith.native.isolation import open_isolated
+library = open_isolated({path!r})
+by_name = {{one.name: one for one in library.ops}}
+print(library.pid, flush=True)
+{use}
+"""
+
+
+def host(path, use):
+    program = HOST.format(path=str(path), use=textwrap.dedent(use))
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    worker = 0
+    for line in process.stdout:
+        if line.strip().isdigit():
+            worker = int(line)
+            break
+    assert worker, process.stderr.read()
+    return process, worker
+
+
+def finish(process):
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("use", ["time.sleep(60)", "by_name['loops'].forward(np.ones(1, np.float32))"])
+def test_a_worker_ends_when_its_host_is_killed(bad_library, use):
+    process, worker = host(bad_library, use)
+    time.sleep(0.3)
+    process.kill()
+    finish(process)
+    assert wait_until(lambda: not is_running(worker))
+
+
+def test_a_worker_ends_with_the_interpreter(bad_library):
+    process, worker = host(bad_library, "print(by_name['twice'].forward(np.ones(1, np.float32)))")
+    code, out, err = finish(process)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "[2.]"
+    assert not is_running(worker)
+
+
+def test_ctrl_c_ends_a_call_and_leaves_no_worker(bad_library):
+    use = """
+    try:
+        print("begin", flush=True)
+        by_name["loops"].forward(np.ones(1, np.float32))
+    except KeyboardInterrupt:
+        print(by_name["twice"].forward(np.ones(1, np.float32)), library.pid)
+    """
+    process, worker = host(bad_library, use)
+    assert process.stdout.readline() == "begin\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    code, out, err = finish(process)
+    assert (code, err) == (0, "")
+    result, second = out.splitlines()[0].split()
+    assert (result, int(second) != worker) == ("[2.]", True)
+    assert not is_running(worker)
+    assert not is_running(int(second))
+
+
+def test_a_forked_child_has_a_worker_of_its_own(bad_library):
+    use = """
+    child = os.fork()
+    value = by_name["twice"].forward(np.float32([3]))[0]
+    if child:
+        status = os.waitpid(child, 0)[1]
+        own = by_name["process"].forward(np.zeros(2, np.float32)).view(np.int64)[0]
+        print(value, status, own == library.pid, flush=True)
+    """
+    process, worker = host(bad_library, use)
+    code, out, err = finish(process)
+    assert (code, err) == (0, "")
+    assert "6.0 0 True" in out
+    assert not is_running(worker)
+
+
+def test_a_library_that_crashes_when_it_is_loaded(tmp_path):
+    path = tmp_path / "dies.so"
+    source = tmp_path / "dies.c"
+    source.write_text(
+        '#include "brainsmith_plugin.h"\n#include <stdlib.h>\n'
+        "BS_EXPORT const bs_plugin_table *create_plugin(const bs_host *host) { (void)host; abort(); }\n"
+    )
+    compile_c(source, path)
+    with pytest.raises(PluginCrashError) as caught:
+        open_isolated(path)
+    with pytest.raises(PluginCrashError) as here:
+        open_library(path)
+    assert str(caught.value) == str(here.value)
+    assert "SIGABRT" in str(caught.value)
