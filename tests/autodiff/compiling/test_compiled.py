@@ -69,12 +69,6 @@ def check(text, *inputs):
     assert function.plan(inputs) is not None
 
 
-@pytest.fixture(autouse=True)
-def shared_cache(monkeypatch, tmp_path_factory):
-    """Keep what is compiled for all tests of this file, as a user's cache does."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "compiled"))
-
-
 def draw_expression(choose, dtypes):
     """Return an expression of a few steps over some inputs and constants."""
     steps = []

@@ -1,0 +1,81 @@
+"""How near the compiled functions are to numpy's: every 97th float32 there is, and float64 drawn."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from brainsmith.autodiff.compiling import library
+from brainsmith.autodiff.compiling.compiled import CompiledExpression
+from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.source import Kernel
+
+UNARY = [name for name, one in FUNCTIONS.items() if one.arity == 1 and any(one.ulps)] + ["erf", "sqrt"]
+VECTORISED = ["exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "sqrt", "floor", "rint", "sign", "isnan"]
+
+
+def in_order(values):
+    """Return integers that count the floating-point numbers from 0 up and down."""
+    kind, sign = (np.int32, 2**31 - 1) if values.dtype == np.float32 else (np.int64, 2**63 - 1)
+    whole = values.view(kind).astype(np.int64)
+    return np.where(whole < 0, -(whole & sign), whole)
+
+
+def ulps_apart(name, x):
+    function = CompiledExpression(f"inputs = 1; t0 = {name}(x0); return t0")
+    with np.errstate(all="ignore"):
+        wanted = FUNCTIONS[name].numpy_form(x)
+    found = function(x)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+    return int(np.abs(np.where(np.isnan(wanted), 0, in_order(found) - in_order(wanted))).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNARY)
+def test_over_all_float32(name):
+    step, parts = (97, 12) if name != "erf" else (97 * 16, 1)
+    worst = 0
+    for part in range(parts):
+        bits = np.arange(part * step, 2**32, parts * step, dtype=np.uint64).astype(np.uint32)
+        worst = max(worst, ulps_apart(name, bits.view(np.float32)))
+    assert worst <= FUNCTIONS[name].ulps[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNARY)
+def test_over_float64(name):
+    random = np.random.default_rng(1)
+    usual = random.normal(size=100_000) * 10 ** random.uniform(-8, 3, 100_000)
+    x = np.concatenate([usual, random.integers(0, 2**63, 50_000).view(np.float64)])
+    assert ulps_apart(name, x) <= FUNCTIONS[name].ulps[1]
+
+
+@pytest.mark.slow
+def test_power_over_drawn_pairs():
+    random = np.random.default_rng(2)
+    function = CompiledExpression("inputs = 2; t0 = power(x0, x1); return t0")
+    for dtype, most in zip(("f4", "f8"), FUNCTIONS["power"].ulps, strict=True):
+        x, y = np.exp(random.normal(0, 4, 10**6)).astype(dtype), random.normal(0, 4, 10**6).astype(dtype)
+        with np.errstate(all="ignore"):
+            wanted = np.power(x, y)
+        assert int(np.abs(in_order(function(x, y)) - in_order(wanted)).max()) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VECTORISED)
+def test_the_compiler_makes_vectors_of_it(name, tmp_path):
+    expression = CompiledExpression(f"inputs = 1; t0 = {name}(x0); return t0").expression
+    (tmp_path / "unit.cpp").write_text(Kernel(expression, (np.dtype("f4"),), "c", "c").source)
+    command = [
+        shutil.which("g++"),
+        *library.FLAGS,
+        *library.NATIVE,
+        "-fopt-info-vec",
+        "unit.cpp",
+        "-o",
+        "op.so",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert re.search(r"loop vectorized using \d+ byte vectors", done.stdout + done.stderr)
