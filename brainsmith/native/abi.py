@@ -1,9 +1,15 @@
-"""The structures of `include/brainsmith_plugin.h` for ctypes, name for name; a child process imports this and no more."""
+"""The structures of `include/brainsmith_plugin.h` for ctypes, name for name.
+
+The child process that tries a library imports this: it needs nothing but ctypes.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from typing import ClassVar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 ABI_VERSION = 1
 MAX_NDIM = 64

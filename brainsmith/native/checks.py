@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import re
-import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +109,7 @@ def no_entry(path: Path) -> MissingSymbolError:
 
 @lru_cache(maxsize=1)
 def _own_header() -> Elf:
-    with Path(os.path.realpath(sys.executable)).open("rb") as file:
+    with Path("/proc/self/exe").open("rb") as file:
         start = file.read(64)
     return read_header(start)
 

@@ -88,7 +88,7 @@ class NativeLibrary:
 
     def __init__(self, path: Path, copy: LibraryCopy, sha256: str) -> None:
         self.path, self.sha256, self.closed = path, sha256, False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finaliser may call an op in the midst of it
         self._usages: weakref.WeakSet[Usage] = weakref.WeakSet()
         loaded = _Loaded(path, copy)
         try:

@@ -180,12 +180,15 @@ class NativeOp(Op):
         """Run the plugin's code, and have the results written to given arrays.
 
         Raises:
-            OpError: The outputs are not contiguous, or of another shape or dtype than the op's rules say.
+            OpError: The outputs are not contiguous, overlap with inputs, or have another shape or dtype than the op's
+                rules say.
         """
         arrays = self._ready(inputs)
 
         def run(usage: Usage) -> None:
             frame = self._frame(usage, arrays)
+            if any(np.may_share_memory(x, y) for x in arrays for y in outputs):
+                raise OpError(f"Operation {self.name!r} cannot write its output over its input")
             given = [(y.shape, y.dtype) for y in outputs]
             promised = list(zip(frame.shapes, frame.dtypes, strict=True))
             if given != promised or any(

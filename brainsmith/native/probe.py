@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import ast
 import os
 import re
 import signal
@@ -55,7 +55,7 @@ def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
         in_time = child.has_ended(time_limit)
         code = child.end()
         lines = _content(told).splitlines()
-        last: dict[str, Any] = json.loads(lines[-1]) if lines else {"stage": "before it was loaded"}
+        last: dict[str, Any] = ast.literal_eval(lines[-1]) if lines else {"stage": "before it was loaded"}
         if not in_time or code or "stage" in last:
             raise PluginCrashError(
                 _crash(path, last, code if in_time else None, time_limit, _content(printed))

@@ -105,6 +105,11 @@ class TestMemory:
             first().forward_into([X], [y])
         assert str(caught.value) == f"Operation 'times' writes contiguous arrays (3,) of float32, not {what}"
 
+    def test_given_arrays_may_not_be_the_inputs(self, first):
+        with pytest.raises(OpError) as caught:
+            first().forward_into([X], [X])
+        assert str(caught.value) == "Operation 'times' cannot write its output over its input"
+
     def test_results_are_arrays_of_their_own(self, first):
         op = first()
         y = op.forward(X)

@@ -9,7 +9,8 @@
  *
  * Who owns what
  *   - The host allocates every array, inputs, outputs and gradients alike, and every descriptor, shape and buffer in a
- *     bs_call. They are valid until the function returns. Nothing is freed by the plugin, nothing kept by it.
+ *     bs_call. They are valid until the function returns. Nothing is freed by the plugin, nothing kept by it. What is
+ *     to be written overlaps with nothing else; inputs may be one and the same array.
  *   - The plugin owns its table and all that the table points to: strings, the array of operations, the operations,
  *     user data. They must not change, and must be valid until `destroy` is called, or where there is no `destroy`
  *     until the library is unloaded.
