@@ -3,8 +3,8 @@
     python examples/digits/train.py [--output FOLDER]
 
 Writes mlp.onnx, cnn.onnx, residual.onnx, binary_mlp.onnx, the held-out images in the MLPs' and the CNNs' input
-layout, their labels and accuracy.json. Needs numpy, onnx and scikit-learn (which brings threadpoolctl); takes about
-a minute on one core. The same bytes come out on every machine.
+layout, their labels and accuracy.json. Needs scikit-learn (which brings threadpoolctl) beside Brainsmith; takes about
+two minutes on one core. The same bytes come out on every machine.
 """
 
 from __future__ import annotations
@@ -14,35 +14,33 @@ import json
 from pathlib import Path
 
 import numpy as np
-from binary_export import export_binary
-from binary_layers import BinaryDense, SignActivation
 from digits_data import Digits, load
-from pooling import GlobalSum, MaxPool
-from qonnx_export import export
-from quantised_network import Activation, Conv, Dense, Layer, Network
-from residual import Residual
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from quantised_layers import Activation, Conv, Dense, Layer
+from quantised_network import MaxPool, Mean, Network, Residual
 from training import Schedule, train
 
-MLP_SCHEDULE = Schedule(epochs=300, seed=1, temperature=16.0, rate=0.06)
-CNN_SCHEDULE = Schedule(epochs=100, seed=1, temperature=32.0, rate=0.1)
-RESIDUAL_SCHEDULE = Schedule(epochs=60, seed=1, temperature=32.0, rate=0.1)
-BINARY_MLP_SCHEDULE = Schedule(epochs=100, seed=1, temperature=16.0, rate=0.01, move=0)
+VECTOR, IMAGE = (1, 64), (1, 1, 8, 8)
+"""What the graphs take: pixels in a row, or an image, NCHW."""
+
+SCHEDULES = {
+    "mlp": Schedule(epochs=300, seed=1, temperature=16.0, rate=0.06),
+    "cnn": Schedule(epochs=100, seed=1, temperature=32.0, rate=0.1),
+    "residual": Schedule(epochs=60, seed=1, temperature=32.0, rate=0.1),
+    "binary_mlp": Schedule(epochs=100, seed=1, temperature=16.0, rate=0.01, move=0),
+}
 
 
 def build_mlp(seed: int) -> Network:
-    """Make the MLP 64-64-32-10: weights and activations of 3 bits."""
+    """Make the MLP 64-64-32-10: weights and activations of 3 bits; it gives logits."""
     random = np.random.RandomState(seed)
-    return Network(
-        "mlp",
-        [
-            Dense("fc1", 64, 64, bits=3, random=random),
-            Activation("fc1", 64, shift=4, bits=3),
-            Dense("fc2", 64, 32, bits=3, random=random),
-            Activation("fc2", 32, shift=3, bits=3),
-            Dense("fc3", 32, 10, bits=3, random=random),
-        ],
-    )
+    layers: list[Layer] = [
+        Dense("fc1", 64, 64, bits=3, random=random),
+        Activation("fc1", (64,), shift=4, bits=3),
+        Dense("fc2", 64, 32, bits=3, random=random),
+        Activation("fc2", (32,), shift=3, bits=3),
+        Dense("fc3", 32, 10, bits=3, random=random),
+    ]
+    return Network("mlp", VECTOR, layers, labels=False)
 
 
 def build_cnn(seed: int) -> Network:
@@ -51,19 +49,16 @@ def build_cnn(seed: int) -> Network:
     Weights have 3 bits, activations 4.
     """
     random = np.random.RandomState(seed)
-    return Network(
-        "cnn",
-        [
-            Conv("conv1", (1, 16), stride=1, pad=1, bits=3, random=random),
-            Activation("conv1", 16, shift=3, bits=4),
-            MaxPool("pool1"),
-            Conv("conv2", (16, 32), stride=1, pad=1, bits=3, random=random),
-            Activation("conv2", 32, shift=5, bits=4),
-            MaxPool("pool2"),
-            Dense("fc", 128, 10, bits=3, random=random),
-        ],
-        labels=True,
-    )
+    layers: list[Layer] = [
+        Conv("conv1", (1, 16), bits=3, random=random),
+        Activation("conv1", (1, 16, 1, 1), shift=3, bits=4),
+        MaxPool("pool1"),
+        Conv("conv2", (16, 32), bits=3, random=random),
+        Activation("conv2", (1, 32, 1, 1), shift=5, bits=4),
+        MaxPool("pool2"),
+        Dense("fc", 128, 10, bits=3, random=random, channels=32),
+    ]
+    return Network("cnn", IMAGE, layers)
 
 
 def build_residual(seed: int) -> Network:
@@ -73,46 +68,41 @@ def build_residual(seed: int) -> Network:
     """
     random = np.random.RandomState(seed)
     size = 24
+    bias = (1, size, 1, 1)
     block: list[Layer] = [
-        Conv("conv2", (size, size), stride=1, pad=1, bits=3, random=random),
-        Activation("conv2", size, shift=5, bits=4),
-        Conv("conv3", (size, size), stride=1, pad=1, bits=3, random=random),
-        Activation("conv3", size, shift=5, bits=4),
+        Conv("conv2", (size, size), bits=3, random=random),
+        Activation("conv2", bias, shift=5, bits=4),
+        Conv("conv3", (size, size), bits=3, random=random),
+        Activation("conv3", bias, shift=5, bits=4),
     ]
-    return Network(
-        "residual",
-        [
-            Conv("conv1", (1, size), stride=1, pad=1, bits=3, random=random),
-            Activation("conv1", size, shift=3, bits=4),
-            MaxPool("pool"),
-            Residual("block", block),
-            Activation("sum", size, shift=1, bits=4),
-            GlobalSum("mean"),
-            Dense("fc", size, 10, bits=3, random=random),
-        ],
-        labels=True,
-    )
+    layers: list[Layer] = [
+        Conv("conv1", (1, size), bits=3, random=random),
+        Activation("conv1", bias, shift=3, bits=4),
+        MaxPool("pool"),
+        Residual("block", block),
+        Activation("sum", bias, shift=1, bits=4),
+        Mean("mean", pixels=16),
+        Dense("fc", size, 10, bits=3, random=random),
+    ]
+    return Network("residual", IMAGE, layers)
 
 
 def build_binary_mlp(seed: int) -> Network:
     """Make the MLP 64-256-128-10 of 1-bit weights and activations; it ends in an arg-max."""
     random = np.random.RandomState(seed)
-    return Network(
-        "binary_mlp",
-        [
-            BinaryDense("fc1", 64, 256, random),
-            SignActivation("fc1", 256, shift=5),
-            BinaryDense("fc2", 256, 128, random),
-            SignActivation("fc2", 128, shift=4),
-            BinaryDense("fc3", 128, 10, random),
-        ],
-        labels=True,
-    )
+    layers: list[Layer] = [
+        Dense("fc1", 64, 256, bits=1, random=random),
+        Activation("fc1", (256,), shift=5, bits=1),
+        Dense("fc2", 256, 128, bits=1, random=random),
+        Activation("fc2", (128,), shift=4, bits=1),
+        Dense("fc3", 128, 10, bits=1, random=random),
+    ]
+    return Network("binary_mlp", VECTOR, layers)
 
 
 def measure(network: Network, digits: Digits) -> dict[str, float | int]:
     """Return the accuracies, and how many held-out images have two equal greatest logits."""
-    logits = np.sort(network.forward(digits.test_x), axis=1)
+    logits = np.sort(network.logits(digits.test_x).data, axis=1)
     return {
         "train_samples": len(digits.train_x),
         "train_accuracy": round(float((network.predict(digits.train_x) == digits.train_y).mean()), 4),
@@ -141,18 +131,12 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     digits = load()
     accuracy = {}
-    networks = (
-        (build_mlp, MLP_SCHEDULE, export),
-        (build_cnn, CNN_SCHEDULE, export),
-        (build_residual, RESIDUAL_SCHEDULE, export),
-        (build_binary_mlp, BINARY_MLP_SCHEDULE, export_binary),
-    )
-    for build, schedule, write in networks:
+    for build in (build_mlp, build_cnn, build_residual, build_binary_mlp):
+        schedule = SCHEDULES[build.__name__.removeprefix("build_")]
         network = build(schedule.seed)
-        with threadpool_limits(1):  # the matrices are too small for more, and waiting threads cost
-            train(network, digits, schedule)
+        train(network, digits, schedule)
         accuracy[network.name] = measure(network, digits)
-        write(network, folder / f"{network.name}.onnx")
+        network.export(folder / f"{network.name}.onnx")
         print(f"{network.name}: {accuracy[network.name]}")
     write_test_set(digits, folder)
     (folder / "accuracy.json").write_text(json.dumps(accuracy, indent=2) + "\n", encoding="utf-8")

@@ -1,18 +1,17 @@
-"""Adam on the latent weights, with a softmax loss that is rounded to a grid of 2^-16.
-
-Every operation is either exact or correctly rounded by IEEE 754 (no exp, no pow, no cos), so that two
-machines train the same network bit for bit.
-"""
+"""Adam on the latent parameters of a network; `loss.backward()` gives it the gradients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from digits_data import Array, Digits, Labels, shift
-from quantised_network import Network, Parameter
+from digits_data import Digits, shift
+from quantised_layers import Latent
+from quantised_network import Network
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from training_ops import ClassLoss
 
-GRID = 2.0**16
+from brainsmith.ops import Tensor
 
 
 @dataclass(frozen=True)
@@ -33,47 +32,35 @@ class Schedule:
     move: int = 1
 
 
-def softmax_gradient(logits: Array, labels: Labels, temperature: float) -> Array:
-    """Return the gradient of the cross entropy, (N, 10), in integer units of 2^-16.
-
-    Logits are integers, so exp(-d / temperature) is a table: powers of one ratio, made by multiplication.
-    """
-    distance = (logits.max(axis=1, keepdims=True) - logits).astype(np.int64)
-    ratio = 1.0 - 1.0 / temperature
-    powers = np.multiply.accumulate(np.full(int(distance.max()) + 1, ratio)) / ratio
-    weights = np.rint(powers * GRID**2)[distance]
-    probability = weights / weights.sum(axis=1, keepdims=True)
-    target = np.zeros_like(logits)
-    target[np.arange(len(labels)), labels] = 1.0
-    return np.asarray(np.rint((probability - target) * GRID))
-
-
 class Adam:
-    """Adam (Kingma and Ba, arXiv:1412.6980) on clipped latent parameters."""
+    """Adam (Kingma and Ba, arXiv:1412.6980) on clipped latent parameters, in the units of their levels."""
 
     beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 
-    def __init__(self, parameters: list[Parameter]) -> None:
-        self.parameters = parameters
+    def __init__(self, latents: list[Latent]) -> None:
+        self.latents = latents
+        self.means = [np.zeros(latent.tensor.shape) for latent in latents]
+        self.squares = [np.zeros(latent.tensor.shape) for latent in latents]
         self.power1 = self.power2 = 1.0
 
     def step(self, rate: float) -> None:
         """Move every parameter against its gradient and clip it to its range."""
         self.power1 *= self.beta1
         self.power2 *= self.beta2
-        for p in self.parameters:
-            gradient = p.gradient / GRID
-            p.mean = self.beta1 * p.mean + (1 - self.beta1) * gradient
-            p.square = self.beta2 * p.square + (1 - self.beta2) * gradient * gradient
-            size = np.sqrt(p.square / (1 - self.power2)) + self.epsilon
-            moved = p.value - rate * p.gain * (p.mean / (1 - self.power1)) / size
-            p.value = np.clip(moved, p.low, p.high)
+        for p, mean, square in zip(self.latents, self.means, self.squares, strict=True):
+            gradient = p.take_gradient()
+            mean[...] = self.beta1 * mean + (1 - self.beta1) * gradient
+            square[...] = self.beta2 * square + (1 - self.beta2) * gradient * gradient
+            size = np.sqrt(square / (1 - self.power2)) + self.epsilon
+            p.move(rate * p.gain * (mean / (1 - self.power1)) / size)
 
 
+@threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]  # for such small matrices, waiting threads cost
 def train(network: Network, digits: Digits, schedule: Schedule) -> None:
     """Train a network in place; the held-out images are not looked at."""
     random = np.random.RandomState(schedule.seed)
-    optimiser = Adam(network.parameters())
+    optimiser = Adam(network.latents())
+    loss = ClassLoss()
     steps = schedule.epochs * -(-len(digits.train_x) // schedule.batch)
     reach = range(-schedule.move, schedule.move + 1)
     moved = np.stack([shift(digits.train_x, rows, columns) for rows in reach for columns in reach])
@@ -82,7 +69,10 @@ def train(network: Network, digits: Digits, schedule: Schedule) -> None:
         order = random.permutation(len(digits.train_x))
         for start in range(0, len(order), schedule.batch):
             chosen = order[start : start + schedule.batch]
-            logits = network.forward(moved[random.randint(len(moved), size=len(chosen)), chosen])
-            network.backward(softmax_gradient(logits, digits.train_y[chosen], schedule.temperature))
+            images = moved[random.randint(len(moved), size=len(chosen)), chosen]
+            logits = network.logits(images)
+            Tensor.apply(
+                loss, [logits, digits.train_y[chosen]], {"temperature": schedule.temperature}
+            ).backward()
             optimiser.step(schedule.rate * (1.0 - done / steps))
             done += 1

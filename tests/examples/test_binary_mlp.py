@@ -1,7 +1,6 @@
 """The 1-bit digits MLP: accurate, exact in every step of a build, reproducible, and a circuit at its rate."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -36,17 +35,6 @@ def predictions(model):
     return executor.run({executor.inputs[0]: pixels}, keep=frozenset([output]))[output].reshape(-1)
 
 
-@pytest.fixture
-def training(monkeypatch):
-    """Make the example's modules importable, as they are for its script."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(FOLDER))
-    yield
-    for module in set(sys.modules) - before:
-        if str(getattr(sys.modules[module], "__file__", "")).startswith(str(FOLDER)):
-            del sys.modules[module]
-
-
 def test_the_stated_accuracy_is_what_the_graph_computes():
     stated = json.loads((FOLDER / "accuracy.json").read_text())["binary_mlp"]
     correct = int((predictions(load()) == np.load(FOLDER / "digits_y.npy")).sum())
@@ -71,42 +59,6 @@ def test_the_whole_held_out_set_is_the_same_after_every_step(tmp_path):
     assert [node.op_type for node in model.graph.node] == [
         "Thresholding_rtl", *["BinaryMVAU_rtl", "Thresholding_rtl"] * 2, "BinaryMVAU_rtl", "LabelSelect_rtl",
     ]  # fmt: skip
-
-
-def test_the_exported_graph_computes_the_trainers_classes(training, tmp_path):
-    import binary_export
-    import train
-    from qonnx.core.modelwrapper import ModelWrapper
-
-    network = train.build_binary_mlp(seed=7)
-    binary_export.export_binary(network, tmp_path / "model.onnx")
-    classes = network.predict(images().reshape(360, 8, 8, 1).astype(np.float64))
-    assert len(set(classes)) > 1
-    assert np.array_equal(predictions(ModelWrapper(str(tmp_path / "model.onnx"))), classes)
-
-
-def test_a_layer_of_more_bits_is_not_exported(training, tmp_path):
-    import binary_export
-    import train
-
-    with pytest.raises(TypeError, match=r"^a layer must be one of 1 bit, not <quantised_network\.Dense "):
-        binary_export.export_binary(train.build_mlp(seed=1), tmp_path / "model.onnx")
-
-
-def test_training_is_the_same_twice_and_learns(training):
-    import digits_data
-    import train
-    from training import Schedule
-    from training import train as fit
-
-    digits = digits_data.load()
-    networks = [train.build_binary_mlp(seed=3) for _ in range(2)]
-    untrained = (networks[0].predict(digits.train_x) == digits.train_y).mean()
-    for network in networks:
-        fit(network, digits, Schedule(epochs=2, seed=3, temperature=16.0, rate=0.01))
-    for one, other in zip(networks[0].parameters(), networks[1].parameters(), strict=True):
-        assert np.array_equal(one.value, other.value)
-    assert (networks[0].predict(digits.train_x) == digits.train_y).mean() > untrained + 0.3
 
 
 @pytest.mark.slow

@@ -12,25 +12,15 @@ from onnx import numpy_helper
 
 from brainsmith.build.config import StepConfig
 from brainsmith.execution.execute import Executor
+from brainsmith.ops import gradcheck
 from brainsmith.plugins import steps
 
 FOLDER = Path(__file__).parents[2] / "examples" / "digits"
 NETWORKS = ("mlp", "cnn", "residual")
-PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn"}
+PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn", "binary_mlp": "mlp"}
 OURS = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate")
 LEAST_ACCURACY = {"mlp": 0.95, "cnn": 0.97, "residual": 0.97}
-MODULES = (
-    "binary_export",
-    "binary_layers",
-    "digits_data",
-    "onnx_graph",
-    "pooling",
-    "qonnx_export",
-    "quantised_network",
-    "residual",
-    "train",
-    "training",
-)
+MODULES = ("digits_data", "quantised_layers", "quantised_network", "train", "training", "training_ops")
 
 
 def load(name):
@@ -191,36 +181,39 @@ def test_two_swapped_channels_are_seen(name, weight, axis):
     assert not np.array_equal(changed.argmax(axis=1), expected.argmax(axis=1))
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", [*NETWORKS, "binary_mlp"])
 def test_the_exported_graph_computes_the_trainers_integers(name, training, tmp_path):
-    import qonnx_export
     import train
 
-    networks = {"mlp": train.build_mlp, "cnn": train.build_cnn, "residual": train.build_residual}
-    network = networks[name](seed=7)
+    network = getattr(train, f"build_{name}")(seed=7)
     pixels = images(name)[:32]
-    integers = network.forward(pixels.reshape(32, 8, 8, 1).astype(np.float64))
-    qonnx_export.export(network, tmp_path / "model.onnx")
+    integers = network.logits(pixels.reshape(32, 8, 8, 1).astype(np.float64)).numpy()
+    assert np.array_equal(integers, np.rint(integers))
+    network.export(tmp_path / "model.onnx")
     from qonnx.core.modelwrapper import ModelWrapper
 
     model = ModelWrapper(str(tmp_path / "model.onnx"))
     assert np.array_equal(logits(model, pixels), integers)
     assert np.array_equal(classes(results(model, pixels)), integers.argmax(axis=1))
+    assert [node.op_type for node in model.graph.node] == [node.op_type for node in load(name).graph.node]
 
 
-def test_training_is_the_same_twice_and_learns(training):
+@pytest.mark.parametrize(("name", "epochs"), [("mlp", 3), ("binary_mlp", 2)])
+def test_training_is_the_same_twice_and_learns(name, epochs, training):
+    import dataclasses
+
     import digits_data
     import train
-    from training import Schedule
     from training import train as fit
 
     digits = digits_data.load()
-    networks = [train.build_mlp(seed=3) for _ in range(2)]
+    schedule = dataclasses.replace(train.SCHEDULES[name], epochs=epochs, seed=3)
+    networks = [getattr(train, f"build_{name}")(seed=3) for _ in range(2)]
     untrained = (networks[0].predict(digits.train_x) == digits.train_y).mean()
     for network in networks:
-        fit(network, digits, Schedule(epochs=3, seed=3, temperature=16.0))
-    for one, other in zip(networks[0].parameters(), networks[1].parameters(), strict=True):
-        assert np.array_equal(one.value, other.value)
+        fit(network, digits, schedule)
+    for one, other in zip(networks[0].latents(), networks[1].latents(), strict=True):
+        assert np.array_equal(one.tensor.numpy(), other.tensor.numpy())
     assert (networks[0].predict(digits.train_x) == digits.train_y).mean() > untrained + 0.3
 
 
@@ -228,69 +221,82 @@ def random_integers(seed, *shape):
     return np.random.default_rng(seed).integers(-8, 8, shape).astype(np.float64)
 
 
-def test_the_gradients_of_pools_are_exact(training):
-    """A small step in the input changes the output by the gradient: none is lost, and none is counted twice."""
-    import pooling
-
-    for layer in (pooling.MaxPool("pool"), pooling.GlobalSum("mean")):
-        x, step = random_integers(1, 3, 4, 4, 2), random_integers(2, 3, 4, 4, 2) / 1024
-        x += np.arange(16).reshape(4, 4, 1) / 32  # so that no two values of a window are equal
-        before = layer.forward(x)
-        upstream = random_integers(3, *before.shape)
-        gradient = layer.backward(upstream)
-        change = layer.forward(x + step) - before
-        assert (change * upstream).sum() == (step * gradient).sum()
-
-
-def test_of_equal_values_a_max_pool_trains_the_first(training):
-    import pooling
-
-    layer = pooling.MaxPool("pool")
-    x = np.array([[3.0, 3.0], [3.0, 1.0]]).reshape(1, 2, 2, 1)
-    assert layer.forward(x).tolist() == [[[[3.0]]]]
-    assert layer.backward(np.full((1, 1, 1, 1), 5.0)).reshape(2, 2).tolist() == [[5.0, 0.0], [0.0, 0.0]]
-
-
 def test_both_ways_of_a_block_are_trained(training):
+    import quantised_layers
     import quantised_network
-    import residual
+
+    from brainsmith.ops import Tensor
 
     random = np.random.RandomState(1)
-    dense = quantised_network.Dense("fc", 6, 6, bits=3, random=random)
-    activation = quantised_network.Activation("fc", 6, shift=3, bits=4)
-    block = residual.Residual("block", [dense, activation])
-    x, upstream = random_integers(4, 5, 6), random_integers(5, 5, 6)
-    assert np.array_equal(block.forward(x), activation.forward(dense.forward(x)) + x)
-    through = dense.backward(activation.backward(upstream))
-    assert np.array_equal(block.backward(upstream), through + upstream)
-    assert block.parameters() == [*dense.parameters(), *activation.parameters()]
+    dense = quantised_layers.Dense("fc", 6, 6, bits=3, random=random)
+    activation = quantised_layers.Activation("fc", (6,), shift=3, bits=4)
+    block = quantised_network.Residual("block", [dense, activation])
+    assert block.connect(0.5, None) == 0.5
+    x, upstream = (
+        (Tensor(random_integers(4, 5, 6) / 2, requires_grad=True) for _ in range(2)),
+        random_integers(5, 5, 6),
+    )
+    whole, branch = x
+    block(whole).backward(upstream)
+    activation(dense(branch)).backward(upstream)
+    assert np.array_equal(block(whole).numpy(), activation(dense(branch)).numpy() + whole.numpy())
+    assert branch.grad.any()
+    assert np.array_equal(whole.grad, branch.grad + upstream)
+    assert len(block.latents()) == 2
 
 
-def test_a_block_without_an_activation_and_a_mean_that_is_rounded_are_refused(training, tmp_path):
-    import pooling
-    import qonnx_export
+def test_a_block_without_an_activation_and_a_mean_that_is_rounded_are_refused(training):
+    import quantised_layers
     import quantised_network
-    import residual
 
-    random = np.random.RandomState(1)
-    conv = quantised_network.Conv("conv", (1, 2), stride=1, pad=0, bits=3, random=random)
+    conv = quantised_layers.Conv("conv", (1, 2), bits=3, random=np.random.RandomState(1))
     with pytest.raises(TypeError, match=r"^the last layer of block 'block' must be an Activation, not <"):
-        residual.Residual("block", [conv])
-    network = quantised_network.Network("odd", [conv, pooling.GlobalSum("mean")])
-    network.forward(images("cnn")[:1].reshape(1, 8, 8, 1).astype(np.float64))
-    with pytest.raises(ValueError, match=r"^mean: the mean of 6x6 pixels is not exact in floating point$"):
-        qonnx_export.export(network, tmp_path / "odd.onnx")
+        quantised_network.Residual("block", [conv])
+    with pytest.raises(ValueError, match=r"^mean: the mean of 36 pixels is not exact in floating point$"):
+        quantised_network.Mean("mean", pixels=36)
 
 
-def test_a_sum_that_might_be_rounded_is_refused(training):
-    import quantised_network
+def test_gradients_are_those_of_the_surrogates(training):
+    import training_ops
 
-    with pytest.raises(ArithmeticError) as caught:
-        quantised_network.exact_matmul(np.full((1, 8), 2.0**26), np.full((8, 1), 2.0**26))
-    assert str(caught.value) == "a product of (1, 8) and (8, 1) may need more than 53 bits"
-    with pytest.raises(ArithmeticError) as caught:
-        quantised_network.check_exact(np.array([2.0**53]), "block")
-    assert str(caught.value) == "a sum of 'block' needs more than 53 bits"
+    x = np.random.default_rng(6).uniform(-6, 6, (4, 5))
+    gradcheck(training_ops.HalfOdd(), [x], attributes={"unit": 0.25})
+    gradcheck(training_ops.ActivationQuant(), [x, 0.5, 0.0, 4.0])
+    gradcheck(training_ops.SignQuant(), [x, 1.0], attributes={"reach": 4.0})
+
+
+def test_an_activations_gradient_reaches_to_where_rounding_ends(training):
+    import training_ops
+
+    x = np.array([-2.51, -2.49, 0.3, 1.49, 1.51])
+    (found, *_) = training_ops.ActivationQuant().backward(np.ones(5), [x, np.array(1.0), 0, np.array(2)], x)
+    assert found.tolist() == [0, 1, 1, 1, 0]
+
+
+def test_the_losss_gradient_is_that_of_the_cross_entropy_on_a_grid(training):
+    import training_ops
+
+    loss, right = training_ops.ClassLoss(), np.array([0, 2, 1])
+    at = np.array([[4.0, 0, -3], [1, 1, 1], [5, -6, 0]])
+    assert loss.forward(at, right, temperature=8.0) > 0
+    (found, _) = loss.backward(np.float64(1), [at, right], None, temperature=8.0)
+    chances = (7 / 8) ** -at
+    expected = chances / chances.sum(axis=1, keepdims=True) - np.eye(3)[right]
+    assert np.abs(found - expected).max() <= 2.0**-17 + 1e-9
+    assert np.array_equal(found, np.rint(found * 2**16) / 2**16)
+
+
+def test_gradients_are_rounded_to_the_grid_and_too_great_ones_are_refused(training):
+    import training_ops
+
+    op, x = training_ops.OnGrid(), np.zeros(3)
+    (found,) = op.backward(np.array([0.3, 2.0**-16, -5.0]), [x], x, unit=0.25)
+    assert found.tolist() == [round(0.3 * 2**14) / 2**14, 0.0, -5.0]
+    for great in (2.0**18, np.nan):
+        with pytest.raises(ArithmeticError) as caught:
+            op.backward(np.array([great]), [x], x, unit=0.25)
+        expected = f"a gradient of {great * 2**14:g} units: from 2^32 on, sums of them may be rounded"
+        assert str(caught.value) == expected
 
 
 @pytest.mark.slow
