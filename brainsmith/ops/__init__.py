@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.autodiff import functional as functional
+    from brainsmith.autodiff.batches import split_batch as split_batch
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
     from brainsmith.autodiff.compiling.compiled_op import CompiledOp as CompiledOp
     from brainsmith.autodiff.compiling.compiled_op import compile_op as compile_op
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
     from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
     from brainsmith.autodiff.layer import CustomLayer as CustomLayer
+    from brainsmith.autodiff.lazy_mode import lazy as lazy
     from brainsmith.autodiff.model_ops import check_ops as check_ops
     from brainsmith.autodiff.model_ops import load_model as load_model
     from brainsmith.autodiff.model_ops import save_model as save_model
@@ -64,6 +66,7 @@ _HOMES = {
     "fuse": "brainsmith.autodiff.compiling.compiled_op",
     "check_ops": "brainsmith.autodiff.model_ops",
     "export_onnx": "brainsmith.autodiff.exporting.export",
+    "lazy": "brainsmith.autodiff.lazy_mode",
     "load_model": "brainsmith.autodiff.model_ops",
     "save_model": "brainsmith.autodiff.model_ops",
     "execute_custom_op": "brainsmith.autodiff.registry",
@@ -79,6 +82,7 @@ _HOMES = {
     "no_grad": "brainsmith.autodiff.tape",
     "shared_empty": "brainsmith.native.isolation.shared",
     "shared_like": "brainsmith.native.isolation.shared",
+    "split_batch": "brainsmith.autodiff.batches",
 }
 
 

@@ -1,0 +1,186 @@
+"""Split a batch over several callables that run at once, and join what they give."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff.calls import as_arrays, call_op
+from brainsmith.autodiff.op import Op
+from brainsmith.errors import NativeLibraryError, OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from brainsmith.autodiff.op import Array
+
+
+def split_batch(
+    op: Op | Callable[..., Any],
+    inputs: Sequence[Any],
+    over: int | Sequence[Op | Callable[..., Any]],
+    axis: int = 0,
+    whole: Sequence[int] = (),
+) -> Any:
+    """Run an op on parts of a batch at the same time, and return the whole.
+
+    The result is that of the unsplit call for an op that treats each sample alone. One that mixes samples (a mean over
+    the batch, a sort) gives another result, and nothing can tell: that is for the caller to know.
+
+    The batch lies along the axis of the inputs that have the most dimensions. What has fewer, or has the extent 1 there
+    beside inputs that have more, goes to each part whole, as in broadcasting; so does what `whole` names, such as
+    weights that have as many dimensions.
+
+    Args:
+        op: What is run: an op, or a function of arrays.
+        inputs: Arrays, numbers or lists. A split of Tensors would leave the tape, and is refused.
+        over: How many parts, each run by `op`; or what runs each part, such as the ops of several isolated libraries.
+            Extents that do not divide evenly differ by 1, the larger parts first; parts without a sample are not run.
+        axis: Along which the batch lies.
+        whole: The inputs, by index, that are not split.
+
+    Returns:
+        An array, or a tuple of them where the op has several outputs.
+
+    Raises:
+        OpError: The batch cannot be split, a part failed, or the parts do not fit together; the part is named.
+        PluginCrashError: A part ended the process that it ran in; the part is named.
+    """
+    runners = _runners(op, over)
+    arrays = _as_arrays(op, inputs)
+    split, extent = _batch(arrays, axis, whole)
+    bounds = _even_bounds(extent, len(runners))
+    parts = [
+        _Part(at, runner, _share(arrays, split, axis, begin, end), begin, end)
+        for at, (runner, begin, end) in enumerate(zip(runners, bounds, bounds[1:], strict=False))
+        if end > begin or (at == 0 and not extent)
+    ]
+    _run_all(parts)
+    return _joined(parts, axis)
+
+
+class _Part:
+    """The share of one callable."""
+
+    def __init__(self, number: int, runner: Any, inputs: list[Array], begin: int, end: int) -> None:
+        self.number, self.runner, self.inputs, self.begin, self.end = number, runner, inputs, begin, end
+        self.output: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Run it, and keep what comes of it."""
+        try:
+            self.output = (
+                call_op(self.runner, self.inputs)
+                if isinstance(self.runner, Op)
+                else self.runner(*self.inputs)
+            )
+        except BaseException as error:  # noqa: BLE001 - raised again by who waits
+            self.error = error
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        """What it gave, as a tuple."""
+        given = self.output if isinstance(self.output, tuple | list) else (self.output,)
+        return tuple(np.asarray(one) for one in given)
+
+    def __str__(self) -> str:
+        return f"part {self.number} of the batch (samples {self.begin}:{self.end})"
+
+
+def _runners(op: Any, over: Any) -> list[Any]:
+    if isinstance(over, int) and not isinstance(over, bool):
+        if over < 1:
+            raise OpError(f"a batch must be split into 1 or more parts, not {over}")
+        return [op] * over
+    if not isinstance(over, tuple | list) or not over:
+        raise OpError(f"over must be a number of parts, or the callables that run them, not {over!r}")
+    for one in over:
+        if not isinstance(one, Op) and not callable(one):
+            raise OpError(f"a part of a batch must be run by an op or a function, not {one!r}")
+    return list(over)
+
+
+def _as_arrays(op: Any, inputs: Sequence[Any]) -> list[Array]:
+    for at, value in enumerate(inputs):
+        if getattr(value, "is_tape_tensor", False):
+            raise OpError(
+                f"a batch of arrays can be split, and input {at} is a Tensor: the result would not be on its tape; "
+                "give its data"
+            )
+    return as_arrays(op, inputs) if isinstance(op, Op) else [np.asarray(value) for value in inputs]
+
+
+def _batch(arrays: Sequence[Array], axis: int, whole: Sequence[int]) -> tuple[list[int], int]:
+    """Return which inputs are split, and how many samples they have."""
+    for at in whole:
+        if not 0 <= at < len(arrays):
+            raise OpError(f"whole must name inputs from 0 to {len(arrays) - 1}, not {at!r}")
+    free = [at for at in range(len(arrays)) if at not in whole]
+    dimensions = max((arrays[at].ndim for at in free), default=0)
+    if not 0 <= axis < dimensions:
+        raise OpError(f"a batch cannot be split along axis {axis}: its inputs have {dimensions} dimensions")
+    full = [at for at in free if arrays[at].ndim == dimensions]
+    extents = sorted({arrays[at].shape[axis] for at in full} - {1}) or [1]
+    if len(extents) > 1:
+        raise OpError(
+            f"inputs must have one number of samples along axis {axis}, not {', '.join(map(str, extents))}; "
+            "those that every part needs are named with whole="
+        )
+    return [at for at in full if arrays[at].shape[axis] == extents[0]], extents[0]
+
+
+def _even_bounds(extent: int, count: int) -> list[int]:
+    size, more = divmod(extent, count)
+    return [at * size + min(at, more) for at in range(count + 1)]
+
+
+def _share(arrays: Sequence[Array], split: Sequence[int], axis: int, begin: int, end: int) -> list[Array]:
+    window = (slice(None),) * axis + (slice(begin, end),)
+    return [array[window] if at in split else array for at, array in enumerate(arrays)]
+
+
+def _run_all(parts: Sequence[_Part]) -> None:
+    """Run all parts at once, the first in this thread; the first error is raised when all have ended."""
+    threads = [
+        threading.Thread(target=part.run, name=f"brainsmith {part}", daemon=True) for part in parts[1:]
+    ]
+    for thread in threads:
+        thread.start()
+    parts[0].run()
+    for thread in threads:
+        thread.join()
+    for part in parts:
+        if part.error is not None:
+            raise _named(part, part.error)
+
+
+def _named(part: _Part, error: BaseException) -> BaseException:
+    if not isinstance(error, Exception):
+        return error
+    if isinstance(error, OpError | NativeLibraryError):
+        named: Exception = type(error)(f"{part}: {error}")
+    else:
+        named = OpError(f"{part} failed: {type(error).__name__}: {error}")
+    named.__cause__ = error
+    return named
+
+
+def _joined(parts: Sequence[_Part], axis: int) -> Any:
+    outputs = [part.outputs for part in parts]
+    for part, some in zip(parts, outputs, strict=True):
+        if len(some) != len(outputs[0]):
+            raise OpError(f"{part} gave {len(some)} outputs, and {parts[0]} gave {len(outputs[0])}")
+        for one in some:
+            if one.ndim <= axis or one.shape[axis] != part.end - part.begin:
+                raise OpError(
+                    f"{part} gave an output of shape {one.shape}, which does not have {part.end - part.begin} samples "
+                    f"along axis {axis}: the op does not keep the batch"
+                )
+    try:
+        joined = tuple(np.concatenate(some, axis) for some in zip(*outputs, strict=True))
+    except ValueError as error:
+        raise OpError(f"the outputs of the parts do not fit together: {error}") from error
+    return joined if isinstance(parts[0].output, tuple | list) else joined[0]
