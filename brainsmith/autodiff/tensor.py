@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff import calls
+from brainsmith.autodiff.lazy_mode import is_lazy
 from brainsmith.autodiff.op import CPU, attributes_of
 from brainsmith.autodiff.tape import Record, clock, is_recording, run_backward
 from brainsmith.autodiff.tape_methods import TensorMethods
@@ -138,6 +139,10 @@ class Tensor(TensorMethods):
         """Run an op on Tensors and other values, as `apply_op` does."""
         return apply_op(op, inputs, attributes)
 
+    def realize(self) -> Tensor:
+        """Return the Tensor itself, its values computed; those of a lazy one are not before."""
+        return self
+
     def zero_grad(self) -> None:
         """Forget the gradient."""
         self.grad = None
@@ -211,6 +216,10 @@ def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NON
     Raises:
         OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
     """
+    if is_lazy():
+        from brainsmith.autodiff.lazy_tensor import defer
+
+        return defer(op, inputs, attributes)
     arrays, plain = [], True
     for value in inputs:
         if isinstance(value, Tensor):
@@ -273,3 +282,7 @@ def _result(array: Array) -> Tensor:
     tensor.position = tensor.changed = 0
     tensor.tracked = False
     return tensor
+
+
+plain_result, recorded_results = _result, _recorded
+"""For results that are computed elsewhere: one that is not on the tape, and those of a call that is."""

@@ -1,0 +1,234 @@
+"""A result that is not computed yet: what it will be computed by, its shape and its dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.autodiff import calls
+from brainsmith.autodiff.op import attributes_of
+from brainsmith.autodiff.tape import clock, is_recording
+from brainsmith.autodiff.tensor import Tensor, plain_result, recorded_results
+from brainsmith.errors import GradientError, OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from brainsmith.autodiff.op import Array, Op, Shape
+    from brainsmith.autodiff.tape import Record
+
+
+class Deferred:
+    """One call that was put off.
+
+    Attributes:
+        op: What is called.
+        inputs: What with; lazy or not.
+        attributes: Those of the call, the op's defaults among them.
+        shapes: Of its outputs, as the op's rules say.
+        dtypes: Likewise.
+        serial: Greater than that of every call before it.
+        recorded: Whether the tape was recording.
+        values: The outputs, once they are computed.
+        results: The same as Tensors with their record, once somebody goes back through the tape.
+    """
+
+    __slots__ = (
+        "attributes", "dtypes", "inputs", "op", "recorded", "results", "serial", "shapes", "values",
+    )  # fmt: skip
+
+    def __init__(self, op: Op, inputs: tuple[Tensor, ...], attributes: Mapping[str, Any]) -> None:
+        self.op, self.inputs, self.attributes = op, inputs, attributes
+        self.shapes, self.dtypes = _promised(op, inputs, attributes)
+        self.serial, self.recorded = next(clock), is_recording()
+        self.values: tuple[Array, ...] | None = None
+        self.results: tuple[Tensor, ...] | None = None
+
+    def before(self) -> list[Deferred]:
+        """Return the calls that its inputs come from."""
+        return [tensor.deferred for tensor in self.inputs if isinstance(tensor, LazyTensor)]
+
+    def check_unchanged(self) -> None:
+        """Raise if an input was changed in place since the call.
+
+        Raises:
+            OpError: The call would have had other values.
+        """
+        for at, tensor in enumerate(self.inputs):
+            if tensor.changed > self.serial:
+                raise OpError(
+                    f"input {at} of operation {self.op.name!r} was changed in place before the lazy call was computed: "
+                    "realize() its result first"
+                )
+
+
+class LazyTensor(Tensor):
+    """A Tensor whose array is computed when it is asked for."""
+
+    __slots__ = ("deferred", "place")
+
+    deferred: Deferred
+    place: int
+
+    @property
+    def _data(self) -> Array:
+        from brainsmith.autodiff.lazy_evaluation import values_of
+
+        return values_of(self.deferred)[self.place]
+
+    @_data.setter
+    def _data(self, values: Array) -> None:
+        raise OpError("the data of a lazy result cannot be replaced; detach() gives a Tensor whose can")
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether its values are known."""
+        return self.deferred.values is not None
+
+    @property
+    def record(self) -> Record | None:  # type: ignore[override]
+        """The call on the tape; asking for it computes all calls before it, one by one."""
+        return records_of(self.deferred)[self.place].record if self.deferred.recorded else None
+
+    @property
+    def position(self) -> int:  # type: ignore[override]
+        """Which output of that call it is."""
+        return self.place
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to it."""
+        return self.tracked and self.dtype.kind == "f"
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        raise GradientError("requires_grad is set on a leaf, not on a lazy result; detach() gives a leaf")
+
+    @property
+    def shape(self) -> Shape:
+        """The length of each axis; known before the values."""
+        return self.deferred.shapes[self.place]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy dtype; known before the values."""
+        return self.deferred.dtypes[self.place]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape))
+
+    def realize(self) -> Tensor:
+        """Compute the values, if they are not yet, and return the Tensor itself."""
+        self._data  # noqa: B018
+        return self
+
+    def __repr__(self) -> str:
+        if self.is_computed:
+            return super().__repr__()
+        return f"Tensor(not computed yet, shape={self.shape}, dtype={self.dtype}, by {self.deferred.op.name})"
+
+
+def defer(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    """Note a call instead of running it.
+
+    Returns:
+        A LazyTensor, or a tuple of them.
+
+    Raises:
+        OpError: The op does not take inputs of such a count, shapes or dtypes. What it says of values is said when they
+            are computed.
+    """
+    arrays = calls.as_arrays(op, [_stand_in(value) for value in inputs])
+    tensors = tuple(
+        value if isinstance(value, Tensor) else plain_result(array)
+        for value, array in zip(inputs, arrays, strict=True)
+    )
+    deferred = Deferred(op, tensors, attributes_of(op, attributes))
+    tracked = deferred.recorded and any(
+        tensor.tracked for at, tensor in enumerate(tensors) if at not in op.not_differentiable
+    )
+    made = tuple(_lazy_result(deferred, place, tracked) for place in range(op.num_outputs))
+    return made[0] if op.num_outputs == 1 else made
+
+
+def _lazy_result(deferred: Deferred, place: int, tracked: bool) -> LazyTensor:
+    tensor = LazyTensor.__new__(LazyTensor)
+    tensor.deferred, tensor.place = deferred, place
+    tensor.grad, tensor.changed, tensor.tracked = None, 0, tracked
+    return tensor
+
+
+def _stand_in(value: Any) -> Any:
+    """Return what stands for a value as far as shape and dtype go; nothing is computed, and no memory taken."""
+    if isinstance(value, LazyTensor):
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    return value.numpy() if isinstance(value, Tensor) else value
+
+
+def _promised(
+    op: Op, inputs: Sequence[Tensor], attributes: Mapping[str, Any]
+) -> tuple[tuple[Shape, ...], tuple[np.dtype[Any], ...]]:
+    shapes, dtypes = [tensor.shape for tensor in inputs], [tensor.dtype for tensor in inputs]
+    try:
+        made, kinds = op.output_shape(shapes, **attributes), op.output_dtype(dtypes, **attributes)
+    except OpError:
+        raise
+    except Exception as error:
+        listed = ", ".join(map(str, shapes))
+        raise OpError(
+            f"Operation {op.name!r} failed on shapes {listed}: {type(error).__name__}: {error}"
+        ) from error
+    if op.num_outputs == 1:
+        made, kinds = (made,), (kinds,)
+    return tuple(tuple(shape) for shape in made), tuple(np.dtype(kind) for kind in kinds)
+
+
+def records_of(deferred: Deferred) -> tuple[Tensor, ...]:
+    """Return the results of a call as Tensors on the tape; all calls before it are computed one by one.
+
+    Raises:
+        OpError: An op does not take its inputs, or one was changed in place since.
+    """
+    waiting = [deferred]
+    order: dict[int, Deferred] = {}
+    while waiting:
+        call = waiting.pop()
+        if call.results is None and call.serial not in order:
+            order[call.serial] = call
+            waiting.extend(before for before in call.before() if before.recorded)
+    for serial in sorted(order):
+        _record(order[serial])
+    assert deferred.results is not None
+    return deferred.results
+
+
+def _record(call: Deferred) -> None:
+    call.check_unchanged()
+    inputs = [_on_tape(tensor) for tensor in call.inputs]
+    arrays = [tensor.numpy() for tensor in inputs]
+    if call.values is None:
+        call.values = compute_one(call, arrays)
+    call.results = tuple(recorded_results(call.op, inputs, call.attributes, arrays, call.values))
+
+
+def _on_tape(tensor: Tensor) -> Tensor:
+    if not isinstance(tensor, LazyTensor) or not tensor.deferred.recorded:
+        return tensor
+    assert tensor.deferred.results is not None
+    return tensor.deferred.results[tensor.place]
+
+
+def compute_one(call: Deferred, arrays: list[Array]) -> tuple[Array, ...]:
+    """Run the op of a call on arrays; what it gives is not one of them."""
+    calls.check_inputs(call.op, arrays, call.attributes)
+    given = calls.run_forward(call.op, arrays, call.attributes)
+    outputs = (given,) if call.op.num_outputs == 1 else given
+    return tuple(output.view() if any(output is array for array in arrays) else output for output in outputs)
