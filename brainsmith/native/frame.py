@@ -23,7 +23,15 @@ NUMPY = {code: dtype for dtype, code in CODES.items()}
 
 CPU = b"cpu"
 ERROR_BYTES = 1024
-_SIZE = ctypes.sizeof(abi.Tensor)
+_view = (ctypes.c_char * 0).from_buffer
+
+
+def address_of(array: Array) -> int:
+    """Return where a contiguous array's elements begin; in less than half the time of `array.ctypes.data`."""
+    try:
+        return ctypes.addressof(_view(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # it is read-only
+        return array.ctypes.data
 
 
 class Arrays:
@@ -57,7 +65,7 @@ class Arrays:
     def point_to(self, arrays: Sequence[Array | None]) -> None:
         """Have the descriptors stand for these arrays, which are contiguous."""
         for one, array in zip(self.each, arrays, strict=True):
-            one.data = None if array is None else array.ctypes.data
+            one.data = None if array is None else address_of(array)
 
 
 class Frame:
@@ -111,13 +119,13 @@ class Frame:
         """
         call, functions = self._call, self._op.functions
         for one, array in zip(self._inputs.each, inputs):  # noqa: B905 - the keyword costs as much as the loop
-            one.data = array.ctypes.data
+            one.data = address_of(array)
         if not self.validated:
             call.outputs = call.grad_outputs = call.grad_inputs = None
             self._validate()
         made = self._allocate() if outputs is None else list(outputs)
         for one, array in zip(self._outputs.each, made):  # noqa: B905
-            one.data = array.ctypes.data
+            one.data = address_of(array)
         call.outputs = self._outputs.address
         call.grad_outputs = call.grad_inputs = None
         status = functions.forward(self.address)

@@ -237,6 +237,17 @@ class TestRust:
         assert "test result: ok. 17 passed; 0 failed; 0 ignored" in printed
 
 
+def test_the_plugin_of_the_documentation(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "native.md").read_text()
+    _, source, command, program = (part.split("```")[0] for part in page.split("```")[1::2])
+    (tmp_path / "my_plugin.c").write_text(source.removeprefix("c\n"))
+    header = "$(python -c 'import brainsmith.native as native; print(native.include_folder())')"
+    run_tool(["sh", "-c", command.removeprefix("sh\n").replace(header, include_folder())], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    exec(program.removeprefix("python\n"), {})
+    assert capsys.readouterr().out.startswith("[2. 4.]\ntwice: backward is the derivative of forward at ")
+
+
 PANICS = """
 use operation::{Error, Operation, Tensor, TensorMut};
 
