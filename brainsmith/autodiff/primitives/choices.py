@@ -191,7 +191,7 @@ class GatherND(Primitive):
 
 
 def _leading(indices: Array) -> tuple[Array, ...]:
-    return tuple(np.moveaxis(indices, -1, 0))
+    return tuple(indices[..., at] for at in range(indices.shape[-1]))
 
 
 WHERE, CLIP, ARGMAX, CAST = Where(), Clip(), ArgMax(), Cast()
