@@ -47,11 +47,12 @@ class Entry:
         self._journal = Journal()
         self._initialised = False
 
-    def enter(self, lock: AbstractContextManager[Any]) -> None:
+    def enter(self, lock: AbstractContextManager[Any], old: Entry | None = None) -> None:
         """Run the bundle's functions, and enter all that it brings.
 
         Args:
             lock: Held while names are checked and taken; not while functions run.
+            old: Another version of the bundle, whose place this one takes in one moment; its functions do not run.
 
         Raises:
             BundleError: A function failed, or gave what cannot be registered. The one registry is as before.
@@ -64,7 +65,9 @@ class Entry:
                 self._initialised = True
                 brought = self._gather()
                 with lock:
-                    self._enter_all(brought)
+                    records = get_registry().records()
+                    with REGISTRY.held():
+                        self._swap(old, brought, records) if old else self._enter_all(brought, records)
             except BaseException as error:
                 self._roll_back(error)
                 raise
@@ -122,8 +125,17 @@ class Entry:
             )
         return given or ()
 
-    def _enter_all(self, brought: list[Contribution]) -> None:
-        records = get_registry().records()
+    def _swap(self, old: Entry, brought: list[Contribution], records: Iterable[PluginInfo]) -> None:
+        back = REGISTRY.undo(old._journal)
+        try:
+            self._enter_all(brought, [info for info in records if info.framework != self.bundle.info.name])
+        except BaseException:
+            self._take_out()
+            old._journal = REGISTRY.undo(back)
+            raise
+        old._take_out()
+
+    def _enter_all(self, brought: list[Contribution], records: Sequence[PluginInfo]) -> None:
         ops = {info.name: info for info in records if info.type == "op" and info.framework not in ADAPTED}
         owners = {(info.type, info.reference): info for info in records}
         for item in brought:

@@ -85,12 +85,12 @@ class BundleRegistry:
                 f"bundle '{info}' cannot be registered: '{here.bundle}' is registered already; remove it first"
             )
 
-    def _run(self, entry: Entry) -> None:
+    def _run(self, entry: Entry, old: Entry | None = None) -> None:
         """Let a bundle enter; bundles that its functions register are removed again if it fails."""
         outer: Entry | None = getattr(self._running, "entry", None)
         self._running.entry = entry
         try:
-            entry.enter(self._lock)
+            entry.enter(self._lock, old)
         except BaseException as error:
             self.remove_all(reversed(entry.inner), error)
             raise
@@ -120,11 +120,14 @@ class BundleRegistry:
             entry.bundle.close()
 
     def replace(self, name: str, bundle: Bundle, found: Sequence[Registered], source: Any) -> Entry:
-        """Let another bundle of the same name take a bundle's place: the old one leaves, the new one enters.
+        """Let another bundle of the same name take a bundle's place.
+
+        Where the old one has no clean-up and the new one no initialise function, that is one moment: whoever looks
+        an op up meanwhile finds the old or the new one. Else the old one leaves before the new one enters.
 
         Raises:
-            BundleError: The new one cannot be registered, or the old one's clean-up failed. The old one is
-                registered again, for which it is initialised again.
+            BundleError: The new one cannot be registered, or the old one's clean-up failed. The old one is there as
+                before; if it had left, it is initialised again for that.
         """
         check_host(bundle.info)
         with self._lock:
@@ -134,11 +137,15 @@ class BundleRegistry:
             check_still_serves(bundle.info, [entry.bundle.info for entry in self._entries.values()])
             old.settled = False
         new = Entry(bundle, found, source)
+        at_once = old.bundle.cleanup_fn is None and bundle.initialize_fn is None
         try:
-            old.leave()
-            self._run(new)
+            if not at_once:
+                old.leave()
+            self._run(new, old if at_once else None)
         except BaseException as error:
-            self._restore(old, error)
+            if not at_once:
+                self._restore(old, error)
+            old.settled = True
             raise
         with self._lock:
             self._entries[name] = new

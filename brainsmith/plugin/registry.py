@@ -109,14 +109,24 @@ class Registry:
         """Note in a journal what this thread registers and unregisters, inside a `with`; `undo` takes it back."""
         return Recording(self._journals, journal)
 
-    def undo(self, journal: Journal) -> None:
-        """Put back what was there before a journal's changes; what others have changed since is left alone."""
-        with self._lock:
+    def undo(self, journal: Journal) -> Journal:
+        """Put back what was there before a journal's changes; what others have changed since is left alone.
+
+        Returns:
+            What undoes this.
+        """
+        inverse = Journal()
+        with self._lock, self.recording(inverse):
             self.generation += 1
             for place, (before, after) in journal.changes.items():
                 if self._at(place) is after:
                     self._put(place, before)
             journal.changes.clear()
+        return inverse
+
+    def held(self) -> RLock:
+        """Return the lock under which several changes are one to all who look names up."""
+        return self._lock
 
     def _at(self, place: tuple[str, str, str]) -> Any:
         kind, key, name = place

@@ -38,7 +38,8 @@ def state():
     registry = get_registry()
     records = registry.records()
     objects = {key: id(obj) for key, obj in registry._objects.items()}
-    return [info.to_plain() for info in records], objects, dict(registry._registered)
+    registered = {key: dict(providers) for key, providers in registry._registered.items()}
+    return [info.to_plain() for info in records], objects, registered
 
 
 def a_step(model, cfg):

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from brainsmith.errors import (
     BundleVersionError,
     LibraryFormatError,
     NativeLibraryError,
+    OpError,
 )
 from tests.bundles.making import make_bundle, state
 from tests.native.building import build_plugin, is_mapped
@@ -157,6 +161,48 @@ def test_a_rebuilt_library_is_loaded_again(folder):
     with pytest.raises(BundleVersionError):
         door.reload_plugin("spoilt")
     assert times() == 15.0
+    door.unload_plugin("spoilt")
+    assert not is_mapped("spoilt")
+
+
+def test_a_reload_is_one_moment_to_eight_threads(folder):
+    build_plugin(folder)
+    door.load_plugin(folder / "spoilt.so")
+    build_plugin(folder, FACTOR=5)
+    done = threading.Event()
+
+    def call(_):
+        found = []
+        while not done.is_set():
+            try:
+                found.append(times())
+            except OpError:  # the op that it holds was unloaded; the next look-up gives the new one
+                continue
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        results = [pool.submit(call, number) for number in range(8)]
+        time.sleep(0.05)
+        assert door.reload_plugin("spoilt") is True
+        time.sleep(0.05)
+        done.set()
+        for found in (result.result() for result in results):
+            assert found == sorted(found)
+            assert set(found) <= {6.0, 15.0}
+    assert times() == 15.0
+
+
+def test_a_rebuilt_library_whose_op_is_taken_leaves_the_old_one(folder):
+    build_plugin(folder)
+    BundleRegistry().register(make_bundle("acme", "minus"))
+    door.load_plugin(folder / "spoilt.so")
+    before = state()
+    build_plugin(folder, FACTOR=5, SECOND_NAME='"minus"')
+    with pytest.raises(BundleClashError, match="the op 'minus' exists already"):
+        door.reload_plugin("spoilt")
+    assert state() == before
+    assert times() == 6.0
+    assert ops.get_custom_op("times").bundle == "spoilt"
     door.unload_plugin("spoilt")
     assert not is_mapped("spoilt")
 
