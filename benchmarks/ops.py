@@ -20,7 +20,7 @@ from benchmarks.measure import empty_cache, row
 Row = tuple[str, str, str, bool]
 """What was measured, what was found, the goal, and whether it is reached."""
 
-TOPICS = ("ops_compiled", "ops_native", "ops_isolated")
+TOPICS = ("ops_compiled", "ops_native", "ops_isolated", "ops_isolation")
 
 
 def main() -> None:
