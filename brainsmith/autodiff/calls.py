@@ -66,6 +66,8 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
 def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if isinstance(value, np.generic):
         return np.asarray(value)
+    if value is None:  # numpy would make it NaN
+        raise OpError(f"Operation {op.name!r} expects an array for input {at}, got None")
     if holds_tensor(value):
         raise OpError(
             f"Operation {op.name!r} expects an array for input {at}, got a list of Tensors, which would lose their "
@@ -75,7 +77,7 @@ def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
         # A fraction beside integers would be cut off.
         whole = dtype.kind == "f" or np.asarray(value).dtype.kind != "f"
         return np.asarray(value, dtype if whole else np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise OpError(
             f"Operation {op.name!r} expects an array for input {at}, got {type(value).__name__}: {error}"
         ) from error
