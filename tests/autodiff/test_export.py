@@ -152,6 +152,51 @@ def test_the_graph_computes_what_the_tape_computed(steps, seed):
             np.testing.assert_allclose(found[name], tensor.numpy(), rtol=2e-6, atol=1e-6 * size)
 
 
+Y = np.random.default_rng(0).normal(0, 1, (2, 3, 4)).astype(np.float32)
+CHANNELS = np.ones(4, np.float32)
+STEPS_OF_THE_TAPE = {
+    "exp": F.exp, "log": lambda x: F.log(F.abs(x)), "log1p": lambda x: F.log1p(F.abs(x)), "expm1": F.expm1,
+    "sqrt": lambda x: F.sqrt(F.abs(x)), "sin": F.sin, "cos": F.cos, "tanh": F.tanh, "sigmoid": F.sigmoid, "erf": F.erf,
+    "relu": F.relu, "round": lambda x: F.round(x * 3), "floor": F.floor, "sign": F.sign,
+    "maximum": lambda x: F.maximum(x, x[0]), "minimum": lambda x: F.minimum(x, 0.1), "pow": lambda x: F.abs(x) ** 2.5,
+    "square": lambda x: x**2, "rpow": lambda x: 2**x, "rdiv": lambda x: 1 / (x + 5),
+    "greater": lambda x: F.cast(F.greater(x, 0.0), np.float32),
+    "where": lambda x: F.where(F.logical_and(F.less_equal(x, 0.0), F.logical_not(F.equal(x, 1.0))), x, -x),
+    "logical_or": lambda x: F.logical_or(F.greater_equal(x, 0.5), F.less(x, -0.5)),
+    "sum": F.sum, "sum_axis": lambda x: F.sum(x, 1), "mean": lambda x: F.mean(x, (0, 2), True),
+    "max": lambda x: F.max(x, -1), "min": F.min, "var": lambda x: F.var(x, 1),
+    "mean_of_integers": lambda x: F.mean(F.cast(x * 3, np.int32), 1),
+    "sum_of_integers": lambda x: F.sum(F.cast(x * 3, np.int32), 1),
+    "argmax": lambda x: F.argmax(x, 1), "argmax_of_all": F.argmax, "argmax_kept": lambda x: F.argmax(x, -1, True),
+    "clip": lambda x: F.clip(x, -0.5, 0.5), "clip_low": lambda x: F.clip(x, low=0.0),
+    "cast": lambda x: F.cast(x * 3, np.int32), "in_float64": lambda x: F.tanh(F.cast(x, np.float64)),
+    "integers": lambda x: F.cast(x * 3, np.int64) + 1,
+    "softmax": lambda x: F.softmax(x, 1), "log_softmax": F.log_softmax, "layer_norm": F.layer_norm,
+    "layer_norm_affine": lambda x: F.layer_norm(x, CHANNELS * 2, CHANNELS),
+    "cross_entropy": lambda x: F.cross_entropy(x[0], np.array([1, 2, 0])),
+    "reshape": lambda x: F.reshape(x, (6, -1)), "flatten": F.flatten, "reverse_axes": F.transpose,
+    "transpose": lambda x: F.transpose(x, (2, 0, 1)), "squeeze": lambda x: F.squeeze(x[:1], 0),
+    "expand_dims": lambda x: F.expand_dims(x, 1), "expand": lambda x: F.expand(x[:1], (5, 3, 4)),
+    "pad": lambda x: F.pad(x, ((0, 0), (1, 2), (0, 1))), "concat": lambda x: F.concat([x, x * 2, x], 1),
+    "stack": lambda x: F.stack([x, x * 2], 0), "gather": lambda x: F.gather(x, np.array([1, 0, 1]), 0),
+    "gather_nd": lambda x: F.gather_nd(x, np.array([[0, 1], [1, 2]])), "slice": lambda x: x[1, :, ::2],
+    "list_index": lambda x: x[:, [0, 2]], "new_axis": lambda x: x[..., None, -1], "backwards": lambda x: x[::-1],
+    "matmul": lambda x: x @ Y[0].T, "matrix_by_vector": lambda x: x @ Y[0, 0],
+    "grouped_conv": lambda x: F.conv2d(F.reshape(x, (1, 2, 3, 4)), Y[0, :2].reshape(2, 1, 2, 2), groups=2),
+    "max_pool": lambda x: F.max_pool2d(F.reshape(x, (1, 2, 3, 4)), 2, padding=1),
+    "top_k": lambda x: F.top_k(x, 2)[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEPS_OF_THE_TAPE)
+def test_every_step_of_the_tape_is_a_node(name):
+    x = Tensor(Y)
+    y = STEPS_OF_THE_TAPE[name](x)
+    found = run(ops.export_onnx({"y": y}, {"x": x}), {"x": Y})["y"]
+    assert (found.dtype, found.shape) == (y.dtype, y.shape)
+    np.testing.assert_allclose(found, y.numpy(), rtol=2e-6, atol=1e-6)
+
+
 @pytest.fixture
 def op():
     """Register an op with an attribute and two outputs until the end of the test."""

@@ -11,7 +11,7 @@ from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from brainsmith.autodiff.exporting.names import Names, input_names
 from brainsmith.autodiff.exporting.walk import key_of
 from brainsmith.autodiff.node_attributes import to_node
-from brainsmith.autodiff.node_lookup import OPS_DOMAIN
+from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.primitives.elementwise import Elementwise
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm, OnnxNode
 from brainsmith.autodiff.primitives.primitive import Primitive
@@ -145,10 +145,21 @@ def _onnx_node(record: Record) -> OnnxNode:
     if form is not None:
         shapes = tuple(array.shape for array in record.arrays)
         return form.node(OnnxCall(record.attributes, shapes, OPSET, record.arrays[0].dtype))
+    if isinstance(op, Elementwise):
+        return _fused_node(op, record)
     if isinstance(op, Primitive):
         raise OpError(f"{op.name} on the tape has no ONNX operator of its own; it cannot be exported")
     _check_registered(op)
     return OnnxNode(op.name, OPS_DOMAIN, to_node(op, record.attributes), ())
+
+
+def _fused_node(op: Elementwise, record: Record) -> OnnxNode:
+    """Return a node that holds what a primitive computes as an expression: ONNX has no operator for it."""
+    from brainsmith.autodiff.compiling.tracer import trace
+    from brainsmith.autodiff.fused_node import ATTRIBUTE
+
+    expression = trace(op.forward, [array.dtype for array in record.arrays], op.name)
+    return OnnxNode(FUSED, OPS_DOMAIN, {ATTRIBUTE: expression.text}, ())
 
 
 def _check_registered(op: Op) -> None:
