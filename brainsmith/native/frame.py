@@ -52,11 +52,8 @@ class Arrays:
         self.each: list[abi.Tensor] = []
         for at, (shape, dtype, extent) in enumerate(zip(shapes, dtypes, extents, strict=True)):
             one = block[at]
-            one.shape, one.ndim, one.size = (
-                ctypes.addressof(extent),
-                len(shape),
-                int(np.prod(shape, dtype=object)),
-            )
+            one.shape, one.ndim = ctypes.addressof(extent), len(shape)
+            one.size = int(np.prod(shape, dtype=object))
             one.dtype, one.device = CODES[dtype], device
             self.each.append(one)
         self.address = ctypes.addressof(block)
@@ -72,8 +69,8 @@ class Frame:
     """What a native operation is called with, for inputs of given shapes and dtypes, by one thread at a time."""
 
     __slots__ = (
-        "_call", "_dtypes", "_error", "_gradients", "_inputs", "_op", "_outputs", "_shapes", "address", "dtypes",
-        "shapes", "validated",
+        "_call", "_dtypes", "_error", "_forward", "_gradients", "_inputs", "_op", "_outputs", "_promised", "_shapes",
+        "address", "dtypes", "shapes", "validated",
     )  # fmt: skip
 
     def __init__(self, op: NativeOp, shapes: tuple[Shape, ...], dtypes: tuple[np.dtype[Any], ...]) -> None:
@@ -88,9 +85,12 @@ class Frame:
         self._inputs, self._outputs = Arrays(shapes, dtypes), Arrays(found_shapes, found_dtypes)
         self._error = ctypes.create_string_buffer(ERROR_BYTES)
         self._call = new_call(op, self._error, self._inputs.address)
+        self._call.outputs = self._outputs.address
         self.address = ctypes.addressof(self._call)
+        self._forward = op.functions.forward
+        self._promised = tuple(zip(found_shapes, found_dtypes, strict=True))
         self._gradients: tuple[Arrays, Arrays] | None = None
-        self.validated = False
+        self.validated = op.functions.validate is None
 
     def validate(self, inputs: Sequence[Array]) -> None:
         """Have the operation look at its inputs.
@@ -99,14 +99,15 @@ class Frame:
             OpError: It does not take them.
         """
         self._inputs.point_to(inputs)
-        self._call.outputs = None
         self._validate()
 
     def _validate(self) -> None:
         op = self._op
-        if op.functions.validate is None or self.validated:
+        if op.functions.validate is None:
             return
+        self._call.outputs = None
         status = op.functions.validate(self.address)
+        self._call.outputs = self._outputs.address
         if status:
             raise OpError(self._message(status, "refused"))
         self.validated = op.validates_by_shape
@@ -117,25 +118,21 @@ class Frame:
         Raises:
             OpError: It does not take the inputs, or fails.
         """
-        call, functions = self._call, self._op.functions
         for one, array in zip(self._inputs.each, inputs):  # noqa: B905 - the keyword costs as much as the loop
             one.data = address_of(array)
         if not self.validated:
-            call.outputs = call.grad_outputs = call.grad_inputs = None
             self._validate()
         made = self._allocate() if outputs is None else list(outputs)
         for one, array in zip(self._outputs.each, made):  # noqa: B905
             one.data = address_of(array)
-        call.outputs = self._outputs.address
-        call.grad_outputs = call.grad_inputs = None
-        status = functions.forward(self.address)
+        status = self._forward(self.address)
         if status:
             raise OpError(self._message(status, "failed"))
         return made
 
     def _allocate(self) -> list[Array]:
         try:
-            return [np.empty(shape, dtype) for shape, dtype in zip(self.shapes, self.dtypes, strict=True)]
+            return [np.empty(shape, dtype) for shape, dtype in self._promised]
         except (MemoryError, ValueError) as error:
             sizes = ", ".join(map(str, self.shapes))
             raise OpError(
@@ -163,9 +160,10 @@ class Frame:
         up.point_to(grad_outputs)
         down.point_to(made)
         call = self._call
-        call.outputs, call.grad_outputs, call.grad_inputs = self._outputs.address, up.address, down.address
+        call.grad_outputs, call.grad_inputs = up.address, down.address
         assert self._op.functions.backward is not None
         status = self._op.functions.backward(self.address)
+        call.grad_outputs = call.grad_inputs = None
         if status:
             raise GradientError(f"backward: {self._message(status, 'failed')}")
         return tuple(made)

@@ -23,6 +23,8 @@ from brainsmith.plugin.log import debug
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from brainsmith.native.isolation.library import IsolatedLibrary
+
 PROBE_SECONDS = 10.0
 CLOSE_SECONDS = 30.0
 
@@ -33,7 +35,7 @@ def open_library(
     isolation: str | None = None,
     sha256: str | None = None,
     time_limit: float = PROBE_SECONDS,
-) -> Any:
+) -> NativeLibrary | IsolatedLibrary:
     """Load a native plugin.
 
     Args:
