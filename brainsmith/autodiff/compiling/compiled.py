@@ -38,6 +38,7 @@ class CompiledExpression:
         self.expression = Expression.from_text(expression) if isinstance(expression, str) else expression
         self.name = name
         self._plans: dict[Any, _Plan | None] = {}
+        self._sources: dict[Any, str] = {}
 
     def __call__(self, *inputs: Any) -> Any:
         """Compute it.
@@ -84,11 +85,17 @@ class CompiledExpression:
             if any(dtype.name not in DTYPES for dtype in made):
                 return None
             layout = plan_layout(self.expression, shaped, [dtype.itemsize for dtype in made])
-            kernel = Kernel(self.expression, dtypes, layout.patterns, layout.stores)
-            source = kernel.source
+            source = self._source(Kernel(self.expression, dtypes, layout.patterns, layout.stores))
         except (OpError, ValueError, TypeError):
             return None
         return _Plan(layout, made, load_kernel(source, self.name), source)
+
+    def _source(self, kernel: Kernel) -> str:
+        """Return the source of a kernel; calls of several shapes share one."""
+        key = (kernel.dtypes, kernel.patterns, kernel.stores)
+        if key not in self._sources:
+            self._sources[key] = kernel.source
+        return self._sources[key]
 
     def _by_numpy(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
         return tuple(np.asarray(value) for value in compute(self.expression, arrays))
@@ -108,11 +115,13 @@ class _Plan:
         flat = [step for strides in layout.strides for step in strides]
         self._strides = (ctypes.c_int64 * len(flat))(*flat)
         self._pointers = ctypes.c_void_p * len(layout.strides)
+        self._addresses = ctypes.addressof(self._dims), ctypes.addressof(self._strides)
 
     def run(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
         """Compute; the interpreter is free meanwhile, and several threads may."""
         layout = self.layout
         made = [np.empty(shape, dtype) for shape, dtype in zip(layout.made, self._dtypes, strict=True)]
         data = self._pointers(*[array.ctypes.data for array in (*arrays, *made)])
-        self._function(len(layout.dims) - 1, self._dims, data, self._strides)
+        dims, strides = self._addresses
+        self._function(len(layout.dims) - 1, dims, ctypes.addressof(data), strides)
         return tuple([layout.finish(array, at) for at, array in enumerate(made)])

@@ -11,7 +11,7 @@ import pytest
 
 from brainsmith.autodiff.compiling import library
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-from brainsmith.errors import ToolError
+from brainsmith.errors import OpError, ToolError
 
 TEXT = "inputs = 1; t0 = add(x0, {}); return t0"
 X = np.arange(5, dtype=np.float32)
@@ -107,6 +107,17 @@ def test_what_is_missing_in_a_program_is_said(cache):
         library.build("not C++", "sample")
     assert str(caught.value).startswith("compiling operation 'sample' failed with exit code 1: ")
     assert entries(cache) == []
+
+
+def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(OpError) as caught:
+        CompiledExpression(TEXT.format(6))(X)
+    assert str(caught.value) == (
+        f"{tmp_path}/file/brainsmith/ops: cannot be written, and what builds make is kept there: Not a directory\n"
+        "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
+    )
 
 
 def test_eight_threads_compute_at_once(cache):
