@@ -51,7 +51,7 @@ class Connection:
     """
 
     def __init__(self, copy: LibraryCopy, host_version: str, time_limit: float) -> None:
-        self._time_limit = time_limit
+        self.time_limit = time_limit
         self._known: dict[int, weakref.ref[Region]] = {}
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -85,7 +85,7 @@ class Connection:
         """
         parts = []
         try:
-            while ready := self._poll.poll(self._time_limit * 1000):
+            while ready := self._poll.poll(self.time_limit * 1000):
                 kind, text = ch.receive_part(self._channel)
                 parts.append(text)
                 if kind != ch.MORE:
@@ -100,7 +100,7 @@ class Connection:
         if ready:
             raise WorkerEndedError(self._how_it_ended())
         self.end()
-        raise WorkerEndedError(f"did not answer within {self._time_limit:g} s")
+        raise WorkerEndedError(f"did not answer within {self.time_limit:g} s")
 
     def ask(self, command: tuple[Any, ...], regions: Iterable[tuple[Region, bool]] = ()) -> tuple[bytes, str]:
         """Send a command, and wait for its answer.
@@ -135,7 +135,7 @@ class Connection:
     def close(self) -> None:
         """Let the library clean up, and end the worker."""
         self._channel.close()
-        self._child.has_ended(min(self._time_limit, PATIENCE))
+        self._child.has_ended(min(self.time_limit, PATIENCE))
         self._end()
 
     def abandon(self) -> None:

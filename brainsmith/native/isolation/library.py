@@ -49,9 +49,9 @@ class IsolatedLibrary:
     """
 
     def __init__(
-        self, path: Path, copy: LibraryCopy, sha256: str, table: dict[str, Any], time_limit: float
+        self, path: Path, copy: LibraryCopy, sha256: str, table: dict[str, Any], connection: Connection
     ) -> None:
-        self.path, self.sha256, self.time_limit = path, sha256, time_limit
+        self.path, self.sha256, self.time_limit = path, sha256, connection.time_limit
         self.name: str = table["name"]
         self.version: str = table["version"]
         self.description: str = table["description"] or ""
@@ -61,7 +61,9 @@ class IsolatedLibrary:
         self.pool = Pool()
         self._copy = copy
         self._lock = threading.Lock()
-        self._connection: Connection | None = None
+        self._connection: Connection | None = connection
+        self._release = weakref.finalize(self, copy.release)
+        self._release.atexit = False
         self.closed = False
         self.ops: list[IsolatedOp] = [IsolatedOp(self, at, op) for at, op in enumerate(table["ops"])]
         _LIBRARIES.add(self)
@@ -113,7 +115,7 @@ class IsolatedLibrary:
             connection, self._connection = self._connection, None
             if connection is not None:
                 connection.close()
-            self._copy.release()
+            self._release()
 
     def _answer(
         self, op: IsolatedOp, command: tuple[Any, ...], regions: list[tuple[Region, bool]], what: str
@@ -134,15 +136,7 @@ class IsolatedLibrary:
         if self.closed:
             raise NativeLibraryError(f"native plugin {self.name!r} was unloaded")
         if self._connection is None:
-            connection = Connection(self._copy, __version__, self.time_limit)
-            try:
-                kind, text = connection.receive()
-            except WorkerEndedError as error:
-                raise PluginCrashError(f"native plugin {self.path} {error} when it was loaded") from None
-            if kind != ch.DONE:
-                connection.end()
-                raise NativeLibraryError(f"{self.path} cannot be loaded: {text}")
-            self._connection = connection
+            self._connection, _ = _start(self.path, self._copy, self.time_limit)
         return self._connection
 
     def leave_to_parent(self) -> None:
@@ -200,11 +194,31 @@ def open_isolated(
     digest = check_hash(place, data, sha256)
     copy = LibraryCopy(place, data, check_file(place, data), digest)
     try:
-        table = probe(place, copy, time_limit)
-        check_table(place, table)
-        library = IsolatedLibrary(place, copy, digest, table, time_limit)
-        library.start()
+        connection, table = _start(place, copy, time_limit)
+        return IsolatedLibrary(place, copy, digest, table, connection)
     except BaseException:
         copy.release()
         raise
-    return library
+
+
+def _start(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[Connection, dict[str, Any]]:
+    """Start a worker; return it, and the table of its plugin.
+
+    Raises:
+        NativeLibraryError: The library cannot be loaded, or ends the worker: what a trial of it finds is said.
+    """
+    connection = Connection(copy, __version__, time_limit)
+    try:
+        kind, text = connection.receive()
+        if kind == ch.DONE:
+            table: dict[str, Any] = json.loads(text)
+            check_table(path, table)
+            return connection, table
+        probe(path, copy, time_limit)
+        raise NativeLibraryError(f"{path} cannot be loaded: {text}")
+    except WorkerEndedError as error:
+        probe(path, copy, time_limit)
+        raise PluginCrashError(f"native plugin {path} {error} when it was loaded") from None
+    except BaseException:
+        connection.end()
+        raise
