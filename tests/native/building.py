@@ -29,7 +29,7 @@ def run_tool(command, folder=None):
 
 def compile_c(source, target, *flags):
     """Compile one C file to a shared library."""
-    run_tool(["cc", "-O1", "-shared", "-fPIC", f"-I{native.include_folder()}", source, "-o", target, *flags])
+    run_tool(["cc", "-O0", "-shared", "-fPIC", f"-I{native.include_folder()}", source, "-o", target, *flags])
     return target
 
 

@@ -12,6 +12,8 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brainsmith import ops
 from brainsmith.errors import (
@@ -26,6 +28,7 @@ from brainsmith.errors import (
     PluginCrashError,
 )
 from brainsmith.native import open_library
+from brainsmith.native.checks import check_file
 from brainsmith.plugin.registry import REGISTRY
 from brainsmith.plugins import list_plugins, load_plugin, unload_plugin
 from tests.native.building import build_plugin, compile_c, is_mapped
@@ -239,6 +242,20 @@ class TestFiles:
         assert refused(good, NativeLibraryError, isolation="thread") == (
             "isolation must be 'process' or None, not 'thread'"
         )
+
+
+@settings(deadline=None, max_examples=300)
+@given(changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=6), keep=st.floats(0, 1))
+def test_a_damaged_file_is_judged_and_never_an_accident(good, changes, keep):
+    """Damage at the front, where the headers are, at the end, where the sections are, or a file cut off."""
+    data = bytearray(good.read_bytes())
+    for where, value in changes:
+        data[int(where**4 * (len(data) - 1))] = value
+        data[-1 - int(where * 2000)] = value
+    try:
+        check_file(good, bytes(data[: max(4, int(keep * 2 * len(data)))]))
+    except NativeLibraryError as error:
+        assert str(good) in str(error)
 
 
 class TestNeeds:
