@@ -114,7 +114,7 @@ class BuiltOp(Op):
     def __init__(self, functions: dict[str, Callable[..., Any]]) -> None:
         self.functions = dict(functions)
         if "surrogate" in functions:
-            self.surrogate = lambda *inputs: functions["surrogate"](list(inputs))  # type: ignore[misc]
+            self.surrogate = _surrogate_of(functions["surrogate"])  # type: ignore[misc]
         self._extra = _taken_by_name(functions["backward"]) if "backward" in functions else ()
 
     @property
@@ -171,6 +171,13 @@ class BuiltOp(Op):
         """Follow the rule that was given."""
         rule = self.functions.get("output_device")
         return rule(list(devices)) if rule else super().output_device(devices)
+
+
+def _surrogate_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the list of inputs as one of the inputs, with `at` if it takes that."""
+    if "at" in inspect.signature(function).parameters:
+        return lambda *inputs, at: function(list(inputs), at=list(at))
+    return lambda *inputs: function(list(inputs))
 
 
 def _taken_by_name(function: Callable[..., Any]) -> tuple[str, ...]:

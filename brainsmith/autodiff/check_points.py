@@ -45,17 +45,31 @@ class Point:
     def along(self, op: Op, at: int, attributes: Mapping[str, Any]) -> Callable[[Array], Sequence[Array]]:
         """Return what backward must be the derivative of, as a function of one input, the others held."""
         function = _differentiated(op, self.inputs, attributes)
+        shapes = [output.shape for output in self.outputs]
 
         def moved(x: Array) -> Sequence[Array]:
-            given = function(*self.inputs[:at], x, *self.inputs[at + 1 :])
-            return [np.asarray(value) for value in (given if op.num_outputs > 1 else (given,))]
+            try:
+                given = function(*self.inputs[:at], x, *self.inputs[at + 1 :])
+            except Exception as error:
+                raise OpError(f"{_what(op)} failed: {type(error).__name__}: {error}") from error
+            values = [np.asarray(value) for value in (given if op.num_outputs > 1 else (given,))]
+            found = [value.shape for value in values]
+            if found != shapes:
+                raise OpError(f"{_what(op)} gives shapes {found} where forward gives {shapes}")
+            return values
 
         return moved
+
+
+def _what(op: Op) -> str:
+    return f"{'forward' if op.surrogate is None else 'the surrogate'} of operation {op.name!r}"
 
 
 def _differentiated(op: Op, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Callable[..., Any]:
     if op.surrogate is None:
         return partial(op.forward, **attributes)
+    if not callable(op.surrogate):
+        raise OpError(f"the surrogate of operation {op.name!r} must be a function, not {op.surrogate!r}")
     if "at" in inspect.signature(op.surrogate).parameters:
         return partial(op.surrogate, at=tuple(inputs), **attributes)
     return partial(op.surrogate, **attributes)
@@ -122,6 +136,8 @@ def _called(op: Op, arrays: tuple[Array, ...], attributes: dict[str, Any]) -> Po
             f"operation {op.name!r} gives NaN or infinity at the inputs of the gradient check; give inputs= where it "
             "does not, or let the op have samples(random)"
         )
+    if not any(output.dtype.kind == "f" for output in outputs):
+        raise GradientError(f"operation {op.name!r} gives no floats, so it has no gradient to check")
     floats = [array for array in (*outputs, *(arrays[at] for at in _moved(op))) if array.dtype.kind == "f"]
     epsilon = max((float(np.finfo(array.dtype).eps) for array in floats), default=2.0**-52)
     return Point(arrays, tuple(outputs), epsilon)

@@ -88,6 +88,8 @@ def gradcheck(
     """
     if tolerance is not None and not (isinstance(tolerance, int | float) and 0 < tolerance < 1):
         raise OpError(f"tolerance of a gradient check must be between 0 and 1, not {tolerance!r}")
+    if not isinstance(seed, int) or seed < 0:
+        raise OpError(f"seed of a gradient check must be a whole number from 0 on, not {seed!r}")
     checked = _as_op(op, inputs)
     _expect_gradient(checked)
     merged = attributes_of(checked, attributes or {})

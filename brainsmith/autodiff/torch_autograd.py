@@ -37,49 +37,62 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]
     """One call of any op; op and attributes are its first two arguments."""
 
     @staticmethod
-    def forward(ctx: Any, op: Op, attributes: dict[str, Any], *inputs: Any) -> Any:
+    def forward(op: Op, attributes: dict[str, Any], *inputs: Any) -> Any:
         """Run the op's forward on the memory of the tensors."""
-        arrays = [
-            _array_of(op, at, value) if isinstance(value, torch.Tensor) else value
-            for at, value in enumerate(inputs)
-        ]
+        arrays = [_array_of(op, at, value) for at, value in enumerate(inputs)]
         given = call_op(op, arrays, attributes)
         outputs = _tensors_of(
             given if op.num_outputs > 1 else (given,), [x for x in arrays if isinstance(x, np.ndarray)]
         )
-        ctx.mark_non_differentiable(*(output for output in outputs if not output.is_floating_point()))
-        ctx.op, ctx.attributes = op, attributes
-        ctx.places = [at for at, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
-        ctx.constants = [None if isinstance(value, torch.Tensor) else value for value in inputs]
-        ctx.save_for_backward(*(inputs[at] for at in ctx.places), *outputs)
         return tuple(outputs) if op.num_outputs > 1 else outputs[0]
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Run the op's backward; what it gives cannot be differentiated again."""
-        saved = ctx.saved_tensors
-        given, outputs = saved[: len(ctx.places)], saved[len(ctx.places) :]
-        inputs = list(ctx.constants)
-        for at, tensor in zip(ctx.places, given, strict=True):
-            inputs[at] = tensor
-        with torch.no_grad():
-            found = _gradients(ctx.op, inputs, outputs, grad_outputs, ctx.attributes)
-        wanted = [
-            tensor if needed else None for tensor, needed in zip(found, ctx.needs_input_grad[2:], strict=True)
-        ]
-        if torch.is_grad_enabled():
-            wanted = _refuse_twice(ctx.op, wanted, (*given, *grad_outputs))
-        return (None, None, *wanted)
-
-
-class _Once(torch.autograd.Function):  # type: ignore[misc]
-    """The gradients as they are; a backward through them says that there is none."""
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep what backward needs; torch notices if it is changed before."""
+        ctx.op, ctx.attributes, *given = inputs
+        outputs = output if isinstance(output, tuple) else (output,)
+        ctx.mark_non_differentiable(*(x for x in outputs if not x.is_floating_point()))
+        ctx.places = [at for at, value in enumerate(given) if isinstance(value, torch.Tensor)]
+        ctx.constants = [None if isinstance(value, torch.Tensor) else value for value in given]
+        ctx.save_for_backward(*(given[at] for at in ctx.places), *outputs)
 
     @staticmethod
-    def forward(ctx: Any, op: Op, count: int, *tensors: Any) -> Any:
-        """Return the first `count` tensors."""
-        ctx.op = op
-        return tuple(tensor.view_as(tensor) for tensor in tensors[:count])
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Run the op's backward."""
+        inputs, saved = list(ctx.constants), ctx.saved_tensors
+        for at, tensor in zip(ctx.places, saved, strict=False):
+            inputs[at] = tensor
+        needed = ctx.needs_input_grad[2:]
+        wanted = [at for at in range(len(inputs)) if needed[at] and at not in ctx.op.not_differentiable]
+        gradients: list[Any] = [None] * len(inputs)
+        if wanted:
+            values = (*inputs, *saved[len(ctx.places) :], *grad_outputs)
+            for at, gradient in zip(
+                wanted, _Gradients.apply(ctx.op, ctx.attributes, wanted, *values), strict=True
+            ):
+                gradients[at] = gradient
+        return (None, None, *gradients)
+
+
+class _Gradients(torch.autograd.Function):  # type: ignore[misc]
+    """The gradients of one call; a backward through them says that there is none."""
+
+    @staticmethod
+    def forward(op: Op, attributes: dict[str, Any], wanted: Sequence[int], *values: Any) -> Any:
+        """Run the op's backward on inputs, outputs and the gradients of the outputs."""
+        memory = [value.numpy() if isinstance(value, torch.Tensor) else value for value in values]
+        arrays = as_arrays(op, memory[: op.num_inputs])
+        rest = memory[op.num_inputs :]
+        outputs, upstream = tuple(rest[: op.num_outputs]), tuple(rest[op.num_outputs :])
+        several = op.num_outputs > 1
+        function = op.create_gradient_function(arrays, outputs if several else outputs[0], **attributes)
+        gradients = function.gradients(upstream if several else upstream[0])
+        return tuple(_tensors_of([gradients[at] for at in wanted], [*arrays, *outputs, *upstream]))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the op's name."""
+        ctx.op = inputs[0]
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
@@ -89,44 +102,19 @@ class _Once(torch.autograd.Function):  # type: ignore[misc]
         )
 
 
-def _refuse_twice(op: Op, gradients: list[Any], depends: Sequence[Any]) -> list[Any]:
-    present = [tensor for tensor in gradients if tensor is not None]
-    if not present:
-        return gradients
-    marked = iter(_Once.apply(op, len(present), *present, *depends))
-    return [None if tensor is None else next(marked) for tensor in gradients]
-
-
-def _gradients(
-    op: Op,
-    inputs: Sequence[Any],
-    outputs: Sequence[Any],
-    grad_outputs: Sequence[Any],
-    attributes: dict[str, Any],
-) -> list[Any]:
-    arrays = as_arrays(op, [_memory(x) if isinstance(x, torch.Tensor) else x for x in inputs])
-    results, upstream = tuple(map(_memory, outputs)), tuple(map(_memory, grad_outputs))
-    several = op.num_outputs > 1
-    function = op.create_gradient_function(arrays, results if several else results[0], **attributes)
-    gradients = function.gradients(upstream if several else upstream[0])
-    wanted = [
-        None if array.dtype.kind != "f" else gradient
-        for gradient, array in zip(gradients, arrays, strict=True)
-    ]
-    return _tensors_of(wanted, [*arrays, *results, *upstream])
-
-
-def _memory(tensor: Any) -> Array:
-    array: Array = tensor.detach().numpy()
-    return array
-
-
-def _array_of(op: Op, at: int, tensor: Any) -> Array:
-    """Return a tensor's own memory as an array.
+def _array_of(op: Op, at: int, tensor: Any) -> Any:
+    """Return a tensor's own memory as an array, and what is none as it is.
 
     Raises:
-        OpError: It is not on the CPU, not dense, or of a dtype that numpy lacks.
+        OpError: It is not on the CPU, not dense, of a dtype that numpy lacks, or a Tensor of this package's tape.
     """
+    if getattr(tensor, "is_tape_tensor", False):
+        raise OpError(
+            f"torch runs operation {op.name!r} on torch's tensors, but input {at} is a Tensor of brainsmith's tape, whose "
+            "gradient would be lost; .numpy() makes a constant of it"
+        )
+    if not isinstance(tensor, torch.Tensor):
+        return tensor
     if tensor.device.type != "cpu":
         raise OpError(
             f"Operation {op.name!r} runs on the CPU, but input {at} is on {tensor.device}; .cpu() copies it there"
@@ -145,16 +133,13 @@ def _array_of(op: Op, at: int, tensor: Any) -> Array:
 
 
 def _tensors_of(arrays: Sequence[Any], others: Sequence[Array]) -> list[Any]:
-    """Return arrays as tensors of the same memory, None as None.
+    """Return arrays as tensors of the same memory.
 
     One whose memory is also another's is copied, because torch changes gradients in place; and one that torch cannot use.
     """
     taken = list(others)
     tensors: list[Any] = []
     for array in arrays:
-        if array is None:
-            tensors.append(None)
-            continue
         own = np.asarray(array)
         usable = own.flags.writeable and all(stride >= 0 for stride in own.strides)
         if not usable or any(np.may_share_memory(own, other) for other in taken):

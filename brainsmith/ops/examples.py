@@ -6,6 +6,7 @@ They are ops only after `register_example_custom_ops()`: no decorator stands her
 from __future__ import annotations
 
 import math
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,16 +39,21 @@ def register_example_custom_ops() -> None:
         DuplicatePluginError: Another op has one of the names.
     """
     registered: list[str] = []
-    try:
-        for make in (swish, gelu, power, layer_norm, mish):
-            op = make()
-            if not _is_registered(op.name):
-                register_custom_op(op)
-                registered.append(op.name)
-    except Exception:
-        for name in registered:
-            unregister_custom_op(name)
-        raise
+    with _registering:
+        try:
+            for make in (swish, gelu, power, layer_norm, mish):
+                op = make()
+                if not _is_registered(op.name):
+                    register_custom_op(op)
+                    registered.append(op.name)
+        except Exception:
+            for name in registered:
+                unregister_custom_op(name)
+            raise
+
+
+_registering = Lock()
+"""Held from asking whether an example is registered to registering it."""
 
 
 def _is_registered(name: str) -> bool:
@@ -194,7 +200,7 @@ def layer_norm() -> BuiltOp:
 def _elementwise(name: str, function: Callable[[Any], Any], derivative: Callable[[Array], Any]) -> BuiltOp:
     return (
         CustomOpBuilder(name, 1)
-        .forward(lambda inputs: function(inputs[0]))
+        .forward(lambda inputs: function(_as_float(inputs[0])))
         .backward(lambda grad, ids, shapes, dtypes, devices, inputs: {ids[0]: grad * derivative(inputs[0])})
         .output_dtype(_float_of_first)
         .build()
@@ -204,6 +210,11 @@ def _elementwise(name: str, function: Callable[[Any], Any], derivative: Callable
 def _float_of_first(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
     """Return the first input's dtype; for integers the float that holds them: half a unit matters here."""
     return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
+
+
+def _as_float(x: Any) -> Any:
+    """Convert integers, whose own negative or absolute value may overflow; what is traced has floats."""
+    return x.astype(_float_of_first([x.dtype])) if isinstance(x, np.ndarray) and x.dtype.kind != "f" else x
 
 
 def _expect_broadcast(name: str) -> Callable[[list[Array]], None]:

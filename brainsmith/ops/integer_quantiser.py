@@ -48,7 +48,7 @@ a half goes."""
 
 
 def integer_range(bits: Array, signed: bool, narrow: bool) -> tuple[Any, Any]:
-    """Return the least and the greatest integer of so many bits, in the dtype of `bits`.
+    """Return the least and the greatest integer of so many bits, in the dtype of `bits`, which must hold them.
 
     Args:
         bits: How many, an array without axes.
@@ -68,6 +68,15 @@ def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
         "narrow": int(given["narrow"]),
         "rounding_mode": given["rounding_mode"].upper(),
     }
+
+
+def _number_of(bits: Array) -> Any:
+    """Return the number of bits in float64, which holds every range; QONNX's float32 gives the same levels."""
+    return bits.reshape(()).astype(np.float64)
+
+
+def _is_bipolar(bits: Array, signed: bool) -> bool:
+    return bool(signed and bits.item() == 1)
 
 
 def _scalar_bits(bits: Array) -> Array:
@@ -113,13 +122,13 @@ class IntegerQuantiser(Quantiser):
         """Return the values in units of the scale, the integers, and where the values are within the range."""
         with np.errstate(over="ignore"):
             value = x / scale + zero_point
-        size = bits.reshape(())
-        if size == 1 and signed:
-            return value, np.where(value >= 0, np.ones_like(value), -np.ones_like(value)), np.abs(value) <= 1
-        low, high = integer_range(size, signed, narrow)
-        level = np.where(value > high, high.astype(value.dtype), value)
-        level = np.where(level < low, low.astype(value.dtype), level)
-        return value, ROUNDINGS[rounding_mode.upper()](level), (value >= low) & (value <= high)
+            if _is_bipolar(bits, signed):
+                level = np.where(value >= 0, np.ones_like(value), -np.ones_like(value))
+                return value, level, np.abs(value) <= 1
+            low, high = integer_range(_number_of(bits), signed, narrow)
+            level = np.where(value > high, high.astype(value.dtype), value)
+            level = np.where(level < low, low.astype(value.dtype), level)
+            return value, ROUNDINGS[rounding_mode.upper()](level), (value >= low) & (value <= high)
 
     def backward(  # type: ignore[override]
         self,
@@ -166,8 +175,7 @@ class IntegerQuantiser(Quantiser):
 
     @staticmethod
     def _clipped(value: Any, bits: Array, signed: bool, narrow: bool) -> Any:
-        size = bits.reshape(())
-        low, high = (-1, 1) if size == 1 and signed else integer_range(size, signed, narrow)
+        low, high = (-1, 1) if _is_bipolar(bits, signed) else integer_range(_number_of(bits), signed, narrow)
         return np.clip(value, low, high)
 
     def validate_inputs(  # type: ignore[override]
@@ -176,7 +184,7 @@ class IntegerQuantiser(Quantiser):
         """Refuse a scale of 0, bits that are no whole number, and shapes that x would have to grow for."""
         x, scale, zero_point, bits = inputs
         for what, given in (("signed", signed), ("narrow", narrow)):
-            if given not in (0, 1):
+            if not isinstance(given, int | np.integer | np.bool_) or given not in (0, 1):
                 raise OpError(f"{what} of {self.name} must be True or False, not {given!r}")
         if not isinstance(rounding_mode, str) or rounding_mode.upper() not in ROUNDINGS:
             known = ", ".join(ROUNDINGS)

@@ -286,9 +286,92 @@ def test_what_is_no_op():
     with pytest.raises(OpError, match=r"^tolerance of a gradient check must be between 0 and 1, not 2$"):
         gradcheck(built("square"), tolerance=2)
     with pytest.raises(
+        OpError, match=r"^seed of a gradient check must be a whole number from 0 on, not 'a'$"
+    ):
+        gradcheck(built("square"), seed="a")
+    with pytest.raises(
         OpError, match=r"^gradcheck of a function needs inputs=: how many it takes is not known$"
     ):
         gradcheck(lambda x: x)
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "message"),
+    [
+        (
+            lambda inputs: inputs[0].sum(),
+            "the surrogate of operation 'r' gives shapes [()] where forward gives [(2,)]",
+        ),
+        (
+            lambda inputs: inputs[1],
+            "the surrogate of operation 'r' failed: IndexError: list index out of range",
+        ),
+    ],
+)
+def test_a_surrogate_that_does_not_fit(surrogate, message):
+    op = built("r", lambda grad, x: grad, forward=np.round, surrogate=surrogate)
+    with pytest.raises(OpError) as caught:
+        gradcheck(op, [[0.2, 1.3]])
+    assert str(caught.value) == message
+
+
+def test_a_surrogate_that_is_no_function():
+    class Rounded(ops.Op):
+        name, surrogate = "rounded", 3
+
+        def forward(self, x):
+            return np.round(x)
+
+        def backward(self, grad_output, inputs, output):
+            return grad_output
+
+    with pytest.raises(OpError, match=r"^the surrogate of operation 'rounded' must be a function, not 3$"):
+        gradcheck(Rounded)
+
+
+def test_a_surrogate_that_is_built_may_take_the_point():
+    def held(inputs, at):
+        return inputs[0] + np.round(at[0]) - at[0]
+
+    assert gradcheck(built("r", lambda grad, x: grad, forward=np.round, surrogate=held)).elements == 108
+
+
+def test_an_op_that_gives_integers_has_no_gradient():
+    whole = {"forward": lambda x: np.sign(x).astype(int), "output_dtype": lambda dtypes: np.dtype(int)}
+    op = built("count", lambda grad, x: 0 * x, **whole)
+    with pytest.raises(
+        GradientError, match=r"^operation 'count' gives no floats, so it has no gradient to check$"
+    ):
+        gradcheck(op, [[1.0]])
+
+
+FUNCTIONS = {
+    "square of a product": (lambda x, w: (np.tanh(x @ w) ** 2).sum(), [np.ones((2, 3)), np.ones((3, 4)) / 7]),
+    "an input unused": (lambda x, y: x * 2, [[1.0], [2.0]]),
+    "a part": (lambda x: x[0], [np.ones((2, 2))]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_of_tensors(name):
+    function, given_inputs = FUNCTIONS[name]
+    assert max(gradcheck(function, given_inputs).worst.values()) < 1e-8
+
+
+def test_a_function_whose_tape_is_cut_is_found():
+    def cut(x):
+        return x.detach() * x
+
+    with pytest.raises(
+        GradientError, match=r"^backward of operation 'cut' is not the derivative of forward: "
+    ):
+        gradcheck(cut, [[2.0]])
+
+    def plain(x):
+        return 3.0
+
+    with pytest.raises(OpError, match=r"^function 'plain' must return a Tensor to be checked, not float$"):
+        gradcheck(plain, [[2.0]])
 
 
 def test_no_differentiable_input_is_an_error():

@@ -306,6 +306,35 @@ def test_tensors_that_are_refused(kind, message):
 
 
 @needs_torch
+def test_the_functional_form_of_torchs_gradient():
+    ops.register_example_custom_ops()
+    x = torch.tensor([0.5, -1.0])
+    found = torch.func.grad(lambda x: ops.torch_apply("swish", [x]).sum())(x)
+    expected = torch.func.grad(lambda x: torch.nn.functional.silu(x).sum())(x)
+    torch.testing.assert_close(found, expected)
+
+
+@needs_torch
+def test_a_tensor_of_the_tape_is_no_tensor_of_torch():
+    ops.register_example_custom_ops()
+    with pytest.raises(OpError) as caught:
+        ops.torch_apply("power", [torch.ones(1), ops.Tensor([1.0])])
+    assert str(caught.value) == (
+        "torch runs operation 'power' on torch's tensors, but input 1 is a Tensor of brainsmith's tape, whose gradient "
+        "would be lost; .numpy() makes a constant of it"
+    )
+
+
+@needs_torch
+def test_a_tensor_of_torch_with_a_gradient_is_not_taken_by_a_plain_call():
+    ops.register_example_custom_ops()
+    with pytest.raises(
+        OpError, match=r"^Operation 'swish' expects an array for input 0, got Tensor: Can't call numpy"
+    ):
+        ops.execute_custom_op("swish", [torch.ones(1, requires_grad=True)])
+
+
+@needs_torch
 def test_bad_calls():
     ops.register_example_custom_ops()
     with pytest.raises(OpError, match=r"^Operation 'power' expects 2 inputs, got 1$"):

@@ -1,6 +1,7 @@
 """The five example ops: their values, gradients, and what they do at the edges of numbers."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -148,6 +149,18 @@ def test_integers_become_floats_where_half_a_unit_matters(examples):
     np.testing.assert_array_equal(execute_custom_op("power", [ints, 2]), ints * ints)
 
 
+def test_the_least_integer_has_a_sigmoid(examples):
+    least = np.array([-128, 127], np.int8)
+    np.testing.assert_allclose(execute_custom_op("swish", [least]), [0, 127], atol=1e-30)
+    np.testing.assert_allclose(execute_custom_op("mish", [np.array([True])]), [0.865098], atol=1e-6)
+
+
+def test_two_threads_register_them_once():
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: ops.register_example_custom_ops(), range(16)))
+    assert set(NAMES) <= set(ops.list_custom_ops())
+
+
 def test_layer_norm_of_large_numbers(examples):
     x = np.array([[-1e30, 0, 1e30]], np.float32)
     np.testing.assert_allclose(
@@ -163,6 +176,7 @@ def test_layer_norm_of_large_numbers(examples):
     ("name", "inputs", "message"),
     [
         ("power", [[1.0]], "Operation 'power' expects 2 inputs, got 1"),
+        ("swish", [None], "Operation 'swish' expects an array for input 0, got None"),
         ("swish", [], "Operation 'swish' expects 1 input, got 0"),
         ("power", [[1.0, 2.0], [1.0, 2.0, 3.0]], "Operation 'power' cannot broadcast shapes (2,) and (3,)"),
         (

@@ -306,6 +306,12 @@ BAD = [
         "rounding_mode of int_quant must be one of ROUND, HALF_EVEN, CEIL, FLOOR, UP, DOWN, HALF_UP, HALF_DOWN, "
         "not 'nearest'",
     ),
+    (
+        "int_quant",
+        [X, 1, 0, 4],
+        {"narrow": np.zeros(2)},
+        "narrow of int_quant must be True or False, not array([0., 0.])",
+    ),
     ("int_quant", [X, 1, 0, 4], {"signed": "no"}, "signed of int_quant must be True or False, not 'no'"),
     (
         "int_quant",
@@ -366,6 +372,16 @@ def test_single_numbers_and_empty_arrays(name, shape):
     for dtype in (np.float16, np.float32, np.float64):
         result = run(name, [np.ones(shape, dtype), *parameters])
         assert (result.shape, result.dtype) == (shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float16, np.float64])
+@pytest.mark.parametrize("bits", [8, 32])
+def test_bits_of_any_dtype(dtype, bits):
+    x = np.array([-1e20, 3, 1e20])
+    expected = [-(2.0 ** (bits - 1)), 3, 2.0 ** (bits - 1) - 1]
+    np.testing.assert_array_equal(run("int_quant", [x, 1, 0, np.array(bits, dtype)]), expected)
+    narrow = run("int_quant", [x, 1, 0, np.array(bits, dtype)], signed=False, narrow=True)
+    np.testing.assert_array_equal(narrow, [0, 3, 2.0**bits - 2])
 
 
 def test_integers_become_floats():
