@@ -193,3 +193,13 @@ def test_the_door_reaches_what_lies_above_by_name():
     assert "load_blueprint_plugins" in dir(door)
     with pytest.raises(AttributeError, match=r"module 'brainsmith.plugins' has no attribute 'nothing'"):
         door.nothing
+
+
+def test_every_name_of_the_door_is_where_its_stub_says():
+    from importlib import import_module
+
+    import brainsmith.plugins as door
+    from brainsmith.cli.plugins_stubs import door_names
+
+    for name, module in door_names().items():
+        assert getattr(import_module(module), name) is getattr(door, name)

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 DEFAULT_FOLDER = "typings"
 """Where pyright looks for stubs when nothing is said (`stubPath`)."""
 
-COLLECTIONS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
+COLLECTIONS = {
+    "transforms": "transform",
+    "kernels": "kernel",
+    "backends": "backend",
+    "steps": "step",
+    "ops": "op",
+}
 """The door's collections, and the plugin type of each."""
 
 _HEAD = '''\
