@@ -114,6 +114,12 @@ static bs_status times_gradient(const bs_call *call) {
 }
 
 /* Others for FORWARD and BACKWARD. */
+static bs_status wrong_gradient(const bs_call *call) {
+    bs_tensor twice = call->grad_inputs[0];
+    multiply(call->grad_outputs, &twice);
+    multiply(&twice, call->grad_inputs);
+    return BS_OK;
+}
 static bs_status fails(const bs_call *call) { return say(call, BS_ERROR, "the moon is in the wrong place"); }
 static bs_status refuses(const bs_call *call) { return say(call, BS_INVALID_INPUT, "it wants a Tuesday"); }
 static bs_status panics(const bs_call *call) { return say(call, BS_PANIC, "index 7 of 3"); }
@@ -237,7 +243,7 @@ static const bs_plugin_table table = {
 __attribute__((constructor)) static void at_load(void) { AT_LOAD; }
 
 const void *const unused[] = {
-    times, times_gradient, fails, refuses, panics, is_silent, is_strange, babbles, sleeps, tells, sum_and_difference,
+    times, times_gradient, wrong_gradient, fails, refuses, panics, is_silent, is_strange, babbles, sleeps, tells, sum_and_difference,
     sum_and_difference_gradient, positive, counts_looks, shape_of_16, shape_below_0, shape_too_long, shape_too_big, shape_refused,
     dtype_double, dtype_99, device_elsewhere, device_null, &first, &second, ops, &table,
 };

@@ -379,3 +379,34 @@ class TestThreads:
         for size in range(600):
             assert op.forward(np.ones(size, np.float32)).shape == (size,)
         assert len(op._thread.usage.frames) <= 256
+
+
+class TestElsewhere:
+    """A native op is an op like any other."""
+
+    @pytest.fixture
+    def registered(self, first):
+        op = first()
+        ops.register_custom_op(op)
+        yield op
+        ops.unregister_custom_op(op.name)
+
+    def test_on_the_tape(self, registered):
+        x = ops.Tensor(X, requires_grad=True)
+        y = ops.execute_custom_op("times", [x * x])
+        y.sum().backward()
+        assert (y.numpy().tolist(), x.grad.tolist()) == ([2, 8, 18], [4, 8, 12])
+
+    def test_in_a_graph(self, registered):
+        from qonnx.core.onnx_exec import execute_onnx
+
+        x = ops.Tensor(X, requires_grad=True)
+        model = ops.export_onnx([ops.execute_custom_op("times", [x * x])], [x])
+        assert [node.op_type for node in model.graph.node] == ["Mul", "times"]
+        (result,) = execute_onnx(model, {model.graph.input[0].name: X}).values()
+        assert result.tolist() == [2, 8, 18]
+
+    def test_its_gradient_is_checked(self, first):
+        assert max(ops.gradcheck(first()).worst.values()) < 1e-6
+        with pytest.raises(GradientError, match="input 0"):
+            ops.gradcheck(first(BACKWARD="wrong_gradient"))
