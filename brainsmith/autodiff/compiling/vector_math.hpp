@@ -156,7 +156,60 @@ BRAINSMITH_LIBRARY(cosh, cosh)
 BRAINSMITH_LIBRARY(arctan, atan)
 BRAINSMITH_LIBRARY(fabs, fabs)
 
+// log2 of a positive number, for |log2(x)| < 1000 within 1e-12 of it: 2 * atanh((m - 1) / (m + 1)) as a series.
+static inline double log2_of(double x) {
+    constexpr int64_t LEAST = 0x3fe6a09e667f3bcd, MANTISSA = 0x000fffffffffffff;  // sqrt(1/2)
+    const int64_t offset = __builtin_bit_cast(int64_t, x) - LEAST;
+    const double m = __builtin_bit_cast(double, (offset & MANTISSA) + LEAST);
+    const double s = (m - 1.0) / (m + 1.0), z = s * s;
+    double p = 1.0 / 17;
+    p = p * z + 1.0 / 15;
+    p = p * z + 1.0 / 13;
+    p = p * z + 1.0 / 11;
+    p = p * z + 1.0 / 9;
+    p = p * z + 1.0 / 7;
+    p = p * z + 1.0 / 5;
+    p = p * z + 1.0 / 3;
+    return (double)(offset >> 52) + (p * z * s + s) * 2.885390081777926815;
+}
+
+// 2^x, rounded to float once; infinite above 128, and subnormal numbers are right.
+static inline float exp2_of(double x) {
+    constexpr double WIDE_ROUNDER = 6755399441055744.0;
+    x = x < -151.0 ? -151.0 : x;
+    x = x > 129.0 ? 129.0 : x;
+    const double shifted = x + WIDE_ROUNDER;
+    const double r = (x - (shifted - WIDE_ROUNDER)) * 0.693147180559945309417;
+    double p = 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const int64_t n = __builtin_bit_cast(int64_t, shifted) - __builtin_bit_cast(int64_t, WIDE_ROUNDER);
+    return (float)(p * __builtin_bit_cast(double, (n + 1023) << 52));
+}
+
 template <class T> static inline T power(T x, T y) { return std::pow(x, y); }
+// Special values as in C (Annex F); of float, exp2(y * log2(|x|)) in double has the right bits to spare.
+template <> inline float power(float x, float y) {
+    constexpr float INFINITE = std::numeric_limits<float>::infinity();
+    const float size = std::fabs(x), half = 0.5f * y;
+    const bool whole = std::rint(y) == y, odd = whole & (std::rint(half) != half);
+    double log = log2_of(size);
+    log = size == 0.0f ? -(double)INFINITE : log;
+    log = size < INFINITE ? log : (double)size;
+    float found = exp2_of((double)y * log);
+    found = odd ? std::copysign(found, x) : found;
+    found = (x < 0.0f) & (size < INFINITE) & !whole ? std::numeric_limits<float>::quiet_NaN() : found;
+    found = (y != y) ? y : found;
+    const bool one = (y == 0.0f) | (x == 1.0f) | ((x == -1.0f) & (std::fabs(y) == INFINITE));
+    return one ? 1.0f : found;
+}
 template <int N> static inline float power_of(float x) {
     double total = 1.0;
     for (int at = 0; at < (N < 0 ? -N : N); ++at) total *= (double)x;
