@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.numpy_form import compute
-from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.fused_node import ATTRIBUTE, compiled_text
 from brainsmith.autodiff.node_attributes import from_node
 from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.onnx_functions import ONNX_FUNCTIONS
+from brainsmith.autodiff.traceable import is_elementwise, looks_at_values
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -40,12 +39,7 @@ def elementwise_function(
         rest = iter(arrays)
         return function(*[None if dtype is None else next(rest) for dtype in dtypes])
 
-    try:
-        expression = trace(whole, given, node.op_type)
-    except (OpError, TypeError, ValueError, AttributeError, LookupError):
-        return None
-    reduces = any(FUNCTIONS[step.function].reduces for step in expression.steps)
-    return None if reduces or len(expression.outputs) != 1 else function
+    return function if is_elementwise(whole, given, node.op_type) else None
 
 
 def _function(node: NodeProto) -> Callable[..., Any] | None:
@@ -66,18 +60,16 @@ def _replay(text: str, *inputs: Any) -> Any:
 
 
 def _op_function(node: NodeProto) -> Callable[..., Any] | None:
-    """Return the forward of the op of a node; None if there is no such op, or it is no `Op`."""
+    """Return the forward of the op of a node; None if there is no such op, or it validates its inputs."""
     from brainsmith.autodiff.compiling.compiled_op import CompiledOp
-    from brainsmith.autodiff.op import Op
     from brainsmith.autodiff.registry import get_custom_op, is_custom_op_registered
 
     if not is_custom_op_registered(node.op_type):
         return None
     try:
-        op: Any = get_custom_op(node.op_type)
-        attributes = from_node(op, node)
-    except (OpError, AttributeError):
+        found = get_custom_op(node.op_type)
+        attributes = from_node(found, node)
+    except OpError:
         return None
-    if not isinstance(op, Op) or op.num_outputs != 1:
-        return None
-    return partial((op.op if isinstance(op, CompiledOp) else op).forward, **attributes)
+    op = found.op if isinstance(found, CompiledOp) else found
+    return None if op.num_outputs != 1 or looks_at_values(op) else partial(op.forward, **attributes)

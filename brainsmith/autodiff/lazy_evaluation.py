@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from brainsmith.autodiff.builder import BuiltOp
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.lazy_tensor import Deferred, LazyTensor, compute_one
-from brainsmith.autodiff.op import Op
-from brainsmith.errors import OpError, ToolError
+from brainsmith.autodiff.traceable import is_elementwise, looks_at_values
+from brainsmith.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Op
     from brainsmith.autodiff.tensor import Tensor
 
 _KEPT = 1024
@@ -86,32 +85,16 @@ def _grown(last: Deferred, open_calls: dict[int, Deferred], readers: dict[int, l
 
 
 def _is_elementwise(call: Deferred) -> bool:
-    """Tell whether a call can be part of a loop: its forward is elementwise numpy code, and looks at no value before."""
+    """Tell whether a call can be part of a loop."""
     op = call.op
-    validates = (
-        "validate" in op.functions
-        if isinstance(op, BuiltOp)
-        else type(op).validate_inputs is not Op.validate_inputs
-    )
-    if validates or op.num_outputs != 1:
+    if op.num_outputs != 1 or looks_at_values(op):
         return False
     known = _elementwise.setdefault(op, {})
-    key = (tuple(tensor.dtype for tensor in call.inputs), repr(call.attributes))
+    dtypes = tuple(tensor.dtype for tensor in call.inputs)
+    key = (dtypes, repr(call.attributes))
     if key not in known:
-        known[key] = _can_be_traced(call)
+        known[key] = is_elementwise(partial(op.forward, **call.attributes), dtypes, op.name)
     return known[key]
-
-
-def _can_be_traced(call: Deferred) -> bool:
-    try:
-        expression = trace(
-            lambda *inputs: call.op.forward(*inputs, **call.attributes),
-            [tensor.dtype for tensor in call.inputs],
-            call.op.name,
-        )
-    except (OpError, TypeError, ValueError, AttributeError, LookupError):
-        return False
-    return not any(FUNCTIONS[step.function].reduces for step in expression.steps)
 
 
 def _compute(group: list[Deferred]) -> None:

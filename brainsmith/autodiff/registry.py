@@ -55,6 +55,8 @@ _KNOWN: dict[str, tuple[int, Op]] = {}
 def _as_op(info: PluginInfo, obj: Any) -> Op:
     if isinstance(obj, Op):
         return obj
+    if not issubclass(obj, Op):
+        raise OpError(f"{info.qualified} is a class of QONNX's nodes; it runs in a graph alone")
     made = _INSTANCES.get(obj)
     if made is None:
         made = obj()

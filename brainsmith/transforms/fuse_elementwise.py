@@ -37,10 +37,10 @@ _KINDS = "fb"
 class FuseElementwise(Transformation):
     """Make elementwise operators whose results only each other read one node of the domain `brainsmith.ops`.
 
-    Taken are standard ONNX operators on floats, and ops whose forward is elementwise numpy code. A tensor that anything
-    else reads (another operator, a nested graph, the graph's output) stays, as the result of the node that ends there. A
-    constant of one element becomes part of the expression, any other one an input that broadcasts. What an operator
-    computes in a smaller shape, before it broadcasts, stays a node of its own.
+    Taken are standard ONNX operators on floats, and ops whose forward is elementwise numpy code and that validate
+    nothing. A tensor that anything else reads (another operator, a nested graph, the graph's output) stays, as the result
+    of the node that ends there. A constant of one element becomes part of the expression, any other one an input that
+    broadcasts. What an operator computes in a smaller shape, before it broadcasts, stays a node of its own.
 
     The node, `fused_elementwise`, holds its expression as text and needs no op any more: the model runs in any process.
     Each function is within the ulps that `brainsmith.autodiff.compiling.functions` states of numpy's, and numpy's within

@@ -9,14 +9,18 @@ from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
+from qonnx.custom_op.base import CustomOp
 from qonnx.custom_op.registry import get_ops_in_domain, get_supported_versions, getCustomOp, is_custom_op
 from qonnx.transformation.infer_datatypes import InferDataTypes
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith import ops
 from brainsmith.autodiff.nodes import node_class
+from brainsmith.bundles.builder import BundleBuilder
+from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.errors import BuildError, OpError
 from brainsmith.execution.execute import Executor
+from brainsmith.plugin.core import op as op_decorator
 
 DOMAIN = "brainsmith.ops"
 
@@ -220,6 +224,47 @@ def test_an_op_may_be_called_like_something_that_the_package_offers(register, na
     model = model_of([node(name, ["x"], ["y"])]).transform(InferShapes())
     np.testing.assert_array_equal(execute_onnx(model, {"x": X})["y"], 3 * X)
     assert not is_custom_op(DOMAIN, "execute_custom_op")
+
+
+def test_a_class_of_qonnx_s_own_kind_may_be_an_op_of_the_domain():
+    @op_decorator(name="whole_v2")
+    class Whole_v2(CustomOp):
+        def get_nodeattr_types(self):
+            return {}
+
+        def make_shape_compatible_op(self, model):
+            return helper.make_node("Identity", [self.onnx_node.input[0]], [self.onnx_node.output[0]])
+
+        def infer_node_datatype(self, model):
+            pass
+
+        def execute_node(self, context, graph):
+            context[self.onnx_node.output[0]] = np.round(context[self.onnx_node.input[0]])
+
+        def verify_node(self):
+            return []
+
+    model = model_of([node("whole_v2", ["x"], ["y"])]).transform(InferShapes())
+    np.testing.assert_array_equal(execute_onnx(model, {"x": X + 0.2})["y"], X)
+    with pytest.raises(OpError) as raised:
+        ops.get_custom_op("whole_v2")
+    assert str(raised.value) == "project:whole_v2 is a class of QONNX's nodes; it runs in a graph alone"
+
+
+def test_an_op_goes_with_its_bundle():
+    fields = {"name": "acme", "version": "1.0.0", "description": "Ops.", "author": "Acme"}
+    builder = BundleBuilder()
+    for field, value in fields.items():
+        getattr(builder, field)(value)
+    bundle = builder.min_brainsmith_version("0.1.0").build()
+    registry = BundleRegistry()
+    model = model_of([node("scale_v2", ["x"], ["y"])])
+    for factor in (2, 5):
+        bundle.set_custom_operations_fn(lambda factor=factor: [scaled(factor=factor)])
+        registry.register(bundle)
+        np.testing.assert_array_equal(execute_onnx(model.transform(InferShapes()), {"x": X})["y"], factor * X)
+        registry.unregister("acme")
+        assert not is_custom_op(DOMAIN, "scale_v2")
 
 
 PLUGIN = """
