@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests.native.building import run_tool
 from tests.test_docs import ROOT, blocks, run
 
 PAGE = "docs/tutorial_op.md"
@@ -36,7 +37,7 @@ def test_what_it_says_of_rust(project):
         pytest.skip("needs cargo, Rust's build tool")
     (_, build), (_, check, train, export, both) = blocks(PAGE, "sh"), blocks(PAGE, "python")
     (project / "squareplus.rs").write_text(blocks(PAGE, "rust")[0])
-    run(["sh", "-e", "-c", build], project)
+    run_tool(["sh", "-e", "-c", build], project)
     printed = run([sys.executable, "-c", "\n".join([check, train, export, both])], project).splitlines()
     assert printed[-3].startswith("rust_squareplus: backward is the derivative of forward at 10 points")
     assert printed[-2] == "['squareplus', 'rust_squareplus', 'Sub']"
