@@ -38,7 +38,7 @@ class GradientReport:
 
     Attributes:
         op: The name of the op.
-        against: `forward`, or `surrogate` for a straight-through op.
+        against: `forward`, or `its surrogate` for a straight-through op.
         points: At how many points (lists of inputs) it was checked.
         elements: How many derivatives were compared.
         skipped: How many were not, because a kink, a jump or the domain's edge is nearer than a step.
