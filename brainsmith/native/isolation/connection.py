@@ -8,6 +8,7 @@ import socket
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.errors import NativeLibraryError
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.probe import signal_name
 from brainsmith.plugin.processes import start_python
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 PATIENCE = 1.0
 """Seconds that a worker has to end by itself once it is no longer wanted, or has closed its channel."""
 
+_LONGEST = 2**31 - 1
+"""Milliseconds that the system can wait: 24 days."""
 
 _ANSWERS = (ch.DONE, ch.REFUSED, ch.BROKEN)
 
@@ -48,29 +51,37 @@ class Connection:
 
     Raises:
         ToolError: No process can be started.
+        NativeLibraryError: Likewise, as there can be no channel.
     """
 
     def __init__(self, copy: LibraryCopy, host_version: str, time_limit: float) -> None:
         self.time_limit = time_limit
+        self._milliseconds = min(time_limit * 1000, _LONGEST)
         self._known: dict[int, weakref.ref[Region]] = {}
-        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            self._child = start_python(
-                "from brainsmith.native.isolation.worker import main\n"
-                f"main({theirs.fileno()}, {copy.place!r}, {host_version!r})\n",
-                [theirs.fileno(), copy.descriptor],
-            )
+            self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError as error:
+            raise _cannot_start(error) from error
+        try:
+            with theirs:
+                self._child = start_python(
+                    "from brainsmith.native.isolation.worker import main\n"
+                    f"main({theirs.fileno()}, {copy.place!r}, {host_version!r})\n",
+                    [theirs.fileno(), copy.descriptor],
+                )
         except BaseException:
             self._channel.close()
             raise
-        finally:
-            theirs.close()
-        # A process that the library forked may hold the channel open, so the worker itself is watched too.
-        self._watched = os.pidfd_open(self._child.pid)
+        watched: list[int] = []
+        self._end = weakref.finalize(self, _end, self._child, self._channel, watched)
+        try:  # a process that the library forked may hold the channel open, so the worker itself is watched too
+            watched.append(os.pidfd_open(self._child.pid))
+        except OSError as error:
+            self.end()
+            raise _cannot_start(error) from error
         self._poll = select.poll()
-        for descriptor in (self._channel.fileno(), self._watched):
+        for descriptor in (self._channel.fileno(), *watched):
             self._poll.register(descriptor, select.POLLIN)
-        self._end = weakref.finalize(self, _end, self._child, self._channel, self._watched)
 
     @property
     def pid(self) -> int:
@@ -85,7 +96,7 @@ class Connection:
         """
         parts = []
         try:
-            while ready := self._poll.poll(self.time_limit * 1000):
+            while ready := self._poll.poll(self._milliseconds):
                 kind, text = ch.receive_part(self._channel)
                 parts.append(text)
                 if kind != ch.MORE:
@@ -142,7 +153,6 @@ class Connection:
         """Close this process's end and no more: the worker belongs to the process that this one was forked from."""
         self._end.detach()
         self._channel.close()
-        os.close(self._watched)
 
     def _tell(self, regions: list[tuple[Region, bool]]) -> None:
         gone = [number for number, region in self._known.items() if region() is None]
@@ -171,7 +181,14 @@ def describe_end(code: int) -> str:
     return f"ended its process by {signal_name(-code)}"
 
 
-def _end(child: Child, channel: socket.socket, watched: int) -> None:
+def _end(child: Child, channel: socket.socket, watched: list[int]) -> None:
     channel.close()
     child.end()
-    os.close(watched)
+    while watched:
+        os.close(watched.pop())
+
+
+def _cannot_start(error: OSError) -> NativeLibraryError:
+    return NativeLibraryError(
+        f"no process can be started for a native plugin: {error}; too many files may be open (ulimit -n)"
+    )

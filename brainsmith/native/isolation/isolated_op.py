@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import Op, attributes_of
-from brainsmith.errors import GradientError, OpError
+from brainsmith.errors import GradientError, OpError, SharedMemoryError
 from brainsmith.native.frame import CODES
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.isolated_rules import IsolatedRules
@@ -86,10 +86,19 @@ class IsolatedOp(Op):
             attributes_of(self, attributes)
         arrays = self._ready(inputs)
         kind = self._kind(arrays)
-        empty = self.library.pool.empty
-        outputs = [empty(shape, dtype) for shape, dtype in zip(kind.shapes, kind.dtypes, strict=True)]
+        outputs = self._allocate(kind)
         self._run(ch.FORWARD, kind.inputs + kind.outputs, [*arrays, *outputs], "forward")
         return outputs[0] if self.num_outputs == 1 else tuple(outputs)
+
+    def _allocate(self, kind: Kind) -> list[Array]:
+        empty = self.library.pool.empty
+        try:
+            return [empty(shape, dtype) for shape, dtype in zip(kind.shapes, kind.dtypes, strict=True)]
+        except SharedMemoryError as error:
+            sizes = ", ".join(map(str, kind.shapes))
+            raise OpError(
+                f"Operation {self.name!r} promises outputs of shape {sizes}, which this machine cannot hold"
+            ) from error
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Have the worker run the plugin's code."""

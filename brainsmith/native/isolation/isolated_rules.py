@@ -64,7 +64,7 @@ class IsolatedRules:
         if not self._op.table["output_dtype"]:
             return (np.dtype(dtypes[0]),) * self._op.num_outputs
         for dtype in dtypes:
-            if dtype not in CODES:
+            if np.dtype(dtype) not in CODES:
                 raise OpError(
                     f"Operation {self._op.name!r} does not take these inputs: no native op takes {dtype}"
                 )

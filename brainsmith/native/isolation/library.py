@@ -110,8 +110,8 @@ class IsolatedLibrary:
 
     def close(self) -> None:
         """Let the plugin clean up, and end its worker; a call that runs is waited for. A second call does nothing."""
+        self.closed = True  # calls that wait for their turn give up
         with self._lock:
-            self.closed = True
             connection, self._connection = self._connection, None
             if connection is not None:
                 connection.close()

@@ -164,6 +164,11 @@ static bs_status wrong_shape(const bs_call *call, uint32_t output, int64_t *shap
     shape[0] = -4, *ndim = 1;
     return BS_OK;
 }
+static bs_status vast_shape(const bs_call *call, uint32_t output, int64_t *shape, int32_t *ndim) {
+    (void)call, (void)output;
+    shape[0] = INT64_C(1) << 40, shape[1] = 1 << 20, *ndim = 2;
+    return BS_OK;
+}
 static bs_status wrong_dtype(const bs_call *call, uint32_t output, bs_dtype *dtype) {
     (void)call, (void)output;
     *dtype = 77;
@@ -197,6 +202,7 @@ static const bs_op all[] = {
     OP(crashing_gradient, .forward = twice, .backward = crashing_gradient),
     OP(crashing_shape, .forward = twice, .output_shape = crashing_shape),
     OP(wrong_shape, .forward = twice, .output_shape = wrong_shape),
+    OP(vast, .forward = twice, .output_shape = vast_shape),
     OP(wrong_dtype, .forward = twice, .output_dtype = wrong_dtype),
 };
 #define COUNT (sizeof(all) / sizeof(*all))

@@ -18,6 +18,7 @@ from brainsmith.errors import OpError, PluginCrashError
 from brainsmith.native import open_library
 from brainsmith.native.isolation import open_isolated
 from tests.native.building import compile_c
+from tests.plugin.installed import run_python
 
 X = np.float32([1, 2, 3])
 REST = "; that was in a process of its own, and the next call starts a new one"
@@ -128,6 +129,7 @@ def test_what_a_plugin_prints_does_not_mix_with_the_answers(bad_library, capfd):
 
 def test_nothing_is_left_open_after_crashes_and_calls(bad, op):
     def files():
+        gc.collect()  # what earlier tests left to it
         return len(os.listdir("/proc/self/fd"))
 
     x = ops.shared_like(X)
@@ -201,6 +203,45 @@ def in_threads(work, join=True):
     for thread in threads if join else ():
         thread.join(30)
     return threads
+
+
+def test_a_library_that_nobody_holds_ends_its_worker(bad_library):
+    gc.collect()
+    files = len(os.listdir("/proc/self/fd"))
+    library = open_isolated(bad_library, time_limit=float("inf"))
+    pid = library.pid
+    del library
+    gc.collect()
+    assert not is_running(pid)
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_a_limit_of_files_is_said(bad_library):
+    code = f"""
+    import json, os, resource
+    from brainsmith.native.isolation import open_isolated
+    from brainsmith.errors import NativeLibraryError
+    library = open_isolated({str(bad_library)!r})
+    library.ops[0].forward([1.0])
+    kill = os.kill(library.pid, 9)
+    used = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used - 1, used - 1))
+    library._connection.end()
+    held = []
+    try:
+        while True:
+            held.append(os.dup(0))
+    except OSError:
+        pass
+    try:
+        library.ops[0].forward([1.0])
+    except NativeLibraryError as error:
+        print(json.dumps(str(error)))
+    """
+    assert run_python(code) == (
+        "no process can be started for a native plugin: [Errno 24] Too many open files; "
+        "too many files may be open (ulimit -n)"
+    )
 
 
 HOST = """

@@ -13,7 +13,18 @@ from brainsmith.native.isolation.pool import place_of
 from brainsmith.native.isolation.shared import is_shared
 from tests.plugin.installed import run_python
 
-SAFE = ("twice", "product", "extremes", "positive", "fails", "panics", "silent", "wrong_shape", "wrong_dtype")
+SAFE = (
+    "twice",
+    "product",
+    "extremes",
+    "positive",
+    "fails",
+    "panics",
+    "silent",
+    "wrong_shape",
+    "wrong_dtype",
+    "vast",
+)
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +216,7 @@ def test_a_closed_library_says_so(bad, op):
     with pytest.raises(OpError) as caught:
         twice.forward(np.float32([1]))
     assert str(caught.value) == f"Operation 'twice' is gone: native plugin {twice.plugin} was unloaded"
-    assert repr(bad) == "<isolated native plugin bad_plugin 1.2.3, 22 operations, closed>"
+    assert repr(bad) == "<isolated native plugin bad_plugin 1.2.3, 23 operations, closed>"
     assert bad.pid is None
     with pytest.raises(NativeLibraryError) as closed:
         bad.start()
