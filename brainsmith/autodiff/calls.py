@@ -27,9 +27,8 @@ def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None 
     Raises:
         OpError: Wrong count, dtype, shape or attribute; or the op gave what its rules do not say.
     """
-    own = getattr(op, "call", None)
-    if own is not None:  # it checks all that is checked below, in less time
-        return own(inputs, attributes or {})
+    if op.call is not None:  # it checks all that is checked below, in less time
+        return op.call(inputs, attributes or {})
     arrays = as_arrays(op, inputs)
     merged = attributes_of(op, attributes or {})
     check_inputs(op, arrays, merged)

@@ -80,6 +80,9 @@ class Op(ABC):
     If it takes `at` by name, it is given the inputs where the derivative is taken, for what it holds constant there.
     """
 
+    call: ClassVar[Any] = None
+    """What runs a whole call, `call(inputs, attributes)`, and checks all that `call_op` would; None leaves it to that."""
+
     @property
     def has_gradient(self) -> bool:
         """Whether `backward` is defined."""
