@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import GradientError
+from brainsmith.errors import BrainsmithError, GradientError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Gradient, Op
+    from brainsmith.autodiff.op import Array, Op
     from brainsmith.autodiff.tensor import Tensor
 
 clock = count(1)
@@ -117,11 +117,29 @@ def _changed_message(op: Op, at: int) -> str:
     )
 
 
-def _gradient_function(record: Record, output: Any) -> Gradient:
+def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]) -> Sequence[Array | None]:
+    """Ask an op for its gradients.
+
+    What it is given may be the gradient of other Tensors too, so an op that is not known to leave it alone gets it
+    read-only.
+    """
+    op = record.op
     try:
-        return record.op.create_gradient_function(record.arrays, output, **record.attributes)
+        function = op.create_gradient_function(record.arrays, output, **record.attributes)
     except GradientError as error:
         raise GradientError(f"{error}; to stop the gradient in front of it, give it x.detach()") from None
+    if not op.trusted:
+        for array in (grad_output,) if op.num_outputs == 1 else grad_output:
+            array.flags.writeable = False
+    try:
+        return function.gradients(grad_output, needed)
+    except BrainsmithError:
+        raise
+    except Exception as error:
+        shapes = ", ".join(str(array.shape) for array in record.arrays)
+        raise GradientError(
+            f"backward of operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
+        ) from error
 
 
 class _Walk:
@@ -159,8 +177,7 @@ class _Walk:
                 np.zeros_like(value) if gradient is None else gradient
                 for gradient, value in zip(given, record.outputs, strict=True)
             )
-        gradient_function = _gradient_function(record, output)
-        found = gradient_function.gradients(whole, needed)
+        found = _gradients(record, output, whole, needed)
         for tensor, gradient in zip(inputs, found, strict=True):
             if gradient is not None and tensor.tracked:
                 self.add(tensor, gradient)

@@ -176,7 +176,7 @@ class Tensor(TensorMethods):
                     "y.backward(grad), or take a sum first: y.sum().backward()"
                 )
             return np.ones_like(self._data)
-        given = np.asarray(grad._data if isinstance(grad, Tensor) else grad, self.dtype)
+        given = np.array(grad._data if isinstance(grad, Tensor) else grad, self.dtype)
         if given.shape != self.shape:
             raise GradientError(
                 f"the gradient of a Tensor of shape {self.shape} must have that shape, not {given.shape}"

@@ -283,6 +283,33 @@ def test_a_gradient_that_is_wrong_in_kind_is_refused():
     )
 
 
+def backward_that_changes_what_it_is_given(grad_output, input_ids, *rest):
+    grad_output *= 7
+    return {input_ids[0]: grad_output}
+
+
+def backward_with_a_bug(grad_output, input_ids, *rest):
+    return {input_ids[0]: grad_output / {}}
+
+
+@pytest.mark.parametrize(
+    ("backward", "reason"),
+    [
+        (backward_that_changes_what_it_is_given, "ValueError: output array is read-only"),
+        (backward_with_a_bug, "TypeError: unsupported operand type(s) for /: 'float' and 'dict'"),
+    ],
+)
+def test_a_backward_that_fails_or_would_change_the_gradients_of_others_is_an_error_that_names_it(
+    backward, reason
+):
+    op = CustomOpBuilder("faulty", 1).forward(lambda inputs: inputs[0] + 1).backward(backward).build()
+    x, y, given_ = leaf([1.0]), leaf([1.0]), np.array([1.0])
+    with pytest.raises(GradientError) as caught:
+        (apply_op(op, [x]) + y).backward(given_)
+    assert str(caught.value) == f"backward of operation 'faulty' failed on shapes (1,): {reason}"
+    assert (x.grad, y.grad, given_.tolist(), given_.flags.writeable) == (None, None, [1.0], True)
+
+
 def test_a_graph_is_gone_through_once_or_kept():
     x = leaf([1.0])
     y = x * 3
