@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from brainsmith.plugin.version import Version, VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from types import ModuleType
 
     from brainsmith.plugin.registry import Registry
 
@@ -64,13 +66,13 @@ class Bundle:
     Attributes:
         info: What it says of itself.
         origin: Where it was made: `file:line`, or the path of its file.
-        module_name: The module that it was loaded from; empty where it was not loaded from a Python file.
+        module: The module that it was loaded from; None where it was not loaded from a Python file.
     """
 
     def __init__(self, info: BundleInfo, origin: str = "") -> None:
         self.info = info
         self.origin = origin
-        self.module_name = ""
+        self.module: ModuleType | None = None
         self.initialize_fn: OnRegistry | None = None
         self.cleanup_fn: OnRegistry | None = None
         self.custom_operations_fn: Callable[[], Iterable[Any]] | None = None
@@ -112,12 +114,14 @@ class Bundle:
         return function
 
     def close(self) -> None:
-        """Release what lies below the bundle's ops, after they are gone; a native library is unmapped here."""
-        return
+        """Release what lies below the bundle's ops, after they are gone: the module, or a native library."""
+        if self.module is not None and sys.modules.get(self.module.__name__) is self.module:
+            del sys.modules[self.module.__name__]
 
     def resume(self) -> None:
         """Stand in the place again that another version had taken and could not keep."""
-        return
+        if self.module is not None:
+            sys.modules[self.module.__name__] = self.module
 
     def __str__(self) -> str:
         return str(self.info)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from brainsmith.bundles.compatibility import check_host
 from brainsmith.bundles.life_cycle import take_registered
 from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadError
 from brainsmith.plugin.journal import Journal
-from brainsmith.plugin.loading import describe_error, import_file
+from brainsmith.plugin.loading import describe_error, import_file, stand_in
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.registry import REGISTRY
 from brainsmith.plugin.version import Version
@@ -123,19 +122,24 @@ def _open_module(source: Source) -> tuple[Bundle, list[Registered]]:
     journal = Journal()
     with REGISTRY.recording(journal):
         try:
-            module = import_file(source.file)
-            try:
-                bundle = _bundle_in(module, source.file)
-            except BaseException:
-                _forget(module)
-                raise
+            bundle = _run_file(source.file)
             found = take_registered(journal)
         except PluginLoadError as error:
             raise BundleError(str(error)) from error
         finally:
             REGISTRY.undo(journal)
-    _tie(bundle, module)
     return bundle, found
+
+
+def _run_file(path: str) -> Bundle:
+    module, before = import_file(path)
+    try:
+        bundle = _bundle_in(module, path)
+    except BaseException:
+        stand_in(module.__name__, before)
+        raise
+    bundle.module = module
+    return bundle
 
 
 def _check_sha256(source: Source) -> None:
@@ -165,15 +169,3 @@ def _bundle_in(module: ModuleType, path: str) -> Bundle:
             f"{path}: {what} must be a Bundle, such as BundleBuilder()....build(), not {value!r}"
         )
     return value
-
-
-def _tie(bundle: Bundle, module: ModuleType) -> None:
-    """Let a module stay imported as long as its bundle is registered."""
-    bundle.module_name = module.__name__
-    bundle.close = lambda: _forget(module)  # type: ignore[method-assign]
-    bundle.resume = lambda: sys.modules.__setitem__(module.__name__, module)  # type: ignore[method-assign]
-
-
-def _forget(module: ModuleType) -> None:
-    if sys.modules.get(module.__name__) is module:
-        del sys.modules[module.__name__]

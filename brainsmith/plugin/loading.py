@@ -109,10 +109,13 @@ def mount_folder(name: str, folder: str) -> None:
         sys.modules[name] = package
 
 
-def import_file(path: str) -> ModuleType:
-    """Run a Python file and return its module, which stands below that of its folder; each call runs it anew.
+def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
+    """Run a Python file as a module below that of its folder; each call runs it anew.
 
     What it imports from beside it (`from . import x`) is imported once, as ever.
+
+    Returns:
+        The module, and the one in whose place it now stands, if there was one.
 
     Raises:
         PluginLoadError: It is no Python, or raised.
@@ -130,13 +133,19 @@ def import_file(path: str) -> ModuleType:
         __import__(package)
         exec(compile(read_bytes(path), path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:
-        sys.modules.pop(module.__name__, None)
-        if before is not None:
-            sys.modules[module.__name__] = before
+        stand_in(module.__name__, before)
         if isinstance(error, Exception | SystemExit):
             raise PluginLoadError(f"{path} cannot be loaded: it raised {describe_error(error)}") from error
         raise
-    return module
+    return module, before
+
+
+def stand_in(name: str, module: ModuleType | None) -> None:
+    """Let a module, or nothing, be what the imports of a name give."""
+    if module is None:
+        sys.modules.pop(name, None)
+    else:
+        sys.modules[name] = module
 
 
 class _FolderFinder:

@@ -1,5 +1,6 @@
 """Laws of the life cycle: any sequence of registering, failing and removing; and eight threads at once."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -178,3 +179,16 @@ def test_of_eight_threads_whose_bundles_bring_one_op_one_wins():
     assert sum(in_threads(register)) == 1
     bundles.clear()
     assert state() == before
+
+
+def test_no_lock_is_held_while_functions_run():
+    bundles = BundleRegistry()
+
+    def elsewhere(registry):
+        thread = threading.Thread(target=bundles.register, args=(builder("inner").build(),), daemon=True)
+        thread.start()
+        thread.join(10)
+        assert bundles.is_registered("inner")
+
+    bundles.register(builder("outer").build().set_initialize_fn(elsewhere))
+    assert set(bundles.list_plugins().names()) == {"inner", "outer"}

@@ -105,7 +105,7 @@ def run(name, value=3.0):
 
 
 def calls_of(name):
-    return sys.modules[BundleRegistry().get_plugin(name).module_name].calls
+    return BundleRegistry().get_plugin(name).module.calls
 
 
 def test_a_python_file_is_loaded_used_and_unloaded(write):
@@ -458,7 +458,7 @@ def test_a_new_version_that_cannot_be_loaded_leaves_the_old_one(write, changes, 
     path = write(source())
     door.load_plugin(path)
     BundleRegistry().register(make_bundle("user", needs=["acme >=1.0, <2"]))
-    module = sys.modules[BundleRegistry().get_plugin("acme").module_name]
+    module = BundleRegistry().get_plugin("acme").module
     objects = state()[0]
     write(source(**{"factor": 7, **changes}))
     with pytest.raises(BundleError) as caught:
