@@ -202,6 +202,8 @@ class _Row:
             "        const int64_t whole = start + (stop - start) / brainsmith::LANES * brainsmith::LANES;",
             f"        for (int l = 0; l < brainsmith::LANES; ++l) {{ {' '.join(clear)} }}",
             "        for (int64_t j = start; j < whole; j += brainsmith::LANES)",
+            # g++ would unroll the lanes before it makes a vector of them, and then finds none.
+            "        #pragma GCC unroll 1",
             "        for (int l = 0; l < brainsmith::LANES; ++l) {",
             "            const int64_t i = j + l;",
             *body,

@@ -14,6 +14,7 @@ from brainsmith.autodiff.compiling.source import Kernel
 
 UNARY = [name for name, one in FUNCTIONS.items() if one.arity == 1 and any(one.ulps)] + ["erf", "sqrt"]
 VECTORISED = ["exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "sqrt", "floor", "rint", "sign", "isnan"]
+REDUCED = ["sum", "mean", "max", "min", "prod"]
 
 
 def in_order(values):
@@ -64,10 +65,11 @@ def test_power_over_drawn_pairs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VECTORISED)
+@pytest.mark.parametrize("name", [*VECTORISED, *REDUCED])
 def test_the_compiler_makes_vectors_of_it(name, tmp_path):
-    expression = CompiledExpression(f"inputs = 1; t0 = {name}(x0); return t0").expression
-    (tmp_path / "unit.cpp").write_text(Kernel(expression, (np.dtype("f4"),), "c", "c").source)
+    options, store = (", axis=-1", "r") if name in REDUCED else ("", "c")
+    expression = CompiledExpression(f"inputs = 1; t0 = {name}(x0{options}); return t0").expression
+    (tmp_path / "unit.cpp").write_text(Kernel(expression, (np.dtype("f4"),), "c", store).source)
     command = [
         shutil.which("g++"),
         *library.FLAGS,
