@@ -7,6 +7,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.autodiff.builder import BuiltOp
+from brainsmith.autodiff.compiling.chain_op import ChainOp
+from brainsmith.autodiff.compiling.compiled_op import CompiledOp
+from brainsmith.autodiff.compiling.function_op import FunctionOp
 
 if TYPE_CHECKING:
     from brainsmith.autodiff.op import Op
@@ -15,8 +18,13 @@ if TYPE_CHECKING:
 def definition_hash(op: Op) -> str:
     """Return the sha256 of an op's definition; empty if it is not known, as of code that was typed in.
 
-    It covers the class, or the functions that a builder was given, and not what they call.
+    It covers the class, or the functions that a builder was given, and not what they call. A compiled op has that of the
+    op in Python; that of a compiled function, or of a chain of ops, is its expression.
     """
+    if isinstance(op, CompiledOp):
+        if isinstance(op.op, ChainOp | FunctionOp):
+            return sha256(op.expression.expression.text.encode()).hexdigest()
+        return definition_hash(op.op)
     library = getattr(op, "library", None)
     if library is not None:
         found: str = getattr(library, "sha256", "")
@@ -26,6 +34,11 @@ def definition_hash(op: Op) -> str:
     )
     texts = [_text(part) for part in parts]
     return "" if None in texts else sha256("\n".join(map(str, texts)).encode()).hexdigest()
+
+
+def is_same_op(one: Op, other: Op) -> bool:
+    """Tell whether two ops are one, or have one definition."""
+    return one is other or definition_hash(one) == definition_hash(other) != ""
 
 
 def _text(code: Any) -> str | None:

@@ -232,6 +232,23 @@ def test_an_op_becomes_a_node_of_its_own_domain(op):
     np.testing.assert_array_equal(found["b"], [[2, 3]])
 
 
+def test_a_compiled_op_is_exported_as_the_op_that_it_is(op):
+    compiled = ops.compile_op(op)
+    x = Tensor(np.array([[4, 7]], np.float32))
+    (a, _) = apply_op(compiled, [x])
+    assert ops.export_onnx(a, x).graph.node[0].op_type == "halves"
+
+
+def test_another_op_of_a_registered_name_is_refused(op):
+    other = ops.CustomOpBuilder("halves", 1).forward(lambda inputs: inputs[0] / 3).build()
+    x = Tensor(np.ones(2, np.float32))
+    with pytest.raises(OpError) as raised:
+        ops.export_onnx(apply_op(other, [x]), x)
+    assert str(raised.value) == (
+        "operation 'halves' is not the one that is registered by this name; register this one"
+    )
+
+
 def test_names_are_the_user_s_or_follow_from_what_is_named():
     x = Tensor(np.ones((2, 2), np.float32))
     weight = Tensor(np.eye(2, dtype=np.float32))

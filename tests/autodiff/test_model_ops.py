@@ -186,6 +186,13 @@ def test_a_build_refuses_the_model_before_any_step(register, tmp_path):
     assert str(raised.value).startswith(f"{path} uses the operation 'times', which is not registered; ")
 
 
+def test_a_compiled_op_has_the_definition_of_the_op_and_a_chain_that_of_its_expression():
+    assert definition_hash(ops.compile_op(times())) == definition_hash(times())
+    chain, other = ops.fuse([times(), times(triple)]), ops.fuse([times(triple), times()])
+    assert len({definition_hash(chain), definition_hash(other), definition_hash(times())}) == 3
+    assert definition_hash(chain) == definition_hash(ops.fuse([times(), times(triple)], name="six"))
+
+
 def test_code_that_was_typed_in_has_no_hash(register):
     scope = {}
     exec("def typed(inputs):\n    return inputs[0] * 2", scope)

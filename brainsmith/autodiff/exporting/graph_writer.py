@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
@@ -12,6 +12,7 @@ from brainsmith.autodiff.exporting.names import Names, input_names
 from brainsmith.autodiff.exporting.walk import key_of
 from brainsmith.autodiff.node_attributes import to_node
 from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.op_definition import is_same_op
 from brainsmith.autodiff.primitives.elementwise import Elementwise
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm, OnnxNode
 from brainsmith.autodiff.primitives.primitive import Primitive
@@ -170,8 +171,7 @@ def _check_registered(op: Op) -> None:
             f"operation {op.name!r} is not registered, so a model would not find it: "
             "ops.register_custom_op(op), or @op on its class"
         )
-    known: Any = get_custom_op(op.name)
-    if known is not op and type(known) is not type(op):
+    if not is_same_op(get_custom_op(op.name), op):
         raise OpError(
             f"operation {op.name!r} is not the one that is registered by this name; register this one"
         )
