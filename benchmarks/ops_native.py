@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import ROOT, row
+from benchmarks.measure import ROOT, compile_package, row
 from brainsmith import ops
 from brainsmith.native import open_library
 
@@ -60,6 +60,7 @@ def build(folder: Path) -> Path:
 
 def measure() -> list[Row]:
     """Return the rows of the table."""
+    compile_package()
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
         path = build(Path(folder))
         return [*_calls(path), *_loading(path)]

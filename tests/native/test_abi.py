@@ -87,3 +87,18 @@ def test_numbers_are_those_of_the_header():
 def test_the_header_is_in_the_package():
     assert HEADER.is_file()
     assert HEADER.parent.parent == Path(native.__file__).parent
+
+
+def test_the_documentation_names_every_structure_field_and_status():
+    page = (Path(__file__).parents[2] / "docs" / "native.md").read_text()
+    fields = {field for structure in STRUCTURES.values() for field, _ in structure._fields_} - {"reserved"}
+    names = {
+        *STRUCTURES,
+        *fields,
+        "BS_OK",
+        "BS_ERROR",
+        "BS_INVALID_INPUT",
+        "BS_PANIC",
+        "BS_VALIDATE_BY_SHAPE",
+    }
+    assert {name for name in names if f"`{name}`" not in page} == set()
