@@ -84,7 +84,7 @@ class Entry:
         try:
             with REGISTRY.recording(self._journal):
                 self._call_cleanup()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             debug("bundle %s: clean-up failed: %s", self.bundle, error)
             raise BundleError(
                 f"bundle '{self.bundle}' is removed, but its clean-up function raised {describe_error(error)}"
@@ -99,7 +99,7 @@ class Entry:
         debug("bundle %s: calling its %s function", self.bundle, what)
         try:
             return function(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BundleError(
                 f"bundle '{self.bundle}' cannot be registered: its {what} function raised {describe_error(error)}"
             ) from error
@@ -182,7 +182,7 @@ class Entry:
         try:
             if self._initialised:
                 self._call_cleanup()
-        except Exception as failure:  # noqa: BLE001  (what made registering fail is raised, and says this too)
+        except (Exception, SystemExit) as failure:  # noqa: BLE001  (what made registering fail is raised, and says this too)
             add_to_message(
                 error, f"the clean-up function of bundle '{self.bundle}' raised {describe_error(failure)}"
             )

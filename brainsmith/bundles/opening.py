@@ -162,7 +162,7 @@ def _bundle_in(module: ModuleType, path: str) -> Bundle:
         what = "what create_bundle() returns"
         try:
             value = create()  # type: ignore[misc]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BundleError(f"{path}: create_bundle() raised {describe_error(error)}") from error
     if not isinstance(value, Bundle):
         raise BundleDefinitionError(

@@ -468,3 +468,13 @@ def test_a_node_type_is_taken_out_of_the_frameworks_table(bundles, monkeypatch):
     assert module.custom_op == {"AcmeNode": AcmeNode}
     bundles.unregister("acme")
     assert module.custom_op == {}
+
+
+def test_a_bundle_cannot_end_the_host(bundles):
+    bundle = make_bundle("acme", "acme_double").set_initialize_fn(lambda registry: sys.exit("bye"))
+    assert "its initialise function raised SystemExit: bye" in refused(BundleError, bundles.register, bundle)
+    bundle = make_bundle("acme", "acme_double").set_cleanup_fn(lambda registry: sys.exit(3))
+    bundles.register(bundle)
+    with pytest.raises(BundleError, match="its clean-up function raised SystemExit: 3"):
+        bundles.unregister("acme")
+    assert not ops.is_custom_op_registered("acme_double")
