@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.op import CPU, attributes_of
-from brainsmith.errors import OpError
+from brainsmith.errors import BrainsmithError, OpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,17 +93,21 @@ def check_inputs(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any])
     """Have the op validate its inputs; what it raises becomes an OpError that names it."""
     try:
         op.validate_inputs(arrays, **attributes)
-    except OpError:
+    except BrainsmithError:
         raise
     except Exception as error:
         raise OpError(f"Operation {op.name!r} does not take these inputs: {error}") from error
 
 
 def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
-    """Run forward, and hold its result to the op's rules of shape and dtype."""
+    """Run forward, and hold its result to the op's rules of shape and dtype.
+
+    A crash of the process in which a native op runs stays a PluginCrashError; what is no error of this package becomes
+    an OpError that names the op.
+    """
     try:
         given = op.forward(*arrays, **attributes)
-    except OpError:
+    except BrainsmithError:
         raise
     except Exception as error:
         shapes = ", ".join(str(array.shape) for array in arrays)

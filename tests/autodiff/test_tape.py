@@ -13,7 +13,7 @@ from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.primitives.products import MatMul
 from brainsmith.autodiff.tape import is_recording
 from brainsmith.autodiff.tensor import apply_op
-from brainsmith.errors import GradientError, OpError
+from brainsmith.errors import GradientError, OpError, PluginCrashError
 from brainsmith.ops import CustomOpBuilder, Tensor, gradcheck, no_grad
 from brainsmith.ops import functional as F
 
@@ -308,6 +308,20 @@ def test_a_backward_that_fails_or_would_change_the_gradients_of_others_is_an_err
         (apply_op(op, [x]) + y).backward(given_)
     assert str(caught.value) == f"backward of operation 'faulty' failed on shapes (1,): {reason}"
     assert (x.grad, y.grad, given_.tolist(), given_.flags.writeable) == (None, None, [1.0], True)
+
+
+def crash(*_):
+    raise PluginCrashError("native plugin 'p': operation 'crashes' ended its process by SIGSEGV")
+
+
+def test_a_crash_stays_one_on_the_tape_both_ways():
+    op = CustomOpBuilder("crashes", 1).forward(lambda inputs: inputs[0] + 1).backward(crash).build()
+    x = leaf([1.0])
+    y = apply_op(op, [x])
+    with pytest.raises(PluginCrashError):
+        y.backward()
+    with pytest.raises(PluginCrashError):
+        apply_op(CustomOpBuilder("crashes", 1).forward(crash).build(), [x])
 
 
 def test_a_graph_is_gone_through_once_or_kept():
