@@ -188,6 +188,38 @@ def test_a_sum_does_not_lose_small_numbers_however_many_there_are():
     assert abs(float(found) - (1e9 + 3_000_000 * 0.1)) <= 70 * np.spacing(1e9)
 
 
+@st.composite
+def reduced_cases(draw):
+    def choose(options):
+        return draw(st.sampled_from(options))
+
+    shape = tuple(draw(st.lists(st.sampled_from([1, 2, 5, 16, 33, 1030]), min_size=1, max_size=3)))
+    axes = draw(st.lists(st.integers(-len(shape), len(shape) - 1), unique_by=lambda at: at % len(shape)))
+    options = (("axis", tuple(axes) or None), ("keepdims", True))
+    inner, outer = (
+        choose(["negative", "absolute", "square", "tanh"]),
+        choose(["subtract", "multiply", "maximum"]),
+    )
+    first, second = choose(["sum", "mean", "max", "min"]), choose(["sum", "mean", "max", "min"])
+    x = np.random.default_rng(draw(st.integers(0, 99))).standard_normal(shape).astype(choose(["f4", "f8"]))
+    x.reshape(-1)[:1] = choose([0.0, 0.0, np.inf, np.nan])
+    steps = (
+        Step(inner, (Input(0),)),
+        Step(first, (Result(0),), options),
+        Step(outer, (Input(0), Result(1))),
+        Step(second, (Result(2),), options),
+    )
+    return Expression(1, steps, (Result(2), Result(3), Result(1))), x
+
+
+@pytest.mark.slow
+@settings(max_examples=80, deadline=None)
+@given(reduced_cases())
+def test_drawn_reductions_are_as_numpy_computes_them(case):
+    expression, x = case
+    assert_equal(CompiledExpression(expression), expression, [x])
+
+
 def layer_norm(x, scale, shift):
     mean = x.mean(axis=-1, keepdims=True)
     return (x - mean) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5) * scale + shift
