@@ -3,7 +3,7 @@
 QONNX looks a node's type up in `__all__` of the module that is its domain. It takes `scale_v2` for the second version
 of a type `scale`, in that list and in the names of classes, and keeps what it found for ever. Both would be wrong
 here: a name is a name, and plugins come and go. The entries of `__all__` are therefore `NodeType`s, and QONNX's table
-of a domain is one that notices when the registry has changed.
+of a domain is one that notices when a name of the registry is given up or taken by another.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def keep_name_whole(cls: Any) -> Any:
 
 
 class _CurrentTypes(dict[str, "dict[int, Any]"]):
-    """QONNX's table of a domain: classes by version by type of node, looked up again after each change of the registry.
+    """QONNX's table of a domain: classes by version by type of node, looked up again when a name may mean something else.
 
     What was entered by hand (`add_op_to_domain`) stays.
     """
@@ -74,7 +74,7 @@ class _CurrentTypes(dict[str, "dict[int, Any]"]):
     def __init__(self, entered: dict[str, dict[int, Any]]) -> None:
         super().__init__(entered)
         self._found: set[str] = set()
-        self._generation = REGISTRY.generation
+        self._redefinitions = REGISTRY.redefinitions
 
     def __contains__(self, op_type: object) -> bool:
         self._forget()
@@ -90,15 +90,15 @@ class _CurrentTypes(dict[str, "dict[int, Any]"]):
             self._found.add(op_type)
 
     def _forget(self) -> None:
-        if self._generation != REGISTRY.generation:
-            self._generation = REGISTRY.generation
+        if self._redefinitions != REGISTRY.redefinitions:
+            self._redefinitions = REGISTRY.redefinitions
             for op_type in self._found:
                 self.pop(op_type, None)
             self._found.clear()
 
 
 def keep_current(domain: str) -> None:
-    """Have QONNX forget what it found in a domain whenever the registry changes; nothing if QONNX is not imported."""
+    """Have QONNX forget what it found in a domain when names are given up or taken; nothing if QONNX is not imported."""
     qonnx = sys.modules.get(_QONNX_REGISTRY)
     if qonnx is None:
         return

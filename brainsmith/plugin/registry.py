@@ -45,6 +45,8 @@ class Registry:
         self._journals: Any = _local()
         self.generation = 0
         """Grows with every change; what was resolved in an earlier generation is resolved again."""
+        self.redefinitions = 0
+        """Grows with each change after which a name that was known may mean something else, or nothing."""
 
     def on_miss(self, refresh: Callable[[], None]) -> None:
         """Have a function called before a look-up reads the records: discovery."""
@@ -59,6 +61,7 @@ class Registry:
             by_reference[info.type, info.reference] = info
         with self._lock:
             self.generation += 1
+            self.redefinitions += 1
             self._discovered = discovered
             self._by_reference = by_reference
             for key, providers in list(self._registered.items()):
@@ -79,6 +82,7 @@ class Registry:
         """Forget every record and object."""
         with self._lock:
             self.generation += 1
+            self.redefinitions += 1
             self._discovered, self._by_reference, self._registered = {}, {}, {}
             self._objects, self._groups = {}, {}
 
@@ -137,6 +141,8 @@ class Registry:
         journal = getattr(self._journals, "journal", None)
         if journal is not None:
             journal.note(place, self._at(place), value)
+        if self._redefines(place, value):
+            self.redefinitions += 1
         kind, key, name = place
         table: dict[Any, Any] = self._registered.setdefault(key, {}) if kind == "record" else self._objects
         at = name if kind == "record" else (key, name)
@@ -146,6 +152,14 @@ class Registry:
             table[at] = value
         if kind == "record" and not table:
             del self._registered[key]
+
+    def _redefines(self, place: tuple[str, str, str], value: Any) -> bool:
+        """Tell whether a name that is known would mean something else with a value in a place."""
+        before = self._at(place)
+        if before is not None or value is None or place[0] != "record":
+            return before is not None and before is not value
+        known = (*self._registered.get(place[1], {}).values(), *self._discovered.get(place[1], ()))
+        return any(info.reference != value.reference for info in known)
 
     def _rival(self, info: PluginInfo) -> PluginInfo | None:
         here = self._registered.get(info.key, {}).get(info.framework)
