@@ -21,6 +21,9 @@ REGION = 32 << 20
 KEPT = 128 << 20
 """Bytes of empty regions that a pool keeps for what comes next: pages that exist already need not be cleared."""
 
+_SMALL, _SPARED = 1 << 16, 1 << 20
+"""Bytes of a block that is kept for the next array of its size, and of all such: a gap need not be sought then."""
+
 
 class Pool:
     """Regions from which arrays are made.
@@ -32,6 +35,8 @@ class Pool:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._regions: list[Region] = []
+        self._spare: dict[int, list[tuple[Region, int]]] = {}
+        self._spared = 0
         self._freed: deque[Block] = deque()
         self._process = os.getpid()
 
@@ -60,7 +65,7 @@ class Pool:
         """Bytes of all arrays that are alive, rounded up for each."""
         with self._lock:
             self._collect()
-            return sum(region.used for region in self.regions)
+            return sum(region.used for region in self.regions) - self._spared
 
     @property
     def mapped(self) -> int:
@@ -79,9 +84,23 @@ class Pool:
     def _collect(self) -> None:
         while self._freed:
             block = self._freed.popleft()
+            if block.size <= _SMALL and self._spared < _SPARED and len(self._regions) <= KEPT // REGION:
+                self._spare.setdefault(block.size, []).append((block.region, block.offset))
+                self._spared += block.size
+                continue
+            if self._spare and len(self._regions) > KEPT // REGION:  # they must not keep regions
+                self._give_back_spare()
             block.region.give_back(block.offset, block.size)
             if not block.region.used:
                 self._trim(block.region)
+
+    def _give_back_spare(self) -> None:
+        spare, self._spare, self._spared = self._spare, {}, 0
+        for size, places in spare.items():
+            for region, offset in places:
+                region.give_back(offset, size)
+                if not region.used:
+                    self._trim(region)
 
     def _trim(self, region: Region) -> None:
         if sum(one.size for one in self.regions if not one.used) > KEPT and self._process == os.getpid():
@@ -89,6 +108,10 @@ class Pool:
             region.release()
 
     def _find(self, size: int) -> tuple[Region, int]:
+        places = self._spare.get(size)
+        if places:
+            self._spared -= size
+            return places.pop()
         for region in self.regions:
             offset = region.take(size)
             if offset is not None:

@@ -106,6 +106,18 @@ def test_empty_regions_are_given_back_beyond_a_limit(monkeypatch):
     assert len(os.listdir("/proc/self/fd")) == files + FILES
 
 
+def test_small_blocks_that_are_kept_hold_no_regions(monkeypatch):
+    monkeypatch.setattr(pools, "KEPT", 64 << 20)
+    pool = Pool()
+    arrays = [pool.empty((n,), FLOAT) for _ in range(12) for n in (3 << 20, 16)]
+    assert len(pool.regions) == 6
+    del arrays[1::2]
+    arrays.clear()
+    assert (pool.used, len(pool.regions)) == (0, 2)
+    place = place_of(pool.empty((16,), FLOAT))
+    assert place_of(pool.empty((16,), FLOAT)) == place
+
+
 def test_a_large_array_fills_a_region_that_serves_again():
     pool = Pool()
     first = pool.empty((20 << 20,), FLOAT)
