@@ -18,6 +18,7 @@ from brainsmith.autodiff.primitives import shapes as s
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
 from brainsmith.errors import GradientError, OpError
+from brainsmith.ops import compile_op
 
 FEW = settings(max_examples=15, deadline=None)
 SIZES = st.lists(st.integers(1, 3), min_size=0, max_size=3)
@@ -290,6 +291,17 @@ def test_a_gradient_is_summed_to_the_shape_of_what_was_repeated():
     assert sum_to(g, (3, 1)).tolist() == [[8.0]] * 3
     assert sum_to(g, ()).tolist() == 24.0
     assert sum_to(g, (2, 3, 4)) is g
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        pytest.param(case[0], id=case[0].name, marks=() if case[0] is e.POW else pytest.mark.slow)
+        for case in UNARY + BINARY
+    ],
+)
+def test_the_compiler_can_read_every_elementwise_function(op):
+    assert "for (" in compile_op(op).source
 
 
 def test_the_tape_knows_every_primitive_and_its_names_are_unique():

@@ -85,14 +85,19 @@ def _share(won: Array, tied: Array) -> Array:
 
 def _power(x: Any, y: Any) -> Any:
     """Return x ** y; one exponent for all goes as a number, for which numpy knows squares and roots."""
-    if y.ndim == 0 and x.dtype == y.dtype and x.dtype.kind == "f":
+    if _is_number(y) and x.dtype == y.dtype and x.dtype.kind == "f":
         return x ** y.item()
     return np.power(x, y)
 
 
+def _is_number(y: Any) -> bool:
+    """Tell whether it is an array without axes; the compiler's stand-ins are none."""
+    return isinstance(y, np.ndarray) and y.ndim == 0
+
+
 def _by_base(grad: Array, x: Array, y: Array, output: Array) -> Array:
     """Return the gradient by the base; for an exponent of 0 it is 0, also where the base is 0."""
-    if y.ndim == 0:
+    if _is_number(y):
         return grad * (y * _power(x, y - 1)) if y else np.zeros_like(output)
     flat = y == 0
     return grad * np.where(flat, 0, y * np.power(x, np.where(flat, 1, y - 1)))
