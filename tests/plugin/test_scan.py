@@ -303,51 +303,51 @@ def test_two_decorators_on_one_object_make_two_plugins(tmp_path, registry):
 BAD = {
     "not a literal": (
         "STAGES = ['x']\n@transform(stage=STAGES[0])\nclass A(Transformation): pass",
-        "{path}:10: stage= of @transform must be a literal, because discovery does not run plugin code; found STAGES[0]",
+        "{path}:12: stage= of @transform must be a literal, because discovery does not run plugin code; found STAGES[0]",
     ),
     "a literal on another line": (
         "@transform(\n  name='A',\n  stage=f'x',\n)\nclass A(Transformation): pass",
-        "{path}:11: stage= of @transform must be a literal, because discovery does not run plugin code; found f'x'",
+        "{path}:13: stage= of @transform must be a literal, because discovery does not run plugin code; found f'x'",
     ),
     "keywords from a dict": (
         "@transform(**OPTIONS)\nclass A(Transformation): pass",
-        "{path}:9: @transform must be given its keywords as literals, because discovery does not run plugin code; found **OPTIONS",
+        "{path}:11: @transform must be given its keywords as literals, because discovery does not run plugin code; found **OPTIONS",
     ),
     "a positional argument": (
         "@transform('A', stage='x')\nclass A(Transformation): pass",
-        "{path}:9: @transform takes keywords only, such as @transform(name=\"X\"); found 'A'",
+        "{path}:11: @transform takes keywords only, such as @transform(name=\"X\"); found 'A'",
     ),
     "an unknown keyword": (
         "@transform(stag='x')\nclass A(Transformation): pass",
-        "{path}:9: @transform has no keyword 'stag'. Did you mean 'stage'?\n  it takes name, version, description, author, min_brainsmith,"
+        "{path}:11: @transform has no keyword 'stag'. Did you mean 'stage'?\n  it takes name, version, description, author, min_brainsmith,"
         " max_brainsmith, requires, tags, priority, override, stage, kernel",
     ),
     "within an if": (
         "if True:\n    @transform(stage='x')\n    class A(Transformation): pass",
-        "{path}:10: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
+        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
         " discovery does not run plugin code",
     ),
     "within a class": (
         "class Outer:\n    @transform(stage='x')\n    class A(Transformation): pass",
-        "{path}:10: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
+        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
         " discovery does not run plugin code",
     ),
     "within a with, by an alias": (
         "tr = transform\nwith open(__file__):\n    @tr(stage='x')\n    class A(Transformation): pass",
-        "{path}:11: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
+        "{path}:13: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
         " discovery does not run plugin code",
     ),
     "not Python": (
         "@transform(stage='x'\nclass A(Transformation): pass",
-        "{path}:9:11: the file is not Python, so its plugins are not found: '(' was never closed",
+        "{path}:11:11: the file is not Python, so its plugins are not found: '(' was never closed",
     ),
     "groups that are computed": (
         "GROUPS = dict(a=['b'])\n",
-        "{path}:9: GROUPS must be a literal dict of lists of plugin names, because discovery does not run plugin code; found dict(a=['b'])",
+        "{path}:11: GROUPS must be a literal dict of lists of plugin names, because discovery does not run plugin code; found dict(a=['b'])",
     ),
     "groups of another form": (
         "GROUPS = {'a': 'b'}\n",
-        "{path}:9: GROUPS must be a literal dict of lists of plugin names, because discovery does not run plugin code; found {{'a': 'b'}}",
+        "{path}:11: GROUPS must be a literal dict of lists of plugin names, because discovery does not run plugin code; found {{'a': 'b'}}",
     ),
 }
 
