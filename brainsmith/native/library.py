@@ -91,6 +91,9 @@ class NativeLibrary:
     def __init__(self, path: Path, copy: LibraryCopy, sha256: str) -> None:
         self.path, self.sha256, self.closed = path, sha256, False
         self._lock = threading.RLock()  # a finaliser may call an op in the midst of it
+        self._closing = (
+            threading.RLock()
+        )  # one thread that gives up must not open it under another that goes on
         self._usages: weakref.WeakSet[Usage] = weakref.WeakSet()
         loaded = _Loaded(path, copy)
         try:
@@ -131,20 +134,30 @@ class NativeLibrary:
         Raises:
             NativeLibraryError: Calls did not end; it stays loaded, and its ops go on.
         """
+        with self._closing:
+            self._close(time_limit)
+
+    def _close(self, time_limit: float) -> None:
         if not self._unload.alive:
             return
         # A call first says that it is there, then looks at this; so either it sees this, or it is seen below.
         self.closed = True
+        try:
+            self._wait(time_limit)
+        except BaseException:
+            self.closed = False
+            raise
+        self._unload()
+
+    def _wait(self, time_limit: float) -> None:
         until = time.monotonic() + time_limit
         while calls := self._calls():
             if time.monotonic() >= until:
-                self.closed = False
                 raise NativeLibraryError(
                     f"native plugin {self.name!r} cannot be unloaded: {calls} of its calls did not end within "
                     f"{time_limit:g} seconds"
                 )
             time.sleep(0.0005)
-        self._unload()
 
     def __repr__(self) -> str:
         return f"<native plugin {self.name} {self.version}, {len(self.ops)} operations{', closed' * self.closed}>"

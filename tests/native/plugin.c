@@ -130,7 +130,7 @@ static bs_status babbles(const bs_call *call) {
     return BS_ERROR;
 }
 static bs_status sleeps(const bs_call *call) {
-    usleep(200000);
+    usleep(400000);
     return times(call);
 }
 

@@ -425,6 +425,14 @@ class TestCrashes:
         )
 
 
+def wait_for_call(library):
+    """Wait until a thread is in the midst of a call."""
+    until = time.monotonic() + 10
+    while not library._calls():
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
 class TestUnloading:
     def test_it_is_unmapped_and_its_ops_say_so(self, good):
         library = open_library(good)
@@ -459,7 +467,7 @@ class TestUnloading:
         results = []
         thread = threading.Thread(target=lambda: results.append(library.ops[0].forward(X).tolist()))
         thread.start()
-        time.sleep(0.05)
+        wait_for_call(library)
         library.close()
         thread.join()
         assert results == [[2, 4, 6]]
@@ -469,7 +477,7 @@ class TestUnloading:
         library = open_library(build_plugin(tmp_path, FORWARD="sleeps"))
         thread = threading.Thread(target=library.ops[0].forward, args=(X,))
         thread.start()
-        time.sleep(0.05)
+        wait_for_call(library)
         with pytest.raises(NativeLibraryError) as caught:
             library.close(time_limit=0.01)
         assert str(caught.value) == (
@@ -478,6 +486,19 @@ class TestUnloading:
         thread.join()
         assert library.ops[0].forward(X).tolist() == [2, 4, 6]
         library.close()
+
+    def test_several_threads_may_close_it(self, tmp_path):
+        library = open_library(build_plugin(tmp_path, FORWARD="sleeps", AT_DESTROY="usleep(1000)"))
+        calling = threading.Thread(target=library.ops[0].forward, args=(X,))
+        closing = [threading.Thread(target=library.close) for _ in range(8)]
+        calling.start()
+        wait_for_call(library)
+        for thread in closing:
+            thread.start()
+        for thread in (calling, *closing):
+            thread.join()
+        assert library.closed
+        assert not is_mapped("brainsmith-spoilt.so")
 
     def test_destroy_is_called_once(self, tmp_path, capfd):
         library = open_library(build_plugin(tmp_path, AT_DESTROY='fputs("swept\\n",stderr)'))
