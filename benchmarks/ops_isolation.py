@@ -36,7 +36,7 @@ def _opening(path: Path) -> Figure:
         library.close()
     found = statistics.median(times)
     return Figure(
-        "isolated: probe, start of the worker and its first answer",
+        "isolated: opening a library, its worker started and heard",
         f"{found:.0f} ms (least {min(times):.0f})",
         f"<= {OPENING_MS:g} ms",
         found <= OPENING_MS,
