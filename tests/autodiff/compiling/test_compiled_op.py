@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith import ops
 from brainsmith.autodiff.compiling.compiled_op import compile_op, fuse
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
+from brainsmith.ops.examples import gelu, mish, swish
 
 X = np.random.default_rng(0).standard_normal((9, 31)).astype(np.float32)
 
@@ -64,6 +66,25 @@ def test_it_takes_its_place_in_the_registry_and_on_the_tape():
         np.testing.assert_array_equal(x.grad, np.where(X > 0, 1, 0.5).astype(np.float32))
     finally:
         ops.unregister_custom_op("leaky")
+
+
+def test_it_is_exported_and_run_as_a_node():
+    ops.register_custom_op(compile_op(Leaky()))
+    try:
+        x = ops.Tensor(X)
+        y = ops.execute_custom_op("leaky", [x], slope=0.5)
+        model = ops.export_onnx([y], [x])
+        (given,), (made,) = model.graph.input, model.graph.output
+        found = execute_onnx(model, {given.name: X})[made.name]
+        np.testing.assert_array_equal(found, np.where(X > 0, X, X * np.float32(0.5)))
+    finally:
+        ops.unregister_custom_op("leaky")
+
+
+def test_the_examples_pass_the_gradient_check_compiled():
+    for op in (swish(), mish(), gelu()):
+        compiled = compile_op(op, check=True)
+        assert ops.gradcheck(compiled).points > 0
 
 
 def test_an_op_is_compiled_by_its_name():
