@@ -126,7 +126,7 @@ class MaxPool2d(Primitive):
         """Compare the first pixels of all windows with the second ones, and so on."""
         windows = self.windows(x.shape, attributes)
         first, *others = window_places(with_border(x, windows.border), windows)
-        greatest: Array = first.copy()
+        greatest: Array = first.copy(order="K")
         for place in others:
             np.maximum(greatest, place, out=greatest)
         return greatest
@@ -139,11 +139,14 @@ class MaxPool2d(Primitive):
         padded = with_border(inputs[0], windows.border)
         gradient = np.zeros_like(padded)
         free = np.ones_like(output, dtype=bool)
+        given = np.empty_like(output, dtype=grad_output.dtype)
+        given[...] = grad_output  # in the output's layout in memory, which may be another one
         places = zip(window_places(padded, windows), window_places(gradient, windows), strict=True)
         for values, gradients in places:
-            kept = free & (values == output)
-            gradients += grad_output * kept
-            free &= ~kept
+            kept = values == output
+            kept &= free
+            free ^= kept
+            gradients += np.where(kept, given, 0)
         return windows.without_border(gradient)
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
