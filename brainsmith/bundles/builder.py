@@ -7,7 +7,7 @@ from typing import Any
 
 from brainsmith.bundles.bundle import Bundle, BundleInfo
 from brainsmith.errors import BundleDefinitionError
-from brainsmith.plugin.adapters.plugin_json import check_name
+from brainsmith.plugin.adapters.plugin_json_keys import check_name
 from brainsmith.plugin.version import Version, VersionRange
 
 REQUIRED = ("name", "version", "description", "author", "min_brainsmith_version")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BundleDefinitionError
-from brainsmith.plugin.adapters.plugin_json import check_name
+from brainsmith.plugin.adapters.plugin_json_keys import check_name
 from brainsmith.plugin.version import Version, VersionRange
 
 if TYPE_CHECKING:

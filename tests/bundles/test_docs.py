@@ -2,7 +2,7 @@
 
 import json
 
-from brainsmith.plugin.adapters.plugin_json import _KEYS
+from brainsmith.plugin.adapters.plugin_json_keys import KEYS
 from tests.bundles.test_loader import source
 from tests.native.building import compile_c
 from tests.test_docs import ROOT, blocks, project, run
@@ -39,4 +39,4 @@ def test_the_code_of_the_page_runs(project):
 
 def test_every_key_of_plugin_json_is_documented():
     page = (ROOT / PAGE).read_text()
-    assert [key for key in _KEYS if f"`{key}`" not in page] == []
+    assert [key for key in KEYS if f"`{key}`" not in page] == []

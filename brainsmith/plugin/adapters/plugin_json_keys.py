@@ -1,0 +1,121 @@
+"""What each key of `plugin.json` may say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from keyword import iskeyword
+
+from brainsmith.errors import BundleDefinitionError
+from brainsmith.plugin.registry import ADAPTED, OURS
+from brainsmith.plugin.version import Version, VersionRange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+ISOLATIONS = ("none", "process")
+"""Where a native library can run: in this process, or in one of its own."""
+
+_SUFFIXES = {"darwin": ("lib", ".dylib"), "win32": ("", ".dll")}
+
+
+def check_name(name: object) -> None:
+    """Check that something can be the name of a bundle.
+
+    Raises:
+        BundleDefinitionError: It is no identifier, or the name of a framework that is there already.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {name!r}")
+    if name in (*OURS, *ADAPTED):
+        raise BundleDefinitionError(f"the name of a bundle must not be that of the framework {name!r}")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BundleDefinitionError(f"it must be text, not {value!r}")
+    return value
+
+
+def _name(value: Any) -> str:
+    check_name(value)
+    return str(value)
+
+
+def _library(value: Any) -> str:
+    """Return a library's path; one without a suffix is called as this platform calls libraries."""
+    path = _relative(value)
+    if os.path.splitext(path)[1] in (".so", ".dylib", ".dll"):
+        return path
+    before, after = _SUFFIXES.get(sys.platform, ("lib", ".so"))
+    folder, stem = os.path.split(path)
+    return os.path.join(folder, f"{before}{stem}{after}")
+
+
+def _module(value: Any) -> str:
+    path = _relative(value)
+    if not path.endswith(".py") or not os.path.basename(path)[:-3].isidentifier() or os.path.dirname(path):
+        raise BundleDefinitionError(
+            f"it must be a Python file in the same folder such as 'my_bundle.py', not {value!r}"
+        )
+    return path
+
+
+def _relative(value: Any) -> str:
+    if not isinstance(value, str) or not value or os.path.isabs(value):
+        raise BundleDefinitionError(f"it must be a path from this file's folder, not {value!r}")
+    return os.path.normpath(value)
+
+
+def _sha256(value: Any) -> str:
+    if not isinstance(value, str) or len(value) != 64 or not set(value.lower()) <= set("0123456789abcdef"):
+        raise BundleDefinitionError(f"it must be 64 hexadecimal digits, not {value!r}")
+    return value.lower()
+
+
+def _needs(value: Any) -> tuple[tuple[str, VersionRange], ...]:
+    if not isinstance(value, dict):
+        raise BundleDefinitionError(f'it must be a table such as {{"base": ">=1.0"}}, not {value!r}')
+    for name in value:
+        check_name(name)
+    return tuple((name, VersionRange(versions)) for name, versions in value.items())
+
+
+def _ops(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(name, str) and name.isidentifier() for name in value
+    ):
+        raise BundleDefinitionError(f"it must be a list of names of ops, not {value!r}")
+    return tuple(value)
+
+
+def _isolation(value: Any) -> str:
+    if value not in ISOLATIONS:
+        raise BundleDefinitionError(f"it must be {' or '.join(map(repr, ISOLATIONS))}, not {value!r}")
+    return str(value)
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise BundleDefinitionError(f"it must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
+KEYS: dict[str, Callable[[Any], Any]] = {
+    "name": _name,
+    "version": Version.parse,
+    "description": _text,
+    "author": _text,
+    "min_brainsmith_version": Version.parse,
+    "max_brainsmith_version": Version.parse,
+    "library": _library,
+    "module": _module,
+    "sha256": _sha256,
+    "depends_on": _needs,
+    "ops": _ops,
+    "isolation": _isolation,
+    "time_limit": _seconds,
+}
+"""What the file may say, with what makes a value of each."""
