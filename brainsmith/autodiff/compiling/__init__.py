@@ -14,7 +14,8 @@ as numpy does and takes any dtypes and strides.
     dtypes.py       numpy's promotion
     numpy_form.py   computes an expression with numpy; bounds of errors
     layout.py       a call's arrays as rows and columns
-    source.py       C++ of an expression; vector_math.hpp has the functions
+    kernel.py       an expression with dtypes and layout: what is compiled
+    source.py       its C++; vector_math.hpp has the functions
     library.py      builds and keeps it
     compiled.py     an expression as a function of arrays
     compiled_op.py  an op that is compiled; chains of ops as one

@@ -9,10 +9,11 @@ import numpy as np
 
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.kernel import Kernel
 from brainsmith.autodiff.compiling.layout import Layout, plan_layout
 from brainsmith.autodiff.compiling.library import load_kernel
 from brainsmith.autodiff.compiling.numpy_form import compute
-from brainsmith.autodiff.compiling.source import Kernel
+from brainsmith.autodiff.compiling.source import write_source
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class CompiledExpression:
         """Return the source of a kernel; calls of several shapes share one."""
         key = (kernel.dtypes, kernel.patterns, kernel.stores)
         if key not in self._sources:
-            self._sources[key] = kernel.source
+            self._sources[key] = write_source(kernel)
         return self._sources[key]
 
     def _by_numpy(self, arrays: Sequence[Array]) -> tuple[Array, ...]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from brainsmith.autodiff.compiling.dtypes import loop_dtypes, result_dtype
 from brainsmith.autodiff.compiling.expression import (
-    DTYPES,
     Constant,
-    Expression,
     Input,
     Operand,
     Result,
 )  # fmt: skip
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.kernel import Kernel
 from brainsmith.autodiff.special import ERF_POLYNOMIAL, ERF_REACH
 from brainsmith.errors import OpError
 
@@ -27,7 +23,6 @@ C_TYPES = {
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }  # fmt: skip
 
-_FLOATS_ONLY = ("power", "reciprocal", "divide", "copysign")
 _REDUCERS = {
     "sum": "Sum", "mean": "Sum", "prod": "Product", "max": "Greatest", "min": "Least", "any": "Greatest", "all": "Least",
 }  # fmt: skip
@@ -55,78 +50,16 @@ extern "C" void brainsmith_run(int64_t dims, const int64_t *shape, char *const *
 """
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """An expression for inputs of certain dtypes that lie in memory in a certain way.
+def write_source(kernel: Kernel) -> str:
+    """Return the translation unit of a kernel.
 
-    Attributes:
-        expression: What is computed.
-        dtypes: Of the inputs.
-        patterns: How each input lies along the columns: `c` without gaps, `s` one value for all, `g` with any stride.
-        stores: Of each output: `c` has a value for each column, `r` one for each row.
+    Raises:
+        OpError: A function is not compiled for its dtypes.
     """
-
-    expression: Expression
-    dtypes: tuple[np.dtype[Any], ...]
-    patterns: str
-    stores: str
-
-    @cached_property
-    def results(self) -> tuple[np.dtype[Any], ...]:
-        """The dtype of each step.
-
-        Raises:
-            OpError: One cannot be compiled.
-        """
-        found: list[np.dtype[Any]] = []
-        for step in self.expression.steps:
-            given = [self._given(operand, found) for operand in step.operands]
-            dtype = result_dtype(step.function, given, dict(step.options))
-            if dtype.name not in DTYPES:
-                raise OpError(
-                    f"{step.function} gives {dtype}, which is not compiled; compiled are {', '.join(DTYPES)}"
-                )
-            found.append(dtype)
-        return tuple(found)
-
-    @property
-    def output_dtypes(self) -> tuple[np.dtype[Any], ...]:
-        """The dtype of each output."""
-        found = (self._given(operand, self.results) for operand in self.expression.outputs)
-        return tuple(one if isinstance(one, np.dtype) else np.asarray(one).dtype for one in found)
-
-    @property
-    def source(self) -> str:
-        """The translation unit.
-
-        Raises:
-            OpError: A function is not compiled for its dtypes.
-        """
-        coefficients = ", ".join(map(repr, ERF_POLYNOMIAL))
-        defined = f"#define ERF_COEFFICIENTS {coefficients}\n#define ERF_REACH {ERF_REACH!r}\n"
-        arrays = len(self.dtypes) + len(self.stores)
-        entry = _ENTRY.replace("ARRAYS", str(arrays))
-        return f"{defined}{_HEADER.read_text(encoding='utf-8')}\n{_Row(self).text}{entry}"
-
-    def _given(self, operand: Operand, results: Any) -> Any:
-        if isinstance(operand, Input):
-            return self.dtypes[operand.index]
-        if isinstance(operand, Result):
-            return results[operand.index]
-        return np.dtype(operand.dtype).type(operand.value) if operand.dtype else operand.value
-
-    def converted(self, at: int) -> tuple[tuple[Operand, np.dtype[Any]], ...]:
-        """Return the operands of a step, each with the dtype that it is converted to."""
-        step = self.expression.steps[at]
-        given = [self._given(operand, self.results) for operand in step.operands]
-        wanted = loop_dtypes(step.function, given, self.results[at])
-        floats = step.function in _FLOATS_ONLY or any(FUNCTIONS[step.function].ulps)
-        for dtype in wanted:
-            if dtype.name not in DTYPES or (floats and dtype.kind != "f"):
-                raise OpError(f"{step.function} of {dtype} is not compiled")
-        if step.function not in ("where", "cast") and len(set(wanted)) > 1:
-            raise OpError(f"{step.function} of {' and '.join(map(str, wanted))} is not compiled")
-        return tuple(zip(step.operands, wanted, strict=True))
+    coefficients = ", ".join(map(repr, ERF_POLYNOMIAL))
+    defined = f"#define ERF_COEFFICIENTS {coefficients}\n#define ERF_REACH {ERF_REACH!r}\n"
+    entry = _ENTRY.replace("ARRAYS", str(len(kernel.dtypes) + len(kernel.stores)))
+    return f"{defined}{_HEADER.read_text(encoding='utf-8')}\n{_Row(kernel).text}{entry}"
 
 
 class _Row:

@@ -289,25 +289,6 @@ def test_another_count_of_arrays_is_named():
     assert str(caught.value) == "plus takes 2 arrays, got 1"
 
 
-TEXTS = {
-    "add(": "inputs = <number>; <steps>; return <values>",
-    "t0 = exp(x0); return t0": "'inputs = <number>' at first",
-    "inputs = 1; t1 = exp(x0); return t1": "'t0 = ...' as step 0",
-    "inputs = 1; t0 = system(x0); return t0": "a call of a known function as step 0",
-    "inputs = 1; t0 = exp(x1); return t0": "an input, an earlier step or a number, not 'x1'",
-    "inputs = 1; t0 = exp('x'); return t0": "a number, not \"'x'\"",
-    "inputs = 1; t0 = sum(x0, axis=x); return t0": "plain values as options of step 0",
-    "inputs = 1; t0 = exp(x0)": "'return <values>' at the end",
-}
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_what_is_not_the_text_of_an_expression_is_refused(text):
-    with pytest.raises(OpError) as caught:
-        Expression.from_text(text)
-    assert str(caught.value) == f"the text of an expression must have {TEXTS[text]}: {text!r}"
-
-
 def test_without_a_compiler_the_message_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError) as caught:
