@@ -50,3 +50,34 @@ def a_step(model, cfg):
 def another_step(model, cfg):
     """Change nothing either."""
     return model
+
+
+FILE = """\
+import numpy as np
+
+from brainsmith import ops
+from brainsmith.plugins import BundleBuilder
+
+calls = []
+bundle = (
+    BundleBuilder()
+    .name("{name}")
+    .version("{version}")
+    .description("Ops of {name}")
+    .author("Ann")
+    .min_brainsmith_version("{least}")
+    {needs}
+    .build()
+)
+bundle.set_initialize_fn(lambda registry: calls.append("initialise"))
+bundle.set_cleanup_fn(lambda registry: calls.append("clean-up"))
+made = ops.CustomOpBuilder("{name}_op", 1).forward(lambda inputs: inputs[0] * np.float32({factor})).build()
+bundle.set_custom_operations_fn(lambda: [made])
+{more}
+"""
+
+
+def source(name="acme", version="1.0.0", least="0.1.0", needs=(), factor=2, more=""):
+    """Return the text of a Python file with a bundle of one op."""
+    calls = "".join(f".depends_on{need!r}" for need in needs)
+    return FILE.format(name=name, version=version, least=least, needs=calls, factor=factor, more=more)

@@ -3,7 +3,7 @@
 import json
 
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS
-from tests.bundles.test_loader import source
+from tests.bundles.making import source
 from tests.native.building import compile_c
 from tests.test_docs import ROOT, blocks, project, run
 

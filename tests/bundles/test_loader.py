@@ -1,7 +1,6 @@
 """Bundles loaded, reloaded and unloaded at run time: from Python files, folders and `plugin.json`, with their needs."""
 
 import hashlib
-import json
 import logging
 import sys
 
@@ -22,69 +21,8 @@ from brainsmith.errors import (
 )
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.manager import reset_plugin_system
-from tests.bundles.making import make_bundle, state
+from tests.bundles.making import source, state
 from tests.plugin.installed import run_python
-
-FILE = """\
-import numpy as np
-
-from brainsmith import ops
-from brainsmith.plugins import BundleBuilder
-
-calls = []
-bundle = (
-    BundleBuilder()
-    .name("{name}")
-    .version("{version}")
-    .description("Ops of {name}")
-    .author("Ann")
-    .min_brainsmith_version("{least}")
-    {needs}
-    .build()
-)
-bundle.set_initialize_fn(lambda registry: calls.append("initialise"))
-bundle.set_cleanup_fn(lambda registry: calls.append("clean-up"))
-made = ops.CustomOpBuilder("{name}_op", 1).forward(lambda inputs: inputs[0] * np.float32({factor})).build()
-bundle.set_custom_operations_fn(lambda: [made])
-{more}
-"""
-
-
-def source(name="acme", version="1.0.0", least="0.1.0", needs=(), factor=2, more=""):
-    """Return the text of a Python file with a bundle of one op."""
-    calls = "".join(f".depends_on{need!r}" for need in needs)
-    return FILE.format(name=name, version=version, least=least, needs=calls, factor=factor, more=more)
-
-
-@pytest.fixture
-def write(tmp_path, site):
-    """Write a Python file; return its path."""
-
-    def writing(text, path="acme.py"):
-        return str(site.write(path, text.encode()))
-
-    return writing
-
-
-@pytest.fixture
-def put(project):
-    """Put a bundle with a `plugin.json` into the project's plugins; return the path of that."""
-
-    def putting(name, *, needs=(), version="1.0.0", text=None, **more):
-        folder = f"plugins/{name}"
-        text = text if text is not None else source(name, version)
-        project.write(f"{folder}/{name}.py", text.encode())
-        values = {
-            "name": name,
-            "version": version,
-            "min_brainsmith_version": "0.1.0",
-            "module": f"{name}.py",
-            "depends_on": dict(needs),
-            **more,
-        }
-        return str(project.write(f"{folder}/plugin.json", json.dumps(values, indent=1).encode()))
-
-    return putting
 
 
 def refused(error, call, *arguments, **keywords):
@@ -418,76 +356,6 @@ def test_a_reset_unloads_bundles_and_cleans_up(write):
     assert calls == ["initialise", "clean-up"]
     assert door.list_plugins() == ()
     assert not ops.is_custom_op_registered("acme_op")
-
-
-def test_a_changed_file_is_loaded_again(write):
-    path = write(source())
-    door.load_plugin(path)
-    calls = calls_of("acme")
-    assert door.reload_plugin("acme") is False
-    assert calls == ["initialise"]
-    write(source(version="1.1.0", factor=7))
-    assert door.reload_plugin("acme") is True
-    assert calls == ["initialise", "clean-up"]
-    assert (run("acme_op"), door.get_plugin_info("acme").version) == (21.0, "1.1.0")
-    assert calls_of("acme") == ["initialise"]
-    assert door.reload_plugin("acme") is False
-    door.unload_plugin("acme")
-    assert not ops.is_custom_op_registered("acme_op")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"more": "1 / 0"}, "cannot be loaded: it raised ZeroDivisionError: division by zero"),
-        ({"least": "999.0.0"}, "bundle 'acme v1.0.0' needs brainsmith 999.0.0 or newer"),
-        ({"name": "other"}, "it is the bundle 'other v1.0.0' now, and no longer 'acme'"),
-        (
-            {"version": "2.0.0"},
-            "cannot take the place of the loaded one: 'user v1.0.0' needs 'acme >=1.0.0, <2.0.0'",
-        ),
-        ({"needs": [("gone", "")]}, "needs the bundle 'gone', which is neither loaded nor found"),
-        (
-            {"more": "bundle.set_initialize_fn(lambda registry: 1 / 0)"},
-            "its initialise function raised ZeroDivision",
-        ),
-        ({"more": "bundle.set_custom_operations_fn(lambda: 3)"}, "must return a list of ops, not 3"),
-    ],
-)
-def test_a_new_version_that_cannot_be_loaded_leaves_the_old_one(write, changes, message):
-    path = write(source())
-    door.load_plugin(path)
-    BundleRegistry().register(make_bundle("user", needs=["acme >=1.0, <2"]))
-    module = BundleRegistry().get_plugin("acme").module
-    objects = state()[0]
-    write(source(**{"factor": 7, **changes}))
-    with pytest.raises(BundleError) as caught:
-        door.reload_plugin("acme")
-    assert message in str(caught.value)
-    assert state()[0] == objects
-    assert (run("acme_op"), door.get_plugin_info("acme").version) == (6.0, "1.0.0")
-    assert sys.modules[module.__name__] is module
-    assert module.calls in (["initialise"], ["initialise", "clean-up", "initialise"])
-    write(source(version="1.5.0", factor=8))
-    assert door.reload_plugin("acme") is True
-    assert run("acme_op") == 24.0
-    door.unload_plugin("user")
-    door.unload_plugin("acme")
-
-
-def test_a_bundle_that_has_no_file_cannot_be_loaded_again():
-    BundleRegistry().register(make_bundle("acme"))
-    assert refused(BundleError, door.reload_plugin, "acme") == (
-        "bundle 'acme' was registered as an object: there is no file to load it from again"
-    )
-
-
-def test_a_changed_plugin_json_is_a_change_too(put):
-    path = put("acme")
-    door.load_plugin(path)
-    put("acme", description="New")
-    assert door.reload_plugin("acme") is True
-    assert door.get_plugin_info("acme").description == "New"
 
 
 def test_the_names_of_bundles_are_in_the_door_and_cost_nothing_until_used(tmp_path):
