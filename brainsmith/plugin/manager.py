@@ -215,8 +215,9 @@ class PluginManager:
             asked = self._asked(settings)
             # In blueprint mode the registry shows what the loaded blueprint names, and refuses while there is none.
             if asked.mode != "blueprint" and (current is None or current is snapshot):
-                self._registry.replace_discovered(snapshot)
-                self._current = snapshot
+                if current is None:
+                    self._registry.replace_discovered(snapshot)
+                    self._current = snapshot
                 return self._registry, snapshot.identity
         return self._registry.with_discovered(snapshot), snapshot.identity
 

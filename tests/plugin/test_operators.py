@@ -10,8 +10,9 @@ from brainsmith.errors import DuplicatePluginError, PluginLoadError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.health import find_duplicates
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.manager import reset_plugin_system
-from brainsmith.plugin.operators import claims, offer_operators
+from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
+from brainsmith.plugin.operators import claims, offer_operators, operators_in
+from brainsmith.plugin.registry import REGISTRY
 from brainsmith.plugin.source_check import check_sources
 
 KERNEL = """\
@@ -165,3 +166,14 @@ def test_qonnx_forgets_a_kernel_that_is_no_more(project):
     path.unlink()
     reset_plugin_system()
     assert not is_custom_op("brainsmith.kernels", "Cut")
+
+
+def test_looking_plugins_up_does_not_make_qonnx_look_again(project):
+    project("cut.py", kernel_file("Cut", "Cut"))
+    domain("brainsmith.kernels")
+    assert get_supported_versions("brainsmith.kernels", "Cut") == [1]
+    before = REGISTRY.redefinitions
+    operators_in("brainsmith.kernels")
+    get_plugin_manager().all_records()
+    get_plugin_manager().registry.get("transform", "ConvertDivToMul")
+    assert REGISTRY.redefinitions == before
