@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff import functional, tape_numpy
+from brainsmith.autodiff.primitives import choices, reductions
 from brainsmith.autodiff.primitives import elementwise as e
-from brainsmith.autodiff.primitives import reductions
 from brainsmith.autodiff.primitives.products import MATMUL
 
 if TYPE_CHECKING:
@@ -76,23 +76,31 @@ class TensorMethods:
     def __abs__(self) -> Tensor:
         return self.apply(e.ABS, (self,))
 
-    def __lt__(self, other: Any) -> Array:
-        return np.asarray(np.less(self.numpy(), array_behind(other)))
+    def __lt__(self, other: Any) -> Tensor:
+        return self.apply(choices.LESS, (self, other))
 
-    def __le__(self, other: Any) -> Array:
-        return np.asarray(np.less_equal(self.numpy(), array_behind(other)))
+    def __le__(self, other: Any) -> Tensor:
+        return self.apply(choices.LESS_EQUAL, (self, other))
 
-    def __gt__(self, other: Any) -> Array:
-        return np.asarray(np.greater(self.numpy(), array_behind(other)))
+    def __gt__(self, other: Any) -> Tensor:
+        return self.apply(choices.GREATER, (self, other))
 
-    def __ge__(self, other: Any) -> Array:
-        return np.asarray(np.greater_equal(self.numpy(), array_behind(other)))
+    def __ge__(self, other: Any) -> Tensor:
+        return self.apply(choices.GREATER_EQUAL, (self, other))
 
-    def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return np.asarray(np.equal(self.numpy(), array_behind(other)))
+    def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
+        return self.apply(choices.EQUAL, (self, other))
 
-    def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return np.asarray(np.not_equal(self.numpy(), array_behind(other)))
+    def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
+        return self.apply(choices.LOGICAL_NOT, (self == other,))
+
+    def all(self) -> bool:
+        """Tell whether all elements are true; what it tells is not on the tape."""
+        return bool(self.numpy().all())
+
+    def any(self) -> bool:
+        """Tell whether an element is true; what it tells is not on the tape."""
+        return bool(self.numpy().any())
 
     __hash__ = object.__hash__
 
@@ -120,6 +128,10 @@ class TensorMethods:
 
     def __int__(self) -> int:
         return int(self.numpy())
+
+    def __format__(self, spec: str) -> str:
+        array = self.numpy()
+        return format(array.item() if spec and array.size == 1 else str(self), spec)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.numpy(), dtype, copy=copy)
@@ -212,8 +224,3 @@ class TensorMethods:
         """Return the elements without axes of length 1."""
         found: Tensor = functional.squeeze(self, axis)
         return found
-
-
-def array_behind(value: Any) -> Any:
-    """Return a Tensor's array, and any other value as it is."""
-    return value.numpy() if getattr(value, "is_tape_tensor", False) else value

@@ -24,8 +24,7 @@ _NONE: dict[str, Any] = {}
 class Tensor(TensorMethods):
     """An array, with the record of how it was computed.
 
-    Operators, methods, numpy's functions and ops give new Tensors, and note on the tape what they did. A comparison
-    gives a plain array, which is a constant to the tape and to an exported graph; those of `functional` go on it.
+    Operators (comparisons too), methods, numpy's functions and ops give new Tensors, and note on the tape what they did.
 
     Args:
         data: An array (it keeps its dtype and is not copied), or numbers and lists of them (they become float32).
