@@ -162,7 +162,10 @@ def test_files_that_are_none(elsewhere, capsys):
     (elsewhere / "bad.py").write_text("x = \n")
     for path, expected in (
         ("nowhere.py", f"error: {elsewhere}/nowhere.py: there is no such file or folder\n"),
-        ("notes.txt", f"error: {elsewhere}/notes.txt: plugins are Python files: its name must end in .py, or be plugin.json\n"),
+        (
+            "notes.txt",
+            f"error: {elsewhere}/notes.txt: plugins are Python files: its name must end in .py, or be plugin.json\n",
+        ),
     ):
         assert main(["plugins", "check", path]) == 1
         shown = capsys.readouterr()

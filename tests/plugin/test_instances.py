@@ -138,7 +138,9 @@ def test_pitfall_07_a_constructor_may_ask_for_another_instance(manager):
     target(Inner)
     target(Outer)
     done = []
-    thread = threading.Thread(target=lambda: done.append(manager.get_instance("target", "Outer")), daemon=True)
+    thread = threading.Thread(
+        target=lambda: done.append(manager.get_instance("target", "Outer")), daemon=True
+    )
     thread.start()
     thread.join(20)
     assert len(done) == 1
