@@ -11,16 +11,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.measure import empty_cache, row
+from measure import empty_cache, row
 
 Row = tuple[str, str, str, bool]
 """What was measured, what was found, the goal, and whether it is reached."""
 
-TOPICS = ("ops_compiled", "ops_native", "ops_isolated", "ops_isolation")
+TOPICS = ("ops_compiled", "ops_native", "ops_isolation")
 
 
 def main() -> None:
@@ -36,7 +33,7 @@ def main() -> None:
 
 def _measure(topic: str) -> list[Row]:
     try:
-        figures: list[Row] = import_module(f"benchmarks.{topic}").measure()
+        figures: list[Row] = import_module(topic).measure()
     except (Exception, SystemExit) as error:  # noqa: BLE001  the other topics are measured all the same
         figures = [(topic, f"not measured: {type(error).__name__}: {error}", "", False)]
     for what, found, goal, reached in figures:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ops_timing import Figure, faster
 
-from benchmarks.ops_timing import Figure, faster
 from brainsmith import ops
 from brainsmith.ops.examples import gelu
 

@@ -1,4 +1,4 @@
-"""Isolated ops: how soon a worker is there, and what one call costs, with the example in C."""
+"""Isolated ops: how soon a worker is there, and what one call costs, beside the same op in this process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.measure import ROOT
-from benchmarks.ops_timing import Figure, slower
+import numpy as np
+from measure import ROOT
+from ops_native import build
+from ops_timing import Figure, slower
+
 from brainsmith import native, ops
 
 SOURCE = ROOT / "examples" / "native_c" / "c_plugin_example.c"
@@ -19,12 +22,27 @@ COUNT = 1_000_000
 
 
 def measure() -> list[Figure]:
-    """Compile the example in a folder of its own, and measure."""
+    """Build the examples in a folder of their own, and measure."""
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
         path = Path(folder) / "libc_plugin_example.so"
         flags = ["-O3", "-shared", "-fPIC", f"-I{native.include_folder()}"]
         subprocess.run(["cc", *flags, str(SOURCE), "-o", str(path), "-lm"], check=True)
-        return [_opening(path), *_calls(path)]
+        return [_gelu(build(Path(folder) / "target")), _opening(path), *_calls(path)]
+
+
+def _gelu(path: Path) -> Figure:
+    x = ops.shared_like(np.random.default_rng(0).standard_normal(COUNT).astype(np.float32))
+    here, apart = native.open_library(path), native.open_library(path, isolation="process")
+    isolated, own = (next(op for op in one.ops if op.name == "rust_gelu") for one in (apart, here))
+    figure = slower(
+        "isolated process on 1 M shared elements, over in-process",
+        lambda: isolated.call([x], {}),
+        lambda: own.call([x], {}),
+        1.3,
+    )
+    apart.close()
+    here.close()
+    return figure
 
 
 def _opening(path: Path) -> Figure:

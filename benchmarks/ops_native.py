@@ -1,7 +1,4 @@
-"""Native ops: calls against numpy's expression of the same, and how long it takes to load a library and let it go.
-
-python -m benchmarks.ops_native
-"""
+"""Native ops: calls against numpy's expression of the same, and how long it takes to load a library and let it go."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measure import ROOT, compile_package, row
 
-from benchmarks.measure import ROOT, compile_package, row
 from brainsmith import ops
 from brainsmith.native import open_library
 
@@ -28,8 +25,8 @@ ONE_ELEMENT, MILLION, LOADING_MS = 1.5, 3.0, 100.0
 
 
 def numpy_gelu(x: Any) -> Any:
-    """Return what people write for gelu's tanh form."""
-    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
+    """Return gelu's tanh form; with `x**3` it would take numpy many times as long."""
+    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * (x * x * x))))
 
 
 def native_gelu(x: Any) -> Any:
@@ -102,8 +99,8 @@ def _loading(path: Path) -> list[Row]:
         begin = time.perf_counter()
         open_library(path).close()
         times.append((time.perf_counter() - begin) * 1e3)
-    found = min(times)
-    text = f"{found:.0f} ms (median {statistics.median(times):.0f})"
+    found = statistics.median(times)
+    text = f"{found:.0f} ms (least {min(times):.0f})"
     return [("load, probe and unload of a library", text, f"<= {LOADING_MS:g} ms", found <= LOADING_MS)]
 
 
