@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.calls import run_op
 from brainsmith.autodiff.primitives import choices, shapes
-from brainsmith.autodiff.tape_indexing import steps_of
+from brainsmith.autodiff.tape.indexing import steps_of
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.tensor import Tensor
+from brainsmith.autodiff.tape.tensor import Tensor
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:

@@ -83,7 +83,7 @@ def execute_custom_op(name: str, inputs: Sequence[Any], **attributes: Any) -> An
     op = get_custom_op(name)
     for value in inputs:
         if getattr(value, "is_tape_tensor", False):
-            from brainsmith.autodiff.tensor import apply_op
+            from brainsmith.autodiff.tape.tensor import apply_op
 
             return apply_op(op, inputs, attributes)
     return call_op(op, inputs, attributes)

@@ -86,10 +86,10 @@ def _wrap(proto: Any, name: str) -> ModelWrapper:
 
 
 def _check_ops(model: ModelWrapper, name: str) -> None:
-    from brainsmith.autodiff.node_lookup import OPS_DOMAIN
+    from brainsmith.autodiff.graphs.node_lookup import OPS_DOMAIN
 
     if OPS_DOMAIN in model.get_opset_imports() or any(node.domain == OPS_DOMAIN for node in model.graph.node):
-        from brainsmith.autodiff.model_ops import require_ops
+        from brainsmith.autodiff.graphs.model_ops import require_ops
 
         require_ops(model, name)
 

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from brainsmith.autodiff import functional as functional
     from brainsmith.autodiff.batches import split_batch as split_batch
     from brainsmith.autodiff.builder import CustomOpBuilder as CustomOpBuilder
+    from brainsmith.autodiff.checking.gradcheck import GradientReport as GradientReport
+    from brainsmith.autodiff.checking.gradcheck import gradcheck as gradcheck
     from brainsmith.autodiff.compiling.compiled_op import CompiledOp as CompiledOp
     from brainsmith.autodiff.compiling.compiled_op import compile_op as compile_op
     from brainsmith.autodiff.compiling.compiled_op import fuse as fuse
     from brainsmith.autodiff.exporting.export import export_onnx as export_onnx
-    from brainsmith.autodiff.gradcheck import GradientReport as GradientReport
-    from brainsmith.autodiff.gradcheck import gradcheck as gradcheck
+    from brainsmith.autodiff.graphs.model_ops import check_ops as check_ops
+    from brainsmith.autodiff.graphs.model_ops import load_model as load_model
+    from brainsmith.autodiff.graphs.model_ops import save_model as save_model
     from brainsmith.autodiff.layer import CustomLayer as CustomLayer
-    from brainsmith.autodiff.lazy_mode import lazy as lazy
-    from brainsmith.autodiff.model_ops import check_ops as check_ops
-    from brainsmith.autodiff.model_ops import load_model as load_model
-    from brainsmith.autodiff.model_ops import save_model as save_model
+    from brainsmith.autodiff.lazy.mode import lazy as lazy
     from brainsmith.autodiff.op import Gradient as Gradient
     from brainsmith.autodiff.op import Op as Op
     from brainsmith.autodiff.optimisers import Adam as Adam
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.registry import list_custom_ops as list_custom_ops
     from brainsmith.autodiff.registry import register_custom_op as register_custom_op
     from brainsmith.autodiff.registry import unregister_custom_op as unregister_custom_op
-    from brainsmith.autodiff.tape import no_grad as no_grad
-    from brainsmith.autodiff.tensor import Tensor as Tensor
+    from brainsmith.autodiff.tape.tape import no_grad as no_grad
+    from brainsmith.autodiff.tape.tensor import Tensor as Tensor
     from brainsmith.autodiff.torch_function import as_torch_function as as_torch_function
     from brainsmith.autodiff.torch_function import torch_apply as torch_apply
     from brainsmith.native.isolation.shared import shared_empty as shared_empty
@@ -58,28 +58,28 @@ _HOMES = {
     "register_example_custom_ops": "brainsmith.ops.examples",
     "Op": "brainsmith.autodiff.op",
     "Gradient": "brainsmith.autodiff.op",
-    "GradientReport": "brainsmith.autodiff.gradcheck",
-    "gradcheck": "brainsmith.autodiff.gradcheck",
+    "GradientReport": "brainsmith.autodiff.checking.gradcheck",
+    "gradcheck": "brainsmith.autodiff.checking.gradcheck",
     "CustomOpBuilder": "brainsmith.autodiff.builder",
     "CompiledOp": "brainsmith.autodiff.compiling.compiled_op",
     "compile_op": "brainsmith.autodiff.compiling.compiled_op",
     "fuse": "brainsmith.autodiff.compiling.compiled_op",
-    "check_ops": "brainsmith.autodiff.model_ops",
+    "check_ops": "brainsmith.autodiff.graphs.model_ops",
     "export_onnx": "brainsmith.autodiff.exporting.export",
-    "lazy": "brainsmith.autodiff.lazy_mode",
-    "load_model": "brainsmith.autodiff.model_ops",
-    "save_model": "brainsmith.autodiff.model_ops",
+    "lazy": "brainsmith.autodiff.lazy.mode",
+    "load_model": "brainsmith.autodiff.graphs.model_ops",
+    "save_model": "brainsmith.autodiff.graphs.model_ops",
     "execute_custom_op": "brainsmith.autodiff.registry",
     "get_custom_op": "brainsmith.autodiff.registry",
     "is_custom_op_registered": "brainsmith.autodiff.registry",
     "list_custom_ops": "brainsmith.autodiff.registry",
     "register_custom_op": "brainsmith.autodiff.registry",
     "unregister_custom_op": "brainsmith.autodiff.registry",
-    "Tensor": "brainsmith.autodiff.tensor",
+    "Tensor": "brainsmith.autodiff.tape.tensor",
     "CustomLayer": "brainsmith.autodiff.layer",
     "Adam": "brainsmith.autodiff.optimisers",
     "Sgd": "brainsmith.autodiff.optimisers",
-    "no_grad": "brainsmith.autodiff.tape",
+    "no_grad": "brainsmith.autodiff.tape.tape",
     "shared_empty": "brainsmith.native.isolation.shared",
     "shared_like": "brainsmith.native.isolation.shared",
     "split_batch": "brainsmith.autodiff.batches",
@@ -98,11 +98,11 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = import_module("brainsmith.autodiff.functional")
         return value
     if name == "__all__":
-        from brainsmith.autodiff.node_lookup import op_node_types
+        from brainsmith.autodiff.graphs.node_lookup import op_node_types
 
         return op_node_types()
     if hasattr(name, "op_type"):
-        from brainsmith.autodiff.node_lookup import op_node_class
+        from brainsmith.autodiff.graphs.node_lookup import op_node_class
 
         return op_node_class(name.op_type)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

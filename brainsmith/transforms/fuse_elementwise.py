@@ -9,9 +9,9 @@ from onnx import helper
 from qonnx.transformation.base import Transformation
 
 from brainsmith.autodiff.compiling.tracer import trace
-from brainsmith.autodiff.elementwise_nodes import elementwise_function
-from brainsmith.autodiff.fused_node import ATTRIBUTE
-from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.graphs.elementwise_nodes import elementwise_function
+from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE
+from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView
 

@@ -14,8 +14,8 @@ from brainsmith import ops
 from brainsmith.autodiff import functional as F
 from brainsmith.autodiff.primitives.images import CONV2D, GLOBAL_AVERAGE_POOL, MAX_POOL2D
 from brainsmith.autodiff.primitives.selection import FLATTEN, TOP_K
-from brainsmith.autodiff.tape import no_grad
-from brainsmith.autodiff.tensor import Tensor, apply_op
+from brainsmith.autodiff.tape.tape import no_grad
+from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import OpError
 from brainsmith.execution.execute import Executor
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith import ops
-from brainsmith.autodiff.finite_differences import slope, step_at
+from brainsmith.autodiff.checking.finite_differences import slope, step_at
 from brainsmith.errors import GradientError, OpError, PluginNotFoundError
 from brainsmith.ops import CustomOpBuilder, gradcheck
 

@@ -8,11 +8,11 @@ from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith import ops
 from brainsmith.autodiff import functional as F
-from brainsmith.autodiff.lazy_evaluation import _groups, _needed
-from brainsmith.autodiff.lazy_mode import is_lazy
-from brainsmith.autodiff.lazy_tensor import LazyTensor
-from brainsmith.autodiff.tape import no_grad
-from brainsmith.autodiff.tensor import Tensor, apply_op
+from brainsmith.autodiff.lazy.evaluation import _groups, _needed
+from brainsmith.autodiff.lazy.mode import is_lazy
+from brainsmith.autodiff.lazy.tensor import LazyTensor
+from brainsmith.autodiff.tape.tape import no_grad
+from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import GradientError, OpError
 
 X = np.random.default_rng(0).normal(0, 1, (3, 4)).astype(np.float32)

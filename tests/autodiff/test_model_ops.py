@@ -8,9 +8,9 @@ from onnx import TensorProto, helper
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith import ops
-from brainsmith.autodiff.model_ops import KEY, note_ops, noted_ops, require_ops, used_ops
-from brainsmith.autodiff.op_definition import definition_hash
-from brainsmith.autodiff.tensor import Tensor
+from brainsmith.autodiff.graphs.model_ops import KEY, note_ops, noted_ops, require_ops, used_ops
+from brainsmith.autodiff.graphs.op_definition import definition_hash
+from brainsmith.autodiff.tape.tensor import Tensor
 from brainsmith.build.model import read_model
 from brainsmith.errors import MissingOpError
 from brainsmith.plugin.manager import reset_plugin_system

@@ -15,7 +15,7 @@ from qonnx.transformation.infer_datatypes import InferDataTypes
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith import ops
-from brainsmith.autodiff.nodes import node_class
+from brainsmith.autodiff.graphs.nodes import node_class
 from brainsmith.bundles.builder import BundleBuilder
 from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.errors import BuildError, OpError

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.autodiff.calls import call_op, promised
+from brainsmith.autodiff.checking.gradcheck import gradcheck
 from brainsmith.autodiff.functional import erf
-from brainsmith.autodiff.gradcheck import gradcheck
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.autodiff.primitives import choices as c
 from brainsmith.autodiff.primitives import elementwise as e

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.primitives.products import MatMul
-from brainsmith.autodiff.tape import is_recording
-from brainsmith.autodiff.tensor import apply_op
+from brainsmith.autodiff.tape.tape import is_recording
+from brainsmith.autodiff.tape.tensor import apply_op
 from brainsmith.errors import GradientError, OpError, PluginCrashError
 from brainsmith.ops import CustomOpBuilder, Tensor, gradcheck, no_grad
 from brainsmith.ops import functional as F

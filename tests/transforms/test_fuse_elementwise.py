@@ -15,7 +15,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith import ops
 from brainsmith.autodiff.compiling.expression import Expression
-from brainsmith.autodiff.tensor import Tensor, apply_op
+from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import OpError
 from brainsmith.execution.execute import Executor
 from brainsmith.transforms.fuse_elementwise import FuseElementwise

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.autodiff.exporting.graph_writer import GraphWriter
-    from brainsmith.autodiff.tape import Record
-    from brainsmith.autodiff.tensor import Tensor
+    from brainsmith.autodiff.tape.tape import Record
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 IR_VERSION = 9
 """The one of ONNX 1.14, which all that reads opset 17 can read."""
@@ -50,7 +50,7 @@ def export_onnx(
     from onnx import checker
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.autodiff.model_ops import note_ops
+    from brainsmith.autodiff.graphs.model_ops import note_ops
 
     proto = _model(
         named_tensors("input", inputs), named_tensors("output", outputs), name, names or {}, datatypes or {}

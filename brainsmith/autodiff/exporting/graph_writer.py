@@ -10,9 +10,9 @@ from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from brainsmith.autodiff.exporting.names import Names, input_names
 from brainsmith.autodiff.exporting.walk import key_of
-from brainsmith.autodiff.node_attributes import to_node
-from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
-from brainsmith.autodiff.op_definition import is_same_op
+from brainsmith.autodiff.graphs.node_attributes import to_node
+from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.graphs.op_definition import is_same_op
 from brainsmith.autodiff.primitives.elementwise import Elementwise
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm, OnnxNode
 from brainsmith.autodiff.primitives.primitive import Primitive
@@ -22,8 +22,8 @@ from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array, Op
-    from brainsmith.autodiff.tape import Record
-    from brainsmith.autodiff.tensor import Tensor
+    from brainsmith.autodiff.tape.tape import Record
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 OPSET = 17
 """The ONNX operators that QONNX 1.0 and FINN read and write."""
@@ -157,7 +157,7 @@ def _onnx_node(record: Record) -> OnnxNode:
 def _fused_node(op: Elementwise, record: Record) -> OnnxNode:
     """Return a node that holds what a primitive computes as an expression: ONNX has no operator for it."""
     from brainsmith.autodiff.compiling.tracer import trace
-    from brainsmith.autodiff.fused_node import ATTRIBUTE
+    from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE
 
     expression = trace(op.forward, [array.dtype for array in record.arrays], op.name)
     return OnnxNode(FUSED, OPS_DOMAIN, {ATTRIBUTE: expression.text}, ())

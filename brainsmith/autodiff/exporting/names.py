@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.autodiff.op import Op
-    from brainsmith.autodiff.tensor import Tensor
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 
 class Names:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.tensor import Tensor
+from brainsmith.autodiff.tape.tensor import Tensor
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.autodiff.tape import Record
+    from brainsmith.autodiff.tape.tape import Record
 
 Key = tuple[int, int]
 """What tells the values of a recorded computation apart."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff import calls
-from brainsmith.autodiff.lazy_mode import is_lazy
+from brainsmith.autodiff.lazy.mode import is_lazy
 from brainsmith.autodiff.op import CPU, attributes_of
-from brainsmith.autodiff.tape import Record, clock, is_recording, run_backward
-from brainsmith.autodiff.tape_methods import TensorMethods
+from brainsmith.autodiff.tape.methods import TensorMethods
+from brainsmith.autodiff.tape.tape import Record, clock, is_recording, run_backward
 from brainsmith.errors import GradientError, OpError
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NON
         OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
     """
     if is_lazy():
-        from brainsmith.autodiff.lazy_tensor import defer
+        from brainsmith.autodiff.lazy.tensor import defer
 
         return defer(op, inputs, attributes)
     arrays, plain = [], True

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from brainsmith.autodiff.check_points import FunctionOp, points_of
-from brainsmith.autodiff.finite_differences import slope
+from brainsmith.autodiff.checking.finite_differences import slope
+from brainsmith.autodiff.checking.points import FunctionOp, points_of
 from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from brainsmith.autodiff.check_points import Point
+    from brainsmith.autodiff.checking.points import Point
     from brainsmith.autodiff.op import Array
 
 TOLERANCE = 1e-6

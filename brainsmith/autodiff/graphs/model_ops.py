@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.graphs.op_definition import definition_hash
 from brainsmith.autodiff.op import Op
-from brainsmith.autodiff.op_definition import definition_hash
 from brainsmith.autodiff.registry import get_custom_op, list_custom_ops
 from brainsmith.errors import MissingOpError
 from brainsmith.plugin.core import get_registry

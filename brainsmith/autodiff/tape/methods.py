@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff import functional, tape_numpy
+from brainsmith.autodiff import functional
 from brainsmith.autodiff.primitives import choices, reductions
 from brainsmith.autodiff.primitives import elementwise as e
 from brainsmith.autodiff.primitives.products import MATMUL
+from brainsmith.autodiff.tape import numpy_calls as tape_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.reductions import Axes
-    from brainsmith.autodiff.tensor import Tensor
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 
 class TensorMethods:

@@ -173,7 +173,7 @@ class FunctionOp(Op):
         return self._run(inputs)[1].data
 
     def _run(self, inputs: Sequence[Array]) -> tuple[list[Any], Any]:
-        from brainsmith.autodiff.tensor import Tensor
+        from brainsmith.autodiff.tape.tensor import Tensor
 
         tensors = [Tensor(array, requires_grad=True) for array in inputs]
         output = self.function(*tensors)

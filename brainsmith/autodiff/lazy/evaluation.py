@@ -11,15 +11,15 @@ import numpy as np
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.tracer import trace
-from brainsmith.autodiff.lazy_tensor import Deferred, LazyTensor, compute_one
-from brainsmith.autodiff.traceable import is_elementwise, looks_at_values
+from brainsmith.autodiff.graphs.traceable import is_elementwise, looks_at_values
+from brainsmith.autodiff.lazy.tensor import Deferred, LazyTensor, compute_one
 from brainsmith.errors import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.autodiff.op import Array, Op
-    from brainsmith.autodiff.tensor import Tensor
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 _KEPT = 1024
 _elementwise: WeakKeyDictionary[Op, dict[Any, bool]] = WeakKeyDictionary()

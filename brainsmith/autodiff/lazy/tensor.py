@@ -8,15 +8,15 @@ import numpy as np
 
 from brainsmith.autodiff import calls
 from brainsmith.autodiff.op import attributes_of
-from brainsmith.autodiff.tape import clock, is_recording
-from brainsmith.autodiff.tensor import Tensor, plain_result, recorded_results
+from brainsmith.autodiff.tape.tape import clock, is_recording
+from brainsmith.autodiff.tape.tensor import Tensor, plain_result, recorded_results
 from brainsmith.errors import GradientError, OpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Op, Shape
-    from brainsmith.autodiff.tape import Record
+    from brainsmith.autodiff.tape.tape import Record
 
 
 class Deferred:
@@ -73,7 +73,7 @@ class LazyTensor(Tensor):
 
     @property
     def _data(self) -> Array:
-        from brainsmith.autodiff.lazy_evaluation import values_of
+        from brainsmith.autodiff.lazy.evaluation import values_of
 
         return values_of(self.deferred)[self.place]
 

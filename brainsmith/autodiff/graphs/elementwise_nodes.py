@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.compiling.numpy_form import compute
-from brainsmith.autodiff.fused_node import ATTRIBUTE, compiled_text
-from brainsmith.autodiff.node_attributes import from_node
-from brainsmith.autodiff.node_lookup import FUSED, OPS_DOMAIN
-from brainsmith.autodiff.onnx_functions import ONNX_FUNCTIONS
-from brainsmith.autodiff.traceable import is_elementwise, looks_at_values
+from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE, compiled_text
+from brainsmith.autodiff.graphs.node_attributes import from_node
+from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
+from brainsmith.autodiff.graphs.onnx_functions import ONNX_FUNCTIONS
+from brainsmith.autodiff.graphs.traceable import is_elementwise, looks_at_values
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Op
-    from brainsmith.autodiff.tensor import Tensor
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 clock = count(1)
 """Numbers records and changes in the order in which they happen, over all threads."""

@@ -9,7 +9,7 @@ import numpy as np
 from qonnx.custom_op.base import CustomOp
 
 from brainsmith.autodiff.calls import call_op
-from brainsmith.autodiff.node_attributes import attribute_types, from_node
+from brainsmith.autodiff.graphs.node_attributes import attribute_types, from_node
 from brainsmith.errors import BrainsmithError, OpError
 from brainsmith.plugin.node_types import NodeType
 

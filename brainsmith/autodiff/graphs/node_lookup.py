@@ -32,12 +32,12 @@ def op_node_class(op_type: str) -> Any:
         PluginLoadError: Its import failed.
     """
     if op_type == FUSED:
-        from brainsmith.autodiff.fused_node import FusedElementwise
+        from brainsmith.autodiff.graphs.fused_node import FusedElementwise
 
         return FusedElementwise
     from qonnx.custom_op.base import CustomOp
 
-    from brainsmith.autodiff.nodes import node_class
+    from brainsmith.autodiff.graphs.nodes import node_class
     from brainsmith.autodiff.registry import get_custom_op
 
     registry = get_registry()

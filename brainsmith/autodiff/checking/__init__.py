@@ -1,0 +1,1 @@
+"""Whether a gradient is the derivative that it should be."""

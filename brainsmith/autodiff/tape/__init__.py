@@ -1,0 +1,1 @@
+"""Values that know how they were computed, and the way back through them."""
