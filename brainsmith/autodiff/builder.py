@@ -54,7 +54,10 @@ class CustomOpBuilder:
         return self._set("backward", function)
 
     def validate(self, function: Callable[[list[Array]], Any]) -> CustomOpBuilder:
-        """State which inputs the op takes: the function raises ValueError, or returns False, for others."""
+        """State which inputs the op takes: for others the function raises ValueError, or returns what is not true.
+
+        What numpy takes for false is false too: `(x > 0).all()`. Nothing (None) is no objection.
+        """
         return self._set("validate", function)
 
     def output_shape(self, function: Callable[[list[tuple[int, ...]]], Any]) -> CustomOpBuilder:
@@ -154,8 +157,8 @@ class BuiltOp(Op):
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Call the function that was given, if one was."""
-        if "validate" in self.functions and self.functions["validate"](list(inputs)) is False:
-            raise OpError(f"Operation {self.name!r} does not take these inputs: its validate returned False")
+        if "validate" in self.functions:
+            _expect_accepted(self.name, self.functions["validate"](list(inputs)))
 
     def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
         """Follow the rule that was given."""
@@ -171,6 +174,17 @@ class BuiltOp(Op):
         """Follow the rule that was given."""
         rule = self.functions.get("output_device")
         return rule(list(devices)) if rule else super().output_device(devices)
+
+
+def _expect_accepted(name: str, verdict: Any) -> None:
+    """Raise for a verdict that is not true, and for one that has no single truth."""
+    if isinstance(verdict, np.ndarray) and verdict.size != 1:
+        raise OpError(
+            f"validate of operation {name!r} must return True, False or nothing, not an array of shape "
+            f"{verdict.shape}: return condition.all()"
+        )
+    if verdict is not None and not verdict:
+        raise OpError(f"Operation {name!r} does not take these inputs: its validate returned {verdict!r}")
 
 
 def _surrogate_of(function: Callable[..., Any]) -> Callable[..., Any]:
