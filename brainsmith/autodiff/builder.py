@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array
 
 _STATED = ("grad_output", "input_ids", "input_shapes", "input_dtypes", "input_devices")
-_BY_NAME = ("inputs", "output")
+_BY_NAME = ("inputs", "output", "needed")
 
 
 class CustomOpBuilder:
@@ -48,8 +48,9 @@ class CustomOpBuilder:
     def backward(self, function: Callable[..., dict[Any, Array]]) -> CustomOpBuilder:
         """State the gradient: a function that returns {id: gradient}.
 
-        It is called with `grad_output, input_ids, input_shapes, input_dtypes, input_devices`, and with `inputs` or
-        `output` by name if it has such parameters: the gradient of x * x needs x.
+        It is called with `grad_output, input_ids, input_shapes, input_dtypes, input_devices`, and with `inputs`,
+        `output` or `needed` by name if it has such parameters: the gradient of x * x needs x, and that of an input
+        which is not needed can be left out.
         """
         return self._set("backward", function)
 
@@ -129,11 +130,20 @@ class BuiltOp(Op):
         """Call the function that was given."""
         return self.functions["forward"](list(inputs))
 
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+    def backward(
+        self,
+        grad_output: Any,
+        inputs: Sequence[Array],
+        output: Any,
+        *,
+        needed: Sequence[bool] | None = None,
+        **attributes: Any,
+    ) -> Any:
         """Call the function that was given, and order what it returns by input."""
         if not self.has_gradient:
             return super().backward(grad_output, inputs, output)
-        named = {"inputs": list(inputs), "output": output}
+        wanted = (True,) * len(inputs) if needed is None else needed
+        named = {"inputs": list(inputs), "output": output, "needed": wanted}
         found = self.functions["backward"](
             grad_output,
             list(range(len(inputs))),
@@ -195,7 +205,7 @@ def _surrogate_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _taken_by_name(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return which of `inputs` and `output` a backward function takes."""
+    """Return which of `inputs`, `output` and `needed` a backward function takes."""
     parameters = inspect.signature(function).parameters
     if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
         return _BY_NAME

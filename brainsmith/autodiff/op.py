@@ -13,15 +13,18 @@ class Clamp(Op):
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from copy import deepcopy
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from brainsmith.errors import GradientError, OpError
+from brainsmith.errors import BrainsmithError, GradientError, OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -68,6 +71,9 @@ class Op(ABC):
             inputs: What `forward` was given.
             output: What it gave.
             **attributes: What it was given.
+
+        An override may have one more keyword, `needed`: for each input whether its gradient will be used. It may give
+        None for those that will not, and save their computation. An attribute of that name comes first.
 
         Raises:
             GradientError: The op has no gradient; it does unless it overrides this method.
@@ -148,13 +154,14 @@ class Gradient:
 
         Args:
             grad_output: The gradient of the output.
-            needed: Which inputs' gradients will be used; others need not be computed. All, where it is None.
+            needed: Which inputs' gradients will be used; others need not be computed, and may be None. All, where it
+                is None.
 
         Raises:
-            GradientError: The op's `backward` gives too few, None, another shape, or no numbers.
+            GradientError: The op's `backward` fails, or gives too few, None, another shape, or no numbers.
         """
         op = self._op
-        found = op.backward(grad_output, self._inputs, self._output, **self._attributes)
+        found = self._found(grad_output, needed)
         if isinstance(found, np.ndarray | np.generic) and op.num_inputs == 1:
             found = (found,)
         if not isinstance(found, tuple | list) or len(found) != op.num_inputs:
@@ -163,7 +170,32 @@ class Gradient:
                 f"backward of operation {op.name!r} must return {op.num_inputs} gradients, one for each input, "
                 f"not {count}"
             )
-        return tuple(self._checked(at, gradient) for at, gradient in enumerate(found))
+        return tuple(
+            None
+            if gradient is None and needed is not None and not needed[at]
+            else self._checked(at, gradient)
+            for at, gradient in enumerate(found)
+        )
+
+    def _found(self, grad_output: Any, needed: Sequence[bool] | None) -> Any:
+        """Call the op's backward; what is no error of this package becomes a GradientError that names the op."""
+        op, attributes = self._op, self._attributes
+        if "needed" not in attributes and _takes_needed(getattr(op.backward, "__func__", op.backward)):
+            wanted = (True,) * op.num_inputs if needed is None else needed
+            excluded = op.not_differentiable
+            attributes = {
+                **attributes,
+                "needed": tuple(bool(want) and at not in excluded for at, want in enumerate(wanted)),
+            }
+        try:
+            return op.backward(grad_output, self._inputs, self._output, **attributes)
+        except BrainsmithError:
+            raise
+        except Exception as error:
+            shapes = ", ".join(str(array.shape) for array in self._inputs)
+            raise GradientError(
+                f"backward of operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
+            ) from error
 
     def _checked(self, at: int, gradient: Any) -> Array | None:
         op, given = self._op, self._inputs[at]
@@ -210,8 +242,25 @@ class Gradient:
         return total
 
 
+@lru_cache(maxsize=1024)
+def _takes_needed(backward: Callable[..., Any]) -> bool:
+    """Tell whether a backward names the parameter `needed`."""
+    return "needed" in inspect.signature(backward).parameters
+
+
+_CHANGEABLE = (list, dict, set, np.ndarray)
+
+
+def _is_changeable(value: Any) -> bool:
+    return isinstance(value, _CHANGEABLE) or (
+        isinstance(value, tuple) and any(_is_changeable(part) for part in value)
+    )
+
+
 def attributes_of(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return an op's attributes for a call: its defaults, with what the call gives over them.
+
+    Lists and arrays that the call gives are copied, so that a record stays what it is when the caller changes his own.
 
     Raises:
         OpError: The op has no attribute of a name.
@@ -220,4 +269,7 @@ def attributes_of(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in op.attributes:
             known = ", ".join(op.attributes) or "none"
             raise OpError(f"operation {op.name!r} has no attribute {name!r}; it has {known}")
-    return {**op.attributes, **given}
+    return {
+        **op.attributes,
+        **{name: deepcopy(value) if _is_changeable(value) else value for name, value in given.items()},
+    }

@@ -14,6 +14,7 @@ from brainsmith import ops
 from brainsmith.autodiff import functional as F
 from brainsmith.autodiff.primitives.images import CONV2D, GLOBAL_AVERAGE_POOL, MAX_POOL2D
 from brainsmith.autodiff.primitives.selection import FLATTEN, TOP_K
+from brainsmith.autodiff.primitives.shapes import TRANSPOSE
 from brainsmith.autodiff.tape.tape import no_grad
 from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import OpError
@@ -276,6 +277,45 @@ def test_an_input_may_be_an_intermediate_result_and_an_output_anything():
     assert sorted(node.op_type for node in model.graph.node) == ["Add", "Identity", "Identity"]
     found = run(model, {"h": np.array([5, 6], np.float32)})
     assert [found[name].tolist() for name in ("y", "again", "h_copy")] == [[6, 7], [6, 7], [5, 6]]
+
+
+def test_what_an_optimiser_has_changed_since_is_refused():
+    x, weight = Tensor([1.0, 2.0]), Tensor([3.0, 4.0], requires_grad=True)
+    y = x * weight
+    y.sum().backward(keep_graph=True)
+    ops.Sgd([weight], 0.5).step()
+    with pytest.raises(OpError) as caught:
+        ops.export_onnx(y, x)
+    assert str(caught.value) == (
+        "input 1 of operation 'mul' was changed in place after it was used (by an optimiser's step?), so the model would "
+        "have other numbers than were computed: compute the result again, and export that"
+    )
+    again = x * weight
+    model = ops.export_onnx({"y": again}, {"x": x})
+    assert run(model, {"x": x.numpy()})["y"].tolist() == again.numpy().tolist() == [2.5, 6.0]
+
+
+def test_an_input_of_the_graph_may_be_changed():
+    x = Tensor([1.0, 2.0])
+    y = x * 3
+    x.data -= 1
+    assert run(ops.export_onnx({"y": y}, {"x": x}), {"x": np.float32([1, 2])})["y"].tolist() == [3, 6]
+
+
+def test_data_that_was_replaced_is_exported_as_it_was_computed_with():
+    x, weight = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+    y = x * weight
+    weight.data = np.float32([5.0, 6.0])
+    model = ops.export_onnx({"y": y * weight}, {"x": x}, names={"weight": weight})
+    assert run(model, {"x": x.numpy()})["y"].tolist() == (y * weight).numpy().tolist() == [15, 48]
+
+
+def test_a_record_keeps_the_attributes_that_it_was_computed_with():
+    x, axes = Tensor([[1.0, 2.0, 3.0]]), [1, 0]
+    y = apply_op(TRANSPOSE, [x], {"axes": axes})
+    axes.reverse()
+    assert y.record.attributes == {"axes": [1, 0]}
+    assert run(ops.export_onnx({"y": y}, {"x": x}), {"x": x.numpy()})["y"].shape == (3, 1)
 
 
 def test_integers_are_cast_as_numpy_promotes_them():

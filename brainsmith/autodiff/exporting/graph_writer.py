@@ -106,7 +106,10 @@ class GraphWriter:
         return self.names.tensor(key, wanted)
 
     def _constant(self, key: tuple[int, int] | None, wanted: str, array: Array) -> str:
+        """Return the name of a constant; one whose data was replaced between two records is two of them."""
         name = self.names.tensor(key, wanted)
+        if name in self.constants and not _holds(self.constants[name], array):
+            name = self.names.tensor(None, name)
         if name not in self.constants:
             self.constants[name] = numpy_helper.from_array(
                 np.ascontiguousarray(array).reshape(array.shape), name
@@ -129,6 +132,11 @@ class GraphWriter:
             self.tensors[target] = _value_info(target, array.astype(wanted))
             found.append(target)
         return found
+
+
+def _holds(constant: TensorProto, array: Array) -> bool:
+    """Tell whether a constant has the values of an array, bit by bit."""
+    return bool(constant.raw_data == np.ascontiguousarray(array).tobytes())
 
 
 def _value_info(name: str, array: Array) -> ValueInfoProto:

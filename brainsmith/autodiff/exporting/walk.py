@@ -60,7 +60,8 @@ def records_between(inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor])
     """Return the records that the outputs were computed by, in the order of the computation, up to the inputs.
 
     Raises:
-        OpError: An input is not reached, an output was not recorded, or the records were released.
+        OpError: An input is not reached, an output was not recorded, the records were released, or a value that a
+            record read was changed since.
     """
     ends = {key_of(tensor) for tensor in inputs.values()}
     for name, tensor in outputs.items():
@@ -83,9 +84,24 @@ def records_between(inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor])
                 f"the record of operation {record.op.name!r} was released by backward(): export before it, "
                 "or call it with keep_graph=True"
             )
+        _check_unchanged(record, ends)
         found[record.serial] = record
         waiting.extend(record.inputs)
     for name, tensor in inputs.items():
         if key_of(tensor) not in reached:
             raise OpError(f"input {name!r} is not used: no output was computed from this Tensor")
     return [found[serial] for serial in sorted(found)]
+
+
+def _check_unchanged(record: Record, ends: set[Key]) -> None:
+    """Raise if a constant that a record read was changed in place since, as an optimiser's step changes parameters.
+
+    What is replaced (`x.data = ...`) is no matter: the record has what it read. Nor is an input of the graph.
+    """
+    for at, tensor in enumerate(record.inputs):
+        if tensor.changed > record.serial and key_of(tensor) not in ends:
+            raise OpError(
+                f"input {at} of operation {record.op.name!r} was changed in place after it was used (by an optimiser's "
+                "step?), so the model would have other numbers than were computed: compute the result again, and "
+                "export that"
+            )
