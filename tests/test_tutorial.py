@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.native.building import run_tool
+from tests.native.building import expect_cargo, run_tool
 from tests.test_docs import ROOT, blocks, run
 
 PAGE = "docs/tutorial_op.md"
@@ -33,8 +33,7 @@ def test_what_it_says_of_python(project):
 
 
 def test_what_it_says_of_rust(project):
-    if not shutil.which("cargo"):
-        pytest.skip("needs cargo, Rust's build tool")
+    expect_cargo()
     (_, build), (_, check, train, export, both) = blocks(PAGE, "sh"), blocks(PAGE, "python")
     (project / "squareplus.rs").write_text(blocks(PAGE, "rust")[0])
     run_tool(["sh", "-e", "-c", build], project)

@@ -1,8 +1,11 @@
 """Native plugins for tests, made on the fly with cc and cargo."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from brainsmith import native
 
@@ -25,6 +28,17 @@ def run_tool(command, folder=None):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def expect_cargo():
+    """Skip the test where Rust cannot be built."""
+    environment = {**os.environ, "HOME": HOME}
+    cargo = shutil.which("cargo")
+    if (
+        cargo is None
+        or subprocess.run([cargo, "--version"], env=environment, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("needs cargo and a Rust toolchain; https://rustup.rs")
 
 
 def compile_c(source, target, *flags):

@@ -9,7 +9,7 @@ from brainsmith import ops
 from brainsmith.errors import OpError
 from brainsmith.native import include_folder, open_library
 from brainsmith.plugins import load_plugin, unload_plugin
-from tests.native.building import ROOT, compile_c, is_mapped, run_tool
+from tests.native.building import ROOT, compile_c, expect_cargo, is_mapped, run_tool
 
 C_FOLDER, RUST_FOLDER = ROOT / "examples" / "native_c", ROOT / "examples" / "native_rust"
 X = np.array([-2, -1, 0, 1, 2], np.float32)
@@ -28,11 +28,6 @@ def c_folder(tmp_path_factory):
         folder / "c_plugin_example.c", folder / "libc_plugin_example.so", "-O3", "-Wall", "-Werror", "-lm"
     )
     return folder
-
-
-def expect_cargo():
-    if shutil.which("cargo") is None:
-        pytest.skip("needs cargo, to build the example in Rust; https://rustup.rs")
 
 
 @pytest.fixture(scope="module")
