@@ -29,6 +29,10 @@ def keywords(plugin_type: str) -> tuple[str, ...]:
     return (*_COMMON, *_OWN[plugin_type])
 
 
+FUSED = "fused_elementwise"
+"""The type of nodes that hold an expression; no op may have this name."""
+
+
 def make_record(
     plugin_type: str, values: dict[str, Any], object_name: str, framework: str, reference: str, origin: str
 ) -> PluginInfo:
@@ -62,6 +66,10 @@ def make_record(
     if not name.isidentifier() or iskeyword(name):
         raise PluginDefinitionError(
             f"{origin}: name= of {decorator} must be a Python identifier, not {name!r}"
+        )
+    if plugin_type == "op" and name == FUSED:
+        raise PluginDefinitionError(
+            f"{origin}: name= of @op cannot be {FUSED!r}: nodes of this type hold an expression; take another name"
         )
     _CHECKS.get(plugin_type, _check_nothing)(values, origin)
     return PluginInfo(

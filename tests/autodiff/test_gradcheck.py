@@ -1,5 +1,7 @@
 """A gradient check finds what is wrong with a gradient, and says where."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -388,6 +390,34 @@ def test_a_large_input_is_checked_in_drawn_places():
 
 
 @settings(max_examples=50, deadline=None)
+def near_a_pole(x):
+    """Return a function that bends within a few steps of 0, as a normalisation does between two near values."""
+    return 1 / np.sqrt(x * x + 1e-3)
+
+
+@pytest.mark.parametrize("x", [0.002, 0.02, 0.05, 0.3])
+def test_the_remainder_of_the_differences_is_part_of_the_doubt(x):
+    found = slope(lambda v: [near_a_pole(v)], np.array([x]), (0,), [np.array([1.0])], 2.0**-52)
+    exact = -x * near_a_pole(x) ** 3
+    assert found.smooth
+    assert abs(found.value - exact) <= found.doubt < 1e-7 * abs(exact) + 1e-9
+
+
+def test_a_steep_place_of_a_true_gradient_passes_and_of_a_wrong_one_does_not():
+    ops.register_example_custom_ops()
+    assert gradcheck("layer_norm", seed=3).skipped < 5
+    op = ops.get_custom_op("layer_norm")
+
+    def wrong(grad_output, inputs, output, **attributes):
+        by_x, *rest = type(op).backward(op, grad_output, inputs, output, **attributes)
+        return (by_x * 1.00001, *rest)
+
+    faulty = copy(op)
+    faulty.backward = wrong
+    with pytest.raises(GradientError, match="is not the derivative of forward: for input 0, "):
+        gradcheck(faulty, seed=3)
+
+
 @given(
     coefficients=st.lists(st.floats(-5, 5), min_size=1, max_size=6),
     x=st.floats(-3, 3),

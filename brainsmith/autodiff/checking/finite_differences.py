@@ -3,7 +3,9 @@
 Four values around a point give two central differences, of steps h and h/2. Their combination (4 fine - coarse) / 3
 has an error of order h^4 (Richardson's extrapolation), and their disagreement shows a kink or a jump nearby. With
 h = epsilon^(1/4), 2^-13 in float64, the rounding error epsilon / h is 1.8e-12 and the truncation h^4 / 480 times the
-fifth derivative is far below it: a smaller step would only round more, a larger one would meet more kinks.
+fifth derivative is mostly far below it: a smaller step would only round more, a larger one would meet more kinks.
+Where the two differences disagree by so much that the remainder counts (a function that bends within a few steps), a
+third one, of step h/4, makes the error one of order h^6, and shows how large it is.
 """
 
 from __future__ import annotations
@@ -31,12 +33,17 @@ _FLAT = 1e-6
 """The same in the unit of the weights, for places where the derivative is 0."""
 
 
+_CURVED = 1e-5
+"""Two central differences further apart than this ask for a third: the remainder, some tens of times the square of
+this, nears what is checked."""
+
+
 class Slope(NamedTuple):
     """The derivative of a weighted sum of outputs with regard to one element of one input.
 
     Attributes:
         value: The derivative.
-        doubt: By how much rounding may have changed it.
+        doubt: By how much rounding, and what the extrapolation leaves, may have changed it.
         smooth: Whether there is a derivative: no kink, jump or edge of the domain within a step.
     """
 
@@ -72,16 +79,45 @@ def slope(
         weights: One array for each output, of its shape.
         epsilon: The relative precision of what the function computes.
     """
-    centre = function(x)
+    centre, moved = function(x), x.copy()
     step = step_at(float(x[element]), epsilon)
-    moved = x.copy()
-    changes, noise = [], 0.0
-    for by in (step, -step, step / 2, -step / 2):
-        moved[element] = x[element] + by
-        change, size = _change(function(moved), centre, weights)
-        changes.append(change)
-        noise = max(noise, size * epsilon * _ROUNDINGS)
-    return _judge(changes, step, noise, sum(float(np.sum(np.abs(w))) for w in weights))
+
+    def both_ways(by: float) -> _Pair:
+        found = []
+        for at in (by, -by):
+            moved[element] = x[element] + at
+            found.append(_change(function(moved), centre, weights))
+        (up, more), (down, less) = found
+        return _Pair(up, down, by, max(more, less) * epsilon * _ROUNDINGS)
+
+    coarse, fine = both_ways(step), both_ways(step / 2)
+    found = _judge(coarse, fine, sum(float(np.sum(np.abs(w))) for w in weights))
+    apart = abs(coarse.slope - fine.slope)
+    if found.smooth and apart > max(_CURVED * abs(fine.slope), found.doubt):
+        return _refined(coarse, fine, both_ways(step / 4))
+    return found
+
+
+class _Pair(NamedTuple):
+    """How much the weighted sum changes a step above and below the point, and how much rounding may be in it."""
+
+    up: float
+    down: float
+    step: float
+    noise: float
+
+    @property
+    def slope(self) -> float:
+        """The central difference."""
+        return (self.up - self.down) / (2 * self.step)
+
+
+def _refined(coarse: _Pair, fine: _Pair, finest: _Pair) -> Slope:
+    """Combine three central differences; the combination of the two finer ones tells how good it is itself."""
+    first, second = (4 * fine.slope - coarse.slope) / 3, (4 * finest.slope - fine.slope) / 3
+    remainder = (second - first) / 15
+    noise = max(coarse.noise, fine.noise, finest.noise)
+    return Slope(second + remainder, 2 * noise / finest.step + abs(remainder), smooth=True)
 
 
 def _change(moved: Sequence[Array], centre: Sequence[Array], weights: Sequence[Array]) -> tuple[float, float]:
@@ -103,13 +139,13 @@ def _wide(values: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.asarray(values, np.float64)
 
 
-def _judge(changes: Sequence[float], step: float, noise: float, unit: float) -> Slope:
-    up, down, half_up, half_down = changes
-    coarse, fine = (up - down) / (2 * step), (half_up - half_down) / step
-    value, doubt = (4 * fine - coarse) / 3, 2 * noise / step
+def _judge(coarse: _Pair, fine: _Pair, unit: float) -> Slope:
+    wide, narrow = coarse.slope, fine.slope
+    noise = max(coarse.noise, fine.noise)
+    value, doubt = (4 * narrow - wide) / 3, 2 * noise / coarse.step
     if not np.isfinite(value):
         return Slope(value, doubt, smooth=False)
-    bend, half_bend = up + down, half_up + half_down
+    bend, half_bend = coarse.up + coarse.down, fine.up + fine.down
     bent = abs(bend - 4 * half_bend) > _BENT * abs(bend) + 8 * noise
-    apart = abs(coarse - fine) > _APART * max(abs(coarse), abs(fine)) + _FLAT * unit + doubt
+    apart = abs(wide - narrow) > _APART * max(abs(wide), abs(narrow)) + _FLAT * unit + doubt
     return Slope(value, doubt, smooth=not (bent or apart))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.autodiff.checking.finite_differences import slope
-from brainsmith.autodiff.checking.points import FunctionOp, points_of
+from brainsmith.autodiff.checking.points import TensorFunctionOp, points_of
 from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError
 
@@ -136,7 +136,7 @@ def _as_op(op: Any, inputs: Sequence[Any] | None) -> Op:
         raise OpError(f"gradcheck takes an op, its name, its class or a function of Tensors, not {op!r}")
     if inputs is None:
         raise OpError("gradcheck of a function needs inputs=: how many it takes is not known")
-    return FunctionOp(op, len(inputs))
+    return TensorFunctionOp(op, len(inputs))
 
 
 def _expect_gradient(op: Op) -> None:

@@ -160,7 +160,7 @@ def _is_tensor(value: Any) -> bool:
     return bool(getattr(value, "is_tape_tensor", False))
 
 
-class FunctionOp(Op):
+class TensorFunctionOp(Op):
     """A function of Tensors as an op, whose backward is the tape's."""
 
     def __init__(self, function: Callable[..., Any], num_inputs: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.definition import FUSED as FUSED
 from brainsmith.plugin.node_types import NodeType, hidden_attribute, keep_current, keep_name_whole
 from brainsmith.plugin.registry import ADAPTED
 
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
 
 OPS_DOMAIN = "brainsmith.ops"
 """The ONNX domain of ops' nodes, and the module in which QONNX looks for them."""
-
-FUSED = "fused_elementwise"
-"""The type of nodes that hold an expression; it belongs to no op."""
 
 
 def op_node_types() -> list[NodeType]:
