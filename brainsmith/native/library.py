@@ -15,7 +15,7 @@ from brainsmith.errors import NativeLibraryError
 from brainsmith.native import abi
 from brainsmith.native.checks import check_file, check_hash, check_table, no_entry, read_library
 from brainsmith.native.copy import LibraryCopy
-from brainsmith.native.native_op import NativeOp, Usage
+from brainsmith.native.native_op import NativeOp, Standing, Usage
 from brainsmith.native.probe import loader_error, probe
 from brainsmith.native.table import create, describe
 from brainsmith.plugin.log import debug
@@ -85,17 +85,17 @@ class NativeLibrary:
         name: The bundle's name.
         version: Its version, as text; so are the bounds of the host's, which may be empty.
         ops: Its operations.
-        closed: Whether it is unloaded, or about to be.
     """
 
     def __init__(self, path: Path, copy: LibraryCopy, sha256: str) -> None:
-        self.path, self.sha256, self.closed = path, sha256, False
+        self.path, self.sha256 = path, sha256
         self._lock = threading.RLock()  # a finaliser may call an op in the midst of it
         self._closing = (
             threading.RLock()
         )  # one thread that gives up must not open it under another that goes on
         self._usages: weakref.WeakSet[Usage] = weakref.WeakSet()
-        loaded = _Loaded(path, copy)
+        self._standing = Standing()
+        loaded = _Loaded(path, copy, self._standing)
         try:
             table = loaded.read()
         except BaseException:
@@ -107,10 +107,16 @@ class NativeLibrary:
         self.author: str = table["author"] or ""
         self.min_brainsmith: str = table["min_brainsmith"] or ""
         self.max_brainsmith: str = table["max_brainsmith"] or ""
-        self.ops: list[NativeOp] = [NativeOp(self, one) for one in table["ops"]]
+        self.ops: list[NativeOp] = [NativeOp(self, self._standing, one) for one in table["ops"]]
         self._unload = weakref.finalize(self, loaded.unload)
         # At the end of the process other threads may still be in it; the system unloads it then.
         self._unload.atexit = False
+        _LIBRARIES.add(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is unloaded, or about to be."""
+        return self._standing.closed
 
     def new_usage(self) -> Usage:
         """Return the mark by which one thread says that it is in one of the library's functions."""
@@ -141,11 +147,11 @@ class NativeLibrary:
         if not self._unload.alive:
             return
         # A call first says that it is there, then looks at this; so either it sees this, or it is seen below.
-        self.closed = True
+        self._standing.closed = True
         try:
             self._wait(time_limit)
         except BaseException:
-            self.closed = False
+            self._standing.closed = False
             raise
         self._unload()
 
@@ -159,15 +165,34 @@ class NativeLibrary:
                 )
             time.sleep(0.0005)
 
+    def continue_in_child(self) -> None:
+        """Forget the threads that a child of `os.fork` has not: their calls never end there, nor what they lock."""
+        self._lock, self._closing = threading.RLock(), threading.RLock()
+        own = threading.get_ident()
+        self._usages = weakref.WeakSet([usage for usage in self._usages if usage.thread == own])
+        if self._unload.alive:  # a thread that was about to unload it is gone too
+            self._standing.closed = False
+
     def __repr__(self) -> str:
         return f"<native plugin {self.name} {self.version}, {len(self.ops)} operations{', closed' * self.closed}>"
 
 
-class _Loaded:
-    """The system's handle of a library. It knows nothing of who uses it."""
+_LIBRARIES: weakref.WeakSet[NativeLibrary] = weakref.WeakSet()
 
-    def __init__(self, path: Path, copy: LibraryCopy) -> None:
-        self._path, self._copy, self._table, self._destroy = path, copy, 0, 0
+
+def _continue_all() -> None:
+    for library in list(_LIBRARIES):
+        library.continue_in_child()
+
+
+os.register_at_fork(after_in_child=_continue_all)
+
+
+class _Loaded:
+    """The system's handle of a library. Of who uses it, it knows where to say that it is gone."""
+
+    def __init__(self, path: Path, copy: LibraryCopy, standing: Standing) -> None:
+        self._path, self._copy, self._standing, self._table, self._destroy = path, copy, standing, 0, 0
         try:
             self._library = ctypes.CDLL(copy.place, mode=os.RTLD_NOW | os.RTLD_LOCAL)
         except OSError as error:
@@ -193,6 +218,9 @@ class _Loaded:
         """Have the plugin clean up, and unmap it."""
         from _ctypes import dlclose
 
+        # The garbage collector unloads a library before it runs the finalisers of what it found with it, which may
+        # hold ops.
+        self._standing.closed = True
         if self._destroy:
             abi.DESTROY_FUNCTION(self._destroy)(self._table)
         dlclose(self._library._handle)

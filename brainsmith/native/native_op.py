@@ -12,6 +12,7 @@ from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError
 from brainsmith.native import abi
 from brainsmith.native.frame import Frame
+from brainsmith.native.gradients import fitting_gradients, fitting_outputs
 from brainsmith.native.rules import Rules
 
 if TYPE_CHECKING:
@@ -61,13 +62,27 @@ class Usage:
     Attributes:
         calls: How many calls it is in the midst of; the library stays as long as one is.
         frames: Those of past calls, by the shapes and dtypes of their inputs.
+        thread: Its number.
     """
 
-    __slots__ = ("__weakref__", "calls", "frames")
+    __slots__ = ("__weakref__", "calls", "frames", "thread")
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.calls, self.thread = 0, threading.get_ident()
         self.frames: dict[tuple[Any, ...], Frame] = {}
+
+
+class Standing:
+    """Whether a library is there: an object of its own, which the library, its ops and its finaliser share.
+
+    Attributes:
+        closed: It is unloaded, or about to be.
+    """
+
+    __slots__ = ("closed",)
+
+    def __init__(self) -> None:
+        self.closed = False
 
 
 class _PerThread(threading.local):
@@ -86,7 +101,7 @@ class NativeOp(Op):
         rules: Its rules of shape, dtype and device.
     """
 
-    def __init__(self, library: NativeLibrary, table: Mapping[str, Any]) -> None:
+    def __init__(self, library: NativeLibrary, standing: Standing, table: Mapping[str, Any]) -> None:
         self.name = table["name"]
         self.description = table["description"] or ""
         self.version = library.version
@@ -100,6 +115,7 @@ class NativeOp(Op):
         self.validates_by_shape = bool(table["flags"] & abi.VALIDATE_BY_SHAPE)
         self.rules = Rules(self)
         self.library = library
+        self._standing = standing
         self._thread = _PerThread(library)
 
     @property
@@ -125,7 +141,7 @@ class NativeOp(Op):
         usage = self._thread.usage
         usage.calls += 1
         try:
-            if self.library.closed:
+            if self._standing.closed:
                 raise self._closed()
             frame = usage.frames.get(tuple(key)) if usage.calls == 1 else None
             if frame is None:
@@ -166,7 +182,7 @@ class NativeOp(Op):
         usage = self._thread.usage
         usage.calls += 1
         try:
-            if self.library.closed:
+            if self._standing.closed:
                 raise self._closed()
             return work(usage)
         finally:
@@ -207,7 +223,7 @@ class NativeOp(Op):
         """Return the gradient of each input, from the plugin's code.
 
         Raises:
-            GradientError: The plugin has none, or fails; or an input or gradient has the wrong dtype or shape.
+            GradientError: The plugin has none, or fails; or an input, gradient or output has the wrong dtype or shape.
         """
         if not self.has_gradient:
             raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
@@ -217,28 +233,15 @@ class NativeOp(Op):
                 raise GradientError(
                     f"operation {self.name!r} has no gradient for input {at}, which is of {array.dtype}"
                 )
-        one = self.num_outputs == 1
-        given, results = ([grad_output], [output]) if one else (list(grad_output), list(output))
 
         def run(usage: Usage) -> Any:
             frame = self._frame(usage, arrays)
-            return frame.backward(
-                self._fitting(given, frame), arrays, [_ready(np.asarray(y)) for y in results]
-            )
+            upstream = fitting_gradients(self, grad_output, frame.shapes, frame.dtypes)
+            results = fitting_outputs(self, output, frame.shapes, frame.dtypes)
+            return frame.backward([_ready(y) for y in upstream], arrays, [_ready(y) for y in results])
 
         found: tuple[Array | None, ...] = self.in_library(run)
         return found
-
-    def _fitting(self, gradients: Sequence[Any], frame: Frame) -> list[Array]:
-        made = []
-        for gradient, shape, dtype in zip(gradients, frame.shapes, frame.dtypes, strict=True):
-            array = _ready(np.asarray(gradient, dtype))
-            if array.shape != shape:
-                raise GradientError(
-                    f"the gradient of operation {self.name!r} must have its output's shape {shape}, not {array.shape}"
-                )
-            made.append(array)
-        return made
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Have the plugin's code look at the inputs, with OpError if it does not take them."""

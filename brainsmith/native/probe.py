@@ -52,8 +52,10 @@ def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
         arguments = f"{copy.place!r}, {told}, {printed}, {__version__!r}"
         program = f"from brainsmith.native.probe_child import main\nmain({arguments})\n"
         child = start_python(program, (copy.descriptor, told, printed))
-        in_time = child.has_ended(time_limit)
-        code = child.end()
+        try:
+            in_time = child.has_ended(time_limit)
+        finally:
+            code = child.end()
         lines = _content(told).splitlines()
         last: dict[str, Any] = ast.literal_eval(lines[-1]) if lines else {"stage": "before it was loaded"}
         if not in_time or code or "stage" in last:

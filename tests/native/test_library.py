@@ -5,6 +5,7 @@ import hashlib
 import logging
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import threading
@@ -424,6 +425,25 @@ class TestCrashes:
             "that was in a child process, and it was not loaded here"
         )
 
+    def test_an_interrupted_trial_ends_its_process(self, tmp_path):
+        path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
+
+        def interrupt(number, frame):
+            raise KeyboardInterrupt
+
+        others, before = children(), signal.signal(signal.SIGALRM, interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            refused(path, KeyboardInterrupt, time_limit=30)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        assert children() == others
+
+
+def children():
+    with open("/proc/thread-self/children", encoding="utf-8") as file:
+        return file.read().split()
+
 
 def wait_for_call(library):
     """Wait until a thread is in the midst of a call."""
@@ -485,6 +505,41 @@ class TestUnloading:
         )
         thread.join()
         assert library.ops[0].forward(X).tolist() == [2, 4, 6]
+        library.close()
+
+    def test_a_finaliser_that_the_collector_runs_after_unloading_is_told(self, good):
+        """What is found with a library in a cycle is finalised after the library was unmapped."""
+        said = []
+
+        class Holder:
+            def __del__(self):
+                try:
+                    self.op.forward(X)
+                except OpError as error:
+                    said.append(str(error))
+
+        holder = Holder()
+        holder.op, holder.itself = open_library(good).ops[0], holder
+        del holder
+        gc.collect()
+        assert said == [f"Operation 'times' is gone: native plugin spoilt 1.2.3 ({good}) was unloaded"]
+        assert not is_mapped("brainsmith-good.so")
+
+    def test_a_forked_child_does_not_wait_for_its_parents_threads(self, tmp_path):
+        library = open_library(build_plugin(tmp_path, FORWARD="sleeps"))
+        thread = threading.Thread(target=library.ops[0].forward, args=(X,))
+        thread.start()
+        wait_for_call(library)
+        child = os.fork()
+        if not child:
+            try:
+                library.close(0.05)
+                os._exit(0 if library.closed and not is_mapped("brainsmith-spoilt.so") else 3)
+            finally:
+                os._exit(4)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+        assert not library.closed
         library.close()
 
     def test_several_threads_may_close_it(self, tmp_path):

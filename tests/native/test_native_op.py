@@ -323,6 +323,45 @@ class TestGradients:
             == "the gradient of operation 'times' must have its output's shape (3,), not (4,)"
         )
 
+    @pytest.mark.parametrize(
+        ("output", "got"),
+        [
+            (np.zeros(1, np.float32), "one of float32 of shape (1,)"),
+            (np.zeros(3), "one of float64 of shape (3,)"),
+            (None, "None"),
+        ],
+    )
+    def test_the_output_must_be_what_forward_returned(self, first, output, got):
+        """The plugin reads it by the shape and dtype of its own rules."""
+        with pytest.raises(GradientError) as caught:
+            first().backward(X, [X], output)
+        assert str(caught.value) == (
+            "backward of operation 'times' must get what forward returned, an array of float32 of shape (3,), "
+            f"not {got}"
+        )
+
+    def test_there_must_be_a_gradient_and_an_output_for_each_output(self, first):
+        op = first(
+            FORWARD="sum_and_difference",
+            BACKWARD="sum_and_difference_gradient",
+            NUM_INPUTS=2,
+            NUM_OUTPUTS=2,
+        )
+        for gradients, outputs, wrong in (
+            ((X, X), (X,), "2 outputs, one for each output, not 1"),
+            ((X, X), X, "2 outputs, one for each output, not a value of type ndarray"),
+            ((X, X, X), (X, X), "2 gradients, one for each output, not 3"),
+            (None, (X, X), "2 gradients, one for each output, not a value of type NoneType"),
+        ):
+            with pytest.raises(GradientError) as caught:
+                op.backward(gradients, [X, X], outputs)
+            assert str(caught.value) == f"backward of operation 'times' must get {wrong}"
+
+    def test_the_upstream_gradient_must_hold_numbers(self, first):
+        with pytest.raises(GradientError) as caught:
+            first().backward("up", [X], X)
+        assert str(caught.value) == "the gradient of operation 'times' must be an array of float32, not 'up'"
+
     def test_integers_have_none(self, first):
         x = np.array([1, 2])
         with pytest.raises(GradientError) as caught:

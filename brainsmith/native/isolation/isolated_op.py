@@ -10,6 +10,7 @@ from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError, SharedMemoryError
 from brainsmith.native.frame import CODES
+from brainsmith.native.gradients import fitting_gradients, fitting_outputs
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.isolated_rules import IsolatedRules
 from brainsmith.native.isolation.pool import Block, place_of
@@ -110,7 +111,7 @@ class IsolatedOp(Op):
         """Return the gradient of each input, from the plugin's code.
 
         Raises:
-            GradientError: The plugin has none, or fails; or an input or gradient has the wrong dtype or shape.
+            GradientError: The plugin has none, or fails; or an input, gradient or output has the wrong dtype or shape.
             PluginCrashError: It ended its process, or did not answer in time.
         """
         if not self.has_gradient:
@@ -121,28 +122,16 @@ class IsolatedOp(Op):
                 raise GradientError(
                     f"operation {self.name!r} has no gradient for input {at}, which is of {array.dtype}"
                 )
-        one = self.num_outputs == 1
-        given, results = ([grad_output], [output]) if one else (list(grad_output), list(output))
         kind = self._kind(arrays)
-        upstream = self._fitting(given, kind)
+        upstream = fitting_gradients(self, grad_output, kind.shapes, kind.dtypes)
+        results = fitting_outputs(self, output, kind.shapes, kind.dtypes)
         made = [
             None if at in self.not_differentiable else self.library.pool.empty(x.shape, x.dtype)
             for at, x in enumerate(arrays)
         ]
-        passed = [*arrays, *(_shared(np.asarray(y)) for y in results), *upstream, *made]
+        passed = [*arrays, *map(_shared, results), *map(_shared, upstream), *made]
         self._run(ch.BACKWARD, kind.inputs + kind.outputs + kind.outputs + kind.inputs, passed, "backward")
         return tuple(made)
-
-    def _fitting(self, gradients: Sequence[Any], kind: Kind) -> list[Array]:
-        made = []
-        for gradient, shape, dtype in zip(gradients, kind.shapes, kind.dtypes, strict=True):
-            array = np.asarray(gradient, dtype)
-            if array.shape != shape:
-                raise GradientError(
-                    f"the gradient of operation {self.name!r} must have its output's shape {shape}, not {array.shape}"
-                )
-            made.append(_shared(array))
-        return made
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Have the plugin's code look at the inputs, with OpError if it does not take them."""

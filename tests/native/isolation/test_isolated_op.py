@@ -110,6 +110,13 @@ def test_a_gradient_is_what_it_is_in_this_process(both, name):
             return op.create_gradient_function(inputs, output).gradients(upstream)
 
         assert outcome(lambda: gradient(both[1][name])) == outcome(lambda: gradient(both[0][name]))
+    for output in (np.zeros(1, np.float32), None, np.zeros((2, 2), np.int32)):
+        here, there = (
+            outcome(lambda op=ops_of[name], y=output: op.backward(np.ones((2, 2)), inputs, y))
+            for ops_of in both
+        )
+        assert here == there
+        assert here[0] is GradientError
     with pytest.raises(
         GradientError, match=r"^operation 'twice' has no gradient for input 0, which is of int32$"
     ):
