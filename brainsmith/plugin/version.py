@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from brainsmith.errors import BundleDefinitionError
+from brainsmith.plugin.shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
+
+DIGITS = 9
+"""The most that a number of a version has."""
 
 _COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
     ">=": lambda version, bound: version >= bound,
@@ -24,7 +28,7 @@ class Version:
     """A version `major.minor.patch`: a frozen value, ordered number by number.
 
     Raises:
-        BundleDefinitionError: A part is no whole number, or below 0.
+        BundleDefinitionError: A part is no whole number, below 0, or has more than 9 digits.
     """
 
     __slots__ = ("_parts",)
@@ -36,7 +40,11 @@ class Version:
         for what, part in zip(("major", "minor", "patch"), parts, strict=True):
             if not isinstance(part, int) or isinstance(part, bool) or part < 0:
                 raise BundleDefinitionError(
-                    f"{what} of a version must be a whole number, 0 or more, not {part!r}"
+                    f"{what} of a version must be a whole number, 0 or more, not {shown(part)}"
+                )
+            if part >= 10**DIGITS:
+                raise BundleDefinitionError(
+                    f"{what} of a version must have up to {DIGITS} digits, not {shown(part)}"
                 )
         object.__setattr__(self, "_parts", parts)
 
@@ -49,7 +57,8 @@ class Version:
         """
         numbers = text.split(".") if isinstance(text, str) else []
         if len(numbers) != 3 or not all(map(_is_number, numbers)):
-            raise BundleDefinitionError(f"a version must be three numbers such as '1.0.0', not {text!r}")
+            raise BundleDefinitionError(f"a version must be three numbers such as '1.0.0', not {shown(text)}")
+        _check_digits(numbers, text)
         return cls(*map(int, numbers))
 
     @classmethod
@@ -146,6 +155,7 @@ def _bound(part: str, text: str) -> tuple[str, Version]:
         if part.startswith(sign):
             numbers = part[len(sign) :].strip().split(".")
             if len(numbers) <= 3 and all(map(_is_number, numbers)):
+                _check_digits(numbers, text)
                 return sign, Version(*map(int, [*numbers, "0", "0"][:3]))
             break
     raise _no_range(text)
@@ -153,8 +163,15 @@ def _bound(part: str, text: str) -> tuple[str, Version]:
 
 def _no_range(text: object) -> BundleDefinitionError:
     return BundleDefinitionError(
-        f"a range of versions must be comparisons such as '>=1.0' or '>=1.0, <2', not {text!r}"
+        f"a range of versions must be comparisons such as '>=1.0' or '>=1.0, <2', not {shown(text)}"
     )
+
+
+def _check_digits(numbers: list[str], text: str) -> None:
+    if any(len(number) > DIGITS for number in numbers):
+        raise BundleDefinitionError(
+            f"the numbers of a version must have up to {DIGITS} digits, not {shown(text)}"
+        )
 
 
 def _is_number(text: str) -> bool:

@@ -7,9 +7,10 @@ import pytest
 
 from brainsmith.cli.main import main
 from brainsmith.errors import BundleDefinitionError, DuplicatePluginError, PluginLoadError
-from brainsmith.plugin.adapters.plugin_json import read_manifest
+from brainsmith.plugin.adapters.plugin_json import discover_manifests, read_manifest
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.version import Version, VersionRange
 from tests.plugin.installed import run_python
 
@@ -297,3 +298,48 @@ def test_the_check_reports_a_broken_file(bundle, capsys):
     )
     assert main(["plugins", "list", "--type", "bundle"]) == 0
     assert f"warning: {bundle}:3:2: version: a version must be" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("name", "1" * 5000, "name: the name of a bundle must be a Python identifier, not inf"),
+        (
+            "version",
+            f'"1.0.{"1" * 5000}"',
+            "version: the numbers of a version must have up to 9 digits, not '1.0.11",
+        ),
+        (
+            "version",
+            '"1.0.1234567890"',
+            "version: the numbers of a version must have up to 9 digits, not '1.0.123",
+        ),
+        (
+            "depends_on",
+            f'{{"base": ">={"1" * 10}"}}',
+            "depends_on: the numbers of a version must have up to 9 digits",
+        ),
+        ("time_limit", "1" * 400, "time_limit: it must be a number of seconds above 0, not inf"),
+        ("description", f"[{'1, ' * 10**5}1]", "description: it must be text, not [1, 1, 1"),
+        ("x" * 10**5, "3", "there is no key 'xxx"),
+    ],
+)
+def test_a_value_beyond_all_bounds_is_one_problem_and_hides_nothing(folder, key, value, message):
+    values = {name: json.dumps(given) for name, given in LEAST.items()}
+    path = write(
+        folder, "{" + ",\n".join(f'"{name}": {text}' for name, text in {**values, key: value}.items()) + "}"
+    )
+    (folder / "good").mkdir()
+    (folder / "good" / "acme.py").write_text("")
+    result = AdapterResult("project")
+    discover_manifests(result, [path, write(folder / "good", LEAST)])
+    assert [info.name for info in result.records] == ["acme"]
+    (problem,) = result.problems
+    line = [*values, key].index(key) + 1
+    assert str(problem).startswith(f"{path}:{line}:{2 if line == 1 else 1}: {message}")
+    assert len(str(problem)) < 700
+
+
+def test_a_file_whose_whole_is_a_long_list_is_shown_in_part(folder):
+    (line,) = refused(write(folder, "[" + "1, " * 10**5 + "1]"))
+    assert line.endswith("1, 1... (300003 characters)")

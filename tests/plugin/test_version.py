@@ -157,3 +157,14 @@ def test_versions_cost_no_import(tmp_path):
     print(json.dumps(sorted(m for m in set(sys.modules) - before if not m.startswith("brainsmith"))))
     """
     assert run_python(code, cwd=tmp_path) == []
+
+
+def test_a_number_has_up_to_nine_digits():
+    assert Version.parse("1.0.999999999") == Version(1, 0, 999999999)
+    for call in (
+        lambda: Version(0, 10**9, 0),
+        lambda: Version.parse("1.0." + "1" * 5000),
+        lambda: VersionRange(">=1.1000000000"),
+    ):
+        with pytest.raises(BundleDefinitionError, match="must have up to 9 digits, not "):
+            call()

@@ -6,10 +6,11 @@ import os
 
 from brainsmith.errors import BundleDefinitionError, Problem
 from brainsmith.kept import read_bytes
-from brainsmith.plugin.adapters.plugin_json_keys import KEYS
+from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
 from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.loading import folder_module
+from brainsmith.plugin.shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,20 +121,22 @@ def parse_manifest(path: str, problems: list[Problem]) -> Manifest | None:
     found = len(problems)
     try:
         text = read_bytes(path).decode("utf-8")
-        plain = json.loads(text)
+        plain = json.loads(text, parse_int=whole_number)
     except OSError as error:
         problems.append(Problem(path, 0, 0, f"the file cannot be read: {error.strerror}"))
     except UnicodeDecodeError as error:
         problems.append(Problem(path, 0, 0, f"the file must be UTF-8 text: {error.reason}"))
     except json.JSONDecodeError as error:
         problems.append(Problem(path, error.lineno, error.colno, f"the file is not JSON: {error.msg}"))
+    except ValueError as error:
+        problems.append(Problem(path, 0, 0, f"the file cannot be read: {error}"))
     except RecursionError:
         problems.append(Problem(path, 0, 0, "the file is not JSON: it is nested too deeply"))
     if len(problems) > found:
         return None
     if not isinstance(plain, dict):
         problems.append(
-            Problem(path, 1, 1, f'the file must be a table such as {{"name": ...}}, not {plain!r}')
+            Problem(path, 1, 1, f'the file must be a table such as {{"name": ...}}, not {shown(plain)}')
         )
         return None
     places = dict(_places(text, path, problems))
@@ -173,7 +176,7 @@ def _places(text: str, path: str, problems: list[Problem]) -> Iterator[tuple[str
             place = before.count("\n") + 1, last.start() - before.rfind("\n")
             key = json.loads(last[0])
             if key in seen:
-                problems.append(Problem(path, *place, f"{key} is stated twice"))
+                problems.append(Problem(path, *place, f"{shown(key)[1:-1]} is stated twice"))
             seen.add(key)
             yield key, place
         last = token if sign[0] == '"' else None
@@ -185,7 +188,8 @@ def _values(
     values: dict[str, Any] = {}
     for key, value in plain.items():
         if key not in KEYS:
-            text = f"there is no key {key!r}{did_you_mean(key, list(KEYS))}\n  there are {', '.join(KEYS)}"
+            hint = did_you_mean(key[:100], list(KEYS))
+            text = f"there is no key {shown(key)}{hint}\n  there are {', '.join(KEYS)}"
             problems.append(Problem(path, *places[key], text))
             continue
         try:

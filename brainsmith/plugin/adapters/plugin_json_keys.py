@@ -8,6 +8,7 @@ from keyword import iskeyword
 
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.registry import ADAPTED, OURS
+from brainsmith.plugin.shown import shown
 from brainsmith.plugin.version import Version, VersionRange
 
 TYPE_CHECKING = False
@@ -21,6 +22,11 @@ ISOLATIONS = ("none", "process")
 _SUFFIXES = {"darwin": ("lib", ".dylib"), "win32": ("", ".dll")}
 
 
+def whole_number(digits: str) -> float:
+    """Return the number of some digits in JSON; one that no key can hold may be rounded, or infinite."""
+    return int(digits) if len(digits) <= 18 else float(digits)
+
+
 def check_name(name: object) -> None:
     """Check that something can be the name of a bundle.
 
@@ -28,14 +34,14 @@ def check_name(name: object) -> None:
         BundleDefinitionError: It is no identifier, or the name of a framework that is there already.
     """
     if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-        raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {name!r}")
+        raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {shown(name)}")
     if name in (*OURS, *ADAPTED):
         raise BundleDefinitionError(f"the name of a bundle must not be that of the framework {name!r}")
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise BundleDefinitionError(f"it must be text, not {value!r}")
+        raise BundleDefinitionError(f"it must be text, not {shown(value)}")
     return value
 
 
@@ -58,26 +64,26 @@ def _module(value: Any) -> str:
     path = _relative(value)
     if not path.endswith(".py") or not os.path.basename(path)[:-3].isidentifier() or os.path.dirname(path):
         raise BundleDefinitionError(
-            f"it must be a Python file in the same folder such as 'my_bundle.py', not {value!r}"
+            f"it must be a Python file in the same folder such as 'my_bundle.py', not {shown(value)}"
         )
     return path
 
 
 def _relative(value: Any) -> str:
     if not isinstance(value, str) or not value or os.path.isabs(value):
-        raise BundleDefinitionError(f"it must be a path from this file's folder, not {value!r}")
+        raise BundleDefinitionError(f"it must be a path from this file's folder, not {shown(value)}")
     return os.path.normpath(value)
 
 
 def _sha256(value: Any) -> str:
     if not isinstance(value, str) or len(value) != 64 or not set(value.lower()) <= set("0123456789abcdef"):
-        raise BundleDefinitionError(f"it must be 64 hexadecimal digits, not {value!r}")
+        raise BundleDefinitionError(f"it must be 64 hexadecimal digits, not {shown(value)}")
     return value.lower()
 
 
 def _needs(value: Any) -> tuple[tuple[str, VersionRange], ...]:
     if not isinstance(value, dict):
-        raise BundleDefinitionError(f'it must be a table such as {{"base": ">=1.0"}}, not {value!r}')
+        raise BundleDefinitionError(f'it must be a table such as {{"base": ">=1.0"}}, not {shown(value)}')
     for name in value:
         check_name(name)
     return tuple((name, VersionRange(versions)) for name, versions in value.items())
@@ -87,19 +93,19 @@ def _ops(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(
         isinstance(name, str) and name.isidentifier() for name in value
     ):
-        raise BundleDefinitionError(f"it must be a list of names of ops, not {value!r}")
+        raise BundleDefinitionError(f"it must be a list of names of ops, not {shown(value)}")
     return tuple(value)
 
 
 def _isolation(value: Any) -> str:
     if value not in ISOLATIONS:
-        raise BundleDefinitionError(f"it must be {' or '.join(map(repr, ISOLATIONS))}, not {value!r}")
+        raise BundleDefinitionError(f"it must be {' or '.join(map(repr, ISOLATIONS))}, not {shown(value)}")
     return str(value)
 
 
 def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise BundleDefinitionError(f"it must be a number of seconds above 0, not {value!r}")
+        raise BundleDefinitionError(f"it must be a number of seconds above 0, not {shown(value)}")
     return float(value)
 
 
