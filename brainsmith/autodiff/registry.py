@@ -44,7 +44,7 @@ def get_custom_op(name: str) -> Op:
     if info.framework in ADAPTED:
         raise OpError(f"{info.qualified} is an operator of {info.framework}; it runs in a graph alone")
     op = _as_op(info, registry.load(info))
-    _KNOWN[name] = (REGISTRY.generation, op)
+    _KNOWN[name] = (generation, op)  # not a later one: the name may mean another op since
     return op
 
 

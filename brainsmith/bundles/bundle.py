@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.bundles.modules import drop, restore
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.adapters.plugin_json_keys import check_name
 from brainsmith.plugin.version import Version, VersionRange
@@ -67,12 +68,16 @@ class Bundle:
         info: What it says of itself.
         origin: Where it was made: `file:line`, or the path of its file.
         module: The module that it was loaded from; None where it was not loaded from a Python file.
+        before: The module of the same name in whose place that one came; None if there was none.
+        helpers: The modules from beside its file that running it imported first, by name.
     """
 
     def __init__(self, info: BundleInfo, origin: str = "") -> None:
         self.info = info
         self.origin = origin
         self.module: ModuleType | None = None
+        self.before: ModuleType | None = None
+        self.helpers: dict[str, ModuleType] = {}
         self.initialize_fn: OnRegistry | None = None
         self.cleanup_fn: OnRegistry | None = None
         self.custom_operations_fn: Callable[[], Iterable[Any]] | None = None
@@ -114,12 +119,25 @@ class Bundle:
         return function
 
     def close(self) -> None:
-        """Release what lies below the bundle's ops, after they are gone: the module, or a native library."""
-        if self.module is not None and sys.modules.get(self.module.__name__) is self.module:
-            del sys.modules[self.module.__name__]
+        """Release what lies below the bundle's ops, after they are gone: its modules, or a native library."""
+        drop(self.helpers)
+        if self.module is not None:
+            drop({self.module.__name__: self.module})
+
+    def give_way(self) -> None:
+        """Close a bundle that could not be registered; the module in whose place its own came is there again."""
+        mine = self.module is not None and sys.modules.get(self.module.__name__) is self.module
+        self.close()
+        if mine and self.before is not None:
+            sys.modules[self.before.__name__] = self.before
+
+    def step_aside(self) -> None:
+        """Let another version that is being loaded run files of its own."""
+        drop(self.helpers)
 
     def resume(self) -> None:
         """Stand in the place again that another version had taken and could not keep."""
+        restore(self.helpers)
         if self.module is not None:
             sys.modules[self.module.__name__] = self.module
 

@@ -48,7 +48,8 @@ def op_of(bundle: Bundle, given: Any, keywords: Mapping[str, Any] | None = None)
     name = op.name or type(op).__name__
     values = {"name": name, "version": op.version, "num_inputs": op.num_inputs, **(keywords or {})}
     info = _record(bundle, "op", values, name, f"{bundle.info.name}:{values['name']}")
-    op.name = info.name
+    if op is not given:
+        op.name = info.name
     return Contribution(info, op, given)
 
 
@@ -86,7 +87,9 @@ def adopted(bundle: Bundle, info: PluginInfo, obj: Any) -> Contribution:
     owner = bundle.info.name
     if info.type == "op":
         op = obj() if isinstance(obj, type) else obj
-        op.name, op.version = info.name, info.version or op.version
+        if op is not obj:
+            op.name = info.name
+        op.version = info.version or op.version
         return Contribution(info.replace(framework=owner, reference=f"{owner}:{info.name}"), op, obj)
     return Contribution(info.replace(framework=owner), obj, obj)
 

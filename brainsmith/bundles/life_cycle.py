@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from brainsmith.autodiff.op import Op
     from brainsmith.bundles.bundle import Bundle
 
 Registered = tuple[PluginInfo, Any]
@@ -31,6 +33,8 @@ class Entry:
         bundle: The bundle.
         settled: Whether it is registered, and not just being registered or removed.
         found: What decorators registered while the bundle's file was imported.
+        gone: Whether what it brought is out of the one registry, and only its library could not be closed yet.
+        worker: The thread that registers, replaces or removes it; None while nobody does.
         source: What it was loaded from; None for one that was registered as an object.
         inner: The names of bundles that its functions registered.
         record: Its record of type `bundle`.
@@ -39,11 +43,14 @@ class Entry:
     def __init__(self, bundle: Bundle, found: Sequence[Registered] = (), source: Any = None) -> None:
         self.bundle = bundle
         self.settled = False
+        self.gone = False
+        self.worker: int | None = get_ident()
         self.found = tuple(found)
         self.source = source
         self.inner: list[str] = []
         self.record = _record(bundle)
         self._brought: list[Contribution] = []
+        self._were: list[tuple[Op, str, str]] = []
         self._journal = Journal()
         self._initialised = False
 
@@ -134,12 +141,14 @@ class Entry:
             old._journal = REGISTRY.undo(back)
             raise
         old._take_out()
+        self._mark()
 
     def _enter_all(self, brought: list[Contribution], records: Sequence[PluginInfo]) -> None:
         ops = {info.name: info for info in records if info.type == "op" and info.framework not in ADAPTED}
         owners = {(info.type, info.reference): info for info in records}
         for item in brought:
             info = item.info
+            self._check_owner(item, records)
             rival = ops.get(info.name) if info.type == "op" else owners.get((info.type, info.reference))
             if rival is not None:
                 raise self._clash(_exists(info, rival))
@@ -149,11 +158,30 @@ class Entry:
                 raise self._clash(str(error)) from None
             if info.type == "op":
                 ops[info.name] = info
-                item.obj.bundle = self.bundle.info.name
             self._brought.append(item)
         self._check_offer()
         self.record = self._own_record(records)
         REGISTRY.register(self.record, self.bundle)
+        self._mark()
+
+    def _mark(self) -> None:
+        """Let the ops be known as the bundle's, under the names that they have in it."""
+        for item in self._brought:
+            if item.info.type == "op":
+                op = item.obj
+                self._were.append((op, op.name, op.bundle))
+                op.name, op.bundle = item.info.name, self.bundle.info.name
+
+    def _check_owner(self, item: Contribution, records: Iterable[PluginInfo]) -> None:
+        """Check that an op is no other bundle's: it can have one name, and be of one bundle."""
+        owner = getattr(item.obj, "bundle", "") if item.info.type == "op" else ""
+        for info in records if owner else ():
+            if info.framework != owner or info.type != "op" or owner == self.bundle.info.name:
+                continue
+            if REGISTRY.is_loaded(info) and REGISTRY.load(info) is item.obj:
+                raise self._clash(
+                    f"the op {info.name!r} is one of the bundle {owner!r}; make another object of it"
+                )
 
     def _check_offer(self) -> None:
         """Check that the bundle brings every op that its `plugin.json` offers."""
@@ -196,11 +224,13 @@ class Entry:
             self.bundle.cleanup_fn(get_registry())
 
     def _take_out(self) -> None:
-        REGISTRY.undo(self._journal)
-        for item in self._brought:
-            leave_operator(item.info, item.obj)
-            if item.info.type == "op":
-                item.obj.bundle = ""
+        brought = [(item.info, item.obj) for item in self._brought]
+        take_back(self._journal)
+        for info, obj in brought:
+            leave_operator(info, obj)
+        for op, name, owner in reversed(self._were):
+            op.name, op.bundle = name, owner
+        self._were.clear()
         self._brought.clear()
 
 
@@ -211,6 +241,14 @@ def take_registered(journal: Journal) -> list[Registered]:
         REGISTRY.unregister(info.type, info.qualified)
         leave_operator(info, obj)
     return found
+
+
+def take_back(journal: Journal) -> None:
+    """Undo what was registered, also in the tables that frameworks keep of their operators."""
+    for info in journal.entered():
+        if REGISTRY.is_loaded(info):
+            leave_operator(info, REGISTRY.load(info))
+    REGISTRY.undo(journal)
 
 
 def add_to_message(error: BaseException, text: str) -> None:

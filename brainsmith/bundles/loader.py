@@ -8,6 +8,7 @@ from brainsmith.bundles.opening import info_of, open_bundle
 from brainsmith.bundles.registry import BUNDLES
 from brainsmith.bundles.source import find_source
 from brainsmith.errors import (
+    BundleClashError,
     BundleDependencyError,
     BundleError,
     BundleVersionError,
@@ -86,7 +87,8 @@ def reload_plugin(name: str) -> bool:
             which it was initialised again if its place had been taken.
     """
     _refuse_if_off()
-    old: Source | None = BUNDLES.entry(name).source
+    before = BUNDLES.entry(name)
+    old: Source | None = before.source
     if old is None:
         raise BundleError(
             f"bundle {name!r} was registered as an object: there is no file to load it from again"
@@ -96,14 +98,8 @@ def reload_plugin(name: str) -> bool:
         debug("%s: its files have not changed", name)
         return False
     debug("reloading %s from %s", name, source.file)
-    brought: list[str] = []
-    try:
-        _replace(name, source, brought)
-    except BaseException as error:
-        if BUNDLES.is_registered(name):
-            BUNDLES.get_plugin(name).resume()
-        BUNDLES.remove_all(reversed(brought), error)
-        raise
+    _replace(name, source)
+    _close_replaced(name, before.bundle)
     return True
 
 
@@ -154,7 +150,10 @@ def _load(source: Source, ahead: tuple[str, ...], brought: list[str]) -> Bundle:
         _load_needs(bundle.info, ahead, brought)
         BUNDLES.enter(bundle, found, source)
     except BaseException:
-        bundle.close()
+        if BUNDLES.holds(bundle):  # what was interrupted was done
+            brought.append(bundle.info.name)
+        else:
+            bundle.give_way()
         raise
     brought.append(bundle.info.name)
     return bundle
@@ -167,7 +166,7 @@ def _load_needs(info: BundleInfo, ahead: tuple[str, ...], brought: list[str]) ->
         if name in chain:
             circle = " -> ".join([*chain[chain.index(name) :], name])
             raise BundleDependencyError(f"bundles need each other in a circle: {circle}")
-        if BUNDLES.is_registered(name):
+        if BUNDLES.wait_for(name):
             continue
         wanted = f"{name} {versions}".rstrip()
         record = _discovered(name, f"bundle '{info}' needs the bundle '{wanted}'")
@@ -176,7 +175,11 @@ def _load_needs(info: BundleInfo, ahead: tuple[str, ...], brought: list[str]) ->
                 f"bundle '{info}' needs the bundle '{wanted}', and {record.extra['path']} is {record.version}"
             )
         debug("%s needs %s: loading it first", info, wanted)
-        _load(find_source(record.extra["path"]), chain, brought)
+        try:
+            _load(find_source(record.extra["path"]), chain, brought)
+        except BundleClashError:
+            if not BUNDLES.wait_for(name):  # else another thread has loaded it meanwhile
+                raise
 
 
 def _discovered(name: str, why: str) -> PluginInfo:
@@ -191,13 +194,34 @@ def _discovered(name: str, why: str) -> PluginInfo:
     )
 
 
-def _replace(name: str, source: Source, brought: list[str]) -> None:
-    bundle, found = open_bundle(source)
+def _replace(name: str, source: Source) -> None:
+    """Let what a source holds now take a bundle's place; if that fails, all is as before."""
+    brought: list[str] = []
+    bundle: Bundle | None = None
+    BUNDLES.get_plugin(name).step_aside()
     try:
+        bundle, found = open_bundle(source)
         if bundle.info.name != name:
             raise BundleError(f"{source.path}: it is the bundle '{bundle.info}' now, and no longer {name!r}")
         _load_needs(bundle.info, (), brought)
         BUNDLES.replace(name, bundle, found, source)
-    except BaseException:
-        bundle.close()
+    except BaseException as error:
+        if bundle is not None and BUNDLES.holds(bundle):  # what was interrupted was done
+            raise
+        if bundle is not None:
+            bundle.give_way()
+        if BUNDLES.is_registered(name):
+            BUNDLES.get_plugin(name).resume()
+        BUNDLES.remove_all(reversed(brought), error)
         raise
+
+
+def _close_replaced(name: str, old: Bundle) -> None:
+    """Close what has been replaced. A library whose calls do not end is unloaded when nothing uses it any more."""
+    try:
+        old.close()
+    except BundleError as error:
+        raise BundleError(
+            f"bundle '{BUNDLES.get_plugin(name)}' is loaded, but the library of '{old}', whose place it has taken, "
+            f"will be unloaded only when its calls have ended: {error}"
+        ) from error

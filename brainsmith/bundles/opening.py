@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.bundles.bundle import Bundle, BundleInfo
 from brainsmith.bundles.compatibility import check_host
-from brainsmith.bundles.life_cycle import take_registered
+from brainsmith.bundles.life_cycle import take_back, take_registered
+from brainsmith.bundles.modules import drop, modules_below
 from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadError
 from brainsmith.plugin.journal import Journal
-from brainsmith.plugin.loading import describe_error, import_file, stand_in
+from brainsmith.plugin.loading import describe_error, folder_module, import_file, stand_in
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.registry import REGISTRY
 from brainsmith.plugin.version import Version
@@ -51,7 +52,7 @@ def open_bundle(source: Source) -> tuple[Bundle, list[Registered]]:
         try:
             _agree(bundle, source.manifest)
         except BaseException:
-            bundle.close()
+            bundle.give_way()
             raise
     return bundle, found
 
@@ -127,19 +128,30 @@ def _open_module(source: Source) -> tuple[Bundle, list[Registered]]:
         except PluginLoadError as error:
             raise BundleError(str(error)) from error
         finally:
-            REGISTRY.undo(journal)
+            take_back(journal)
     return bundle, found
 
 
 def _run_file(path: str) -> Bundle:
-    module, before = import_file(path)
+    package = folder_module(str(Path(path).parent))
+    imported = modules_below(package)
     try:
-        bundle = _bundle_in(module, path)
+        module, before = import_file(path)
+        try:
+            bundle = _bundle_in(module, path)
+        except BaseException:
+            stand_in(module.__name__, before)
+            raise
     except BaseException:
-        stand_in(module.__name__, before)
+        drop(_others(modules_below(package), imported))
         raise
-    bundle.module = module
+    bundle.module, bundle.before = module, before
+    bundle.helpers = _others(modules_below(package), {**imported, module.__name__: module})
     return bundle
+
+
+def _others(modules: dict[str, ModuleType], known: dict[str, ModuleType]) -> dict[str, ModuleType]:
+    return {name: module for name, module in modules.items() if name not in known}
 
 
 def _check_sha256(source: Source) -> None:

@@ -1,34 +1,37 @@
-"""The bundles that are registered: entered, listed and removed."""
+"""Bundles are registered, replaced and removed."""
 
 from __future__ import annotations
 
-from _thread import RLock, _local
+from _thread import _local, get_ident
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brainsmith.bundles.bundle import Bundle
 from brainsmith.bundles.compatibility import check_host, check_needs, check_not_needed, check_still_serves
 from brainsmith.bundles.life_cycle import Entry, add_to_message
-from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, PluginNotFoundError
+from brainsmith.bundles.listing import BundleList
+from brainsmith.errors import (
+    BundleDefinitionError,
+    BundleDependencyError,
+    BundleError,
+    PluginNotFoundError,
+)
+from brainsmith.plugin.loading import describe_error
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.records import RecordList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brainsmith.bundles.bundle import BundleInfo
     from brainsmith.bundles.life_cycle import Registered
     from brainsmith.plugin.info import PluginInfo
 
 
-class BundleRegistry:
+class BundleRegistry(BundleList):
     """The bundles of this process. All objects of this class are views of the same one; threads may share it.
 
     No lock is held while a bundle's functions run, so they may register bundles themselves.
     """
 
-    _entries: ClassVar[dict[str, Entry]] = {}
-    _lock: ClassVar[RLock] = RLock()
     _running: ClassVar[Any] = _local()
 
     def register(self, bundle: Bundle) -> PluginInfo:
@@ -61,6 +64,8 @@ class BundleRegistry:
         info = bundle.info
         debug("bundle %s: checking versions and dependencies", info)
         check_host(info)
+        for name, _ in info.depends_on:
+            self.wait_for(name)
         with self._lock:
             self.check_free(info)
             check_needs(info, self._settled())
@@ -68,22 +73,9 @@ class BundleRegistry:
         try:
             self._run(entry)
         except BaseException:
-            with self._lock:
-                del self._entries[info.name]
+            self._forget(entry)
             raise
         return entry
-
-    def check_free(self, info: BundleInfo) -> None:
-        """Check that no bundle of this name is registered.
-
-        Raises:
-            BundleClashError: One is.
-        """
-        here = self._entries.get(info.name)
-        if here is not None:
-            raise BundleClashError(
-                f"bundle '{info}' cannot be registered: '{here.bundle}' is registered already; remove it first"
-            )
 
     def _run(self, entry: Entry, old: Entry | None = None) -> None:
         """Let a bundle enter; bundles that its functions register are removed again if it fails."""
@@ -96,60 +88,85 @@ class BundleRegistry:
             raise
         finally:
             self._running.entry = outer
-        entry.settled = True
+        entry.settled, entry.worker = True, None
         if outer is not None:
             outer.inner.append(entry.bundle.info.name)
 
     def unregister(self, name: str) -> None:
-        """Remove a bundle: run its clean-up once, and take out all that it brought.
+        """Remove a bundle: run its clean-up once, take out all that it brought, and close its library.
+
+        Where that fails or is interrupted, the bundle stays in the list, and a second call closes its library.
 
         Raises:
             PluginNotFoundError: None of this name is registered; close names are suggested.
             BundleDependencyError: Another bundle needs it.
-            BundleError: Its clean-up failed. The bundle is removed all the same.
+            BundleError: Its clean-up failed, and the bundle is removed all the same; or its library is in use.
         """
+        if self.is_registered(name):
+            self.wait_for(name)  # it may just be replaced
         with self._lock:
-            entry = self._entry(name)
+            entry = self._free_entry(name, "removed")
             check_not_needed(name, [other.bundle.info for other in self._entries.values()])
-            entry.settled = False
+            entry.settled, entry.worker = False, get_ident()
         try:
-            entry.leave()
-        finally:
-            with self._lock:
-                del self._entries[name]
+            if not entry.gone:
+                entry.leave()
+        except BaseException as error:
+            entry.gone = True
+            try:
+                self._close(entry)
+            except BundleError as failure:
+                add_to_message(error, str(failure))
+            raise
+        entry.gone = True
+        self._close(entry)
+
+    def _close(self, entry: Entry) -> None:
+        """Close a bundle whose plugins are out of the registry, and forget it once that is done."""
+        try:
             entry.bundle.close()
+        except BundleError as error:
+            add_to_message(
+                error, f"the plugins of '{entry.bundle}' are removed; unload it again to close its library"
+            )
+            raise
+        finally:
+            entry.worker = None
+        self._forget(entry)
 
     def replace(self, name: str, bundle: Bundle, found: Sequence[Registered], source: Any) -> Entry:
         """Let another bundle of the same name take a bundle's place.
 
         Where the old one has no clean-up and the new one no initialise function, that is one moment: whoever looks
-        an op up meanwhile finds the old or the new one. Else the old one leaves before the new one enters.
+        an op up meanwhile finds the old or the new one. Else the old one leaves before the new one enters. The list
+        of bundles has the old or the new one at each moment. The old one's library is left open.
 
         Raises:
             BundleError: The new one cannot be registered, or the old one's clean-up failed. The old one is there as
                 before; if it had left, it is initialised again for that.
         """
         check_host(bundle.info)
+        for need in (name, *(need for need, _ in bundle.info.depends_on)):
+            self.wait_for(need)
         with self._lock:
-            old = self._entry(name)
+            old = self._free_entry(name, "replaced")
             others = {n: info for n, info in self._settled().items() if n != name}
             check_needs(bundle.info, others)
             check_still_serves(bundle.info, [entry.bundle.info for entry in self._entries.values()])
-            old.settled = False
+            old.worker = get_ident()
         new = Entry(bundle, found, source)
         at_once = old.bundle.cleanup_fn is None and bundle.initialize_fn is None
         try:
             if not at_once:
                 old.leave()
             self._run(new, old if at_once else None)
-        except BaseException as error:
-            if not at_once:
-                self._restore(old, error)
-            old.settled = True
-            raise
-        with self._lock:
             self._entries[name] = new
-        old.bundle.close()
+        except BaseException as error:
+            if not at_once and self._entries[name] is old:
+                self._restore(old, error)
+            raise
+        finally:
+            old.worker = None
         return new
 
     def _restore(self, old: Entry, error: BaseException) -> None:
@@ -159,11 +176,15 @@ class BundleRegistry:
         old.bundle.resume()
         try:
             self._run(again)
-        except BundleError as failure:
-            with self._lock:
-                del self._entries[name]
-            old.bundle.close()
-            add_to_message(error, f"'{old.bundle}' is not registered any more: {failure}")
+        except BaseException as failure:
+            add_to_message(error, f"'{old.bundle}' is not registered any more: {describe_error(failure)}")
+            old.settled, old.gone = False, True
+            try:
+                self._close(old)
+            except BundleError as open_still:
+                add_to_message(error, str(open_still))
+            if not isinstance(failure, BundleError):
+                raise
             return
         with self._lock:
             self._entries[name] = again
@@ -173,33 +194,10 @@ class BundleRegistry:
         for name in names:
             try:
                 self.unregister(name)
-            except PluginNotFoundError:  # somebody has removed it
+            except (PluginNotFoundError, BundleDependencyError):  # another thread has removed it, or needs it
                 continue
             except BundleError as failure:
                 add_to_message(error, str(failure))
-
-    def list_plugins(self) -> RecordList:
-        """Return the records of the registered bundles, in the order in which they were registered."""
-        with self._lock:
-            return RecordList(entry.record for entry in self._entries.values() if entry.settled)
-
-    def is_registered(self, name: str) -> bool:
-        """Tell whether a bundle of this name is registered."""
-        with self._lock:
-            return name in self._settled()
-
-    def get_plugin(self, name: str) -> Bundle:
-        """Return the registered bundle of a name.
-
-        Raises:
-            PluginNotFoundError: There is none; close names are suggested.
-        """
-        return self.entry(name).bundle
-
-    def entry(self, name: str) -> Entry:
-        """Return a registered bundle with what is known of it; see `get_plugin`."""
-        with self._lock:
-            return self._entry(name)
 
     def clear(self) -> None:
         """Remove all bundles, the last registered first; a clean-up that fails does not stop it.
@@ -217,23 +215,6 @@ class BundleRegistry:
                 continue
         if failures:
             raise BundleError("\n".join(failures))
-
-    def _settled(self) -> dict[str, BundleInfo]:
-        return {name: entry.bundle.info for name, entry in self._entries.items() if entry.settled}
-
-    def _entry(self, name: str) -> Entry:
-        entry = self._entries.get(name)
-        if entry is None or not entry.settled:
-            raise PluginNotFoundError(self._not_found(name))
-        return entry
-
-    def _not_found(self, name: str) -> str:
-        from difflib import get_close_matches
-
-        names = list(self._settled())
-        close = get_close_matches(str(name), names, n=1)
-        hint = f". Did you mean {close[0]!r}?" if close else ""
-        return f"no bundle named {name!r} is registered{hint}\n  registered are: {', '.join(names) or 'none'}"
 
 
 BUNDLES = BundleRegistry()

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BundleError
+from brainsmith.errors import BundleDefinitionError, BundleError
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, read_manifest
+from brainsmith.plugin.adapters.plugin_json_keys import KEYS
+from brainsmith.plugin.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,21 +65,50 @@ def find_source(path: str | os.PathLike[str], **given: Any) -> Source:
         BundleError: There is nothing, a folder without `plugin.json`, or a file that cannot be read.
         BundleDefinitionError: The `plugin.json` has errors.
     """
-    place = Path(os.path.abspath(path))  # noqa: PTH100  (links stay: plugin.json lies beside the link)
-    if place.is_dir():
-        place /= FILE_NAME
-        if not place.is_file():
-            raise BundleError(f"{place.parent}: the folder has no {FILE_NAME}, so it is no bundle")
-    elif not place.exists():
-        raise BundleError(f"{place}: there is no such file or folder")
+    place = _place(path)
     manifest = read_manifest(str(place)) if place.name == FILE_NAME else _beside(place)
     values = dict(manifest.values) if manifest is not None else {}
     if values.get("isolation") == "none":
         del values["isolation"]
     file = manifest.file if manifest is not None else str(place)
-    chosen = {name: given.get(name) or values.get(name) for name in ("isolation", "sha256", "time_limit")}
+    stated = {name: _checked(name, value) for name, value in given.items() if value is not None}
+    chosen = {name: stated.get(name, values.get(name)) for name in ("isolation", "sha256", "time_limit")}
     content = _content(file, manifest)
     return Source(file, not file.endswith(".py"), manifest, content, given, **chosen)
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """Return the regular file that a path leads to, absolute: a pipe or a device would be read for ever."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = ""
+    if not isinstance(text, str) or not text:
+        raise BundleError(f"the path of a bundle must be text or a Path, not {shown(path)}")
+    # The functions of os.path answer for any text, also for one that is too long or has a zero character.
+    place = os.path.abspath(text)  # noqa: PTH100  (links stay: plugin.json lies beside the link)
+    if os.path.isdir(place):  # noqa: PTH112
+        file = os.path.join(place, FILE_NAME)  # noqa: PTH118
+        if not os.path.isfile(file):  # noqa: PTH113
+            raise BundleError(f"{place}: the folder has no {FILE_NAME}, so it is no bundle")
+        return Path(file)
+    if not os.path.exists(place):  # noqa: PTH110
+        raise BundleError(f"{place}: there is no such file or folder")
+    if not os.path.isfile(place):  # noqa: PTH113
+        raise BundleError(
+            f"{place}: a bundle is loaded from a file or folder, and this is a pipe or a device"
+        )
+    return Path(place)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return what a call said of how a bundle is to be run; `open_library` checks the isolation."""
+    if name == "isolation":
+        return None if value == "none" else value
+    try:
+        return KEYS[name](value)
+    except BundleDefinitionError as error:
+        raise BundleDefinitionError(f"{name} of load_plugin: {error}") from None
 
 
 def _beside(place: Path) -> Manifest | None:

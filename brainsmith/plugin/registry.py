@@ -270,6 +270,9 @@ class Registry:
             return self._objects[key]
         except KeyError:
             pass
+        with self._lock:  # several changes may just be made as one, and this object be among what is put back
+            if key in self._objects:
+                return self._objects[key]
         from brainsmith.plugin.loading import import_object
 
         obj = import_object(info)

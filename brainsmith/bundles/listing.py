@@ -1,0 +1,122 @@
+"""Which bundles are there: the one list of this process, and what can be asked of it."""
+
+from __future__ import annotations
+
+import time
+from _thread import RLock, get_ident
+from typing import TYPE_CHECKING, ClassVar
+
+from brainsmith.errors import BundleClashError, BundleError, PluginNotFoundError
+from brainsmith.plugin.records import RecordList
+
+if TYPE_CHECKING:
+    from brainsmith.bundles.bundle import Bundle, BundleInfo
+    from brainsmith.bundles.life_cycle import Entry
+
+WAIT_SECONDS = 30.0
+"""How long a thread waits for what another one is doing with a bundle."""
+
+
+class BundleList:
+    """The bundles that are there, or are just being registered, replaced or removed."""
+
+    _entries: ClassVar[dict[str, Entry]] = {}
+    _lock: ClassVar[RLock] = RLock()
+
+    def list_plugins(self) -> RecordList:
+        """Return the records of the registered bundles, in the order in which they were registered."""
+        with self._lock:
+            return RecordList(entry.record for entry in self._entries.values() if entry.settled or entry.gone)
+
+    def is_registered(self, name: str) -> bool:
+        """Tell whether a bundle of this name is registered."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return entry is not None and (entry.settled or entry.gone)
+
+    def get_plugin(self, name: str) -> Bundle:
+        """Return the registered bundle of a name.
+
+        Raises:
+            PluginNotFoundError: There is none; close names are suggested.
+        """
+        return self.entry(name).bundle
+
+    def entry(self, name: str) -> Entry:
+        """Return a registered bundle with what is known of it; see `get_plugin`."""
+        with self._lock:
+            return self._entry(name)
+
+    def wait_for(self, name: str) -> bool:
+        """Tell whether a bundle is there to be used, after what another thread is doing with it has ended."""
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            with self._lock:
+                entry = self._entries.get(name)
+                if entry is None or entry.gone:
+                    return False
+                if entry.worker is None:
+                    return entry.settled
+                if entry.worker == get_ident() or time.monotonic() > until:
+                    return False
+            time.sleep(0.002)
+
+    def holds(self, bundle: Bundle) -> bool:
+        """Tell whether this very object is registered."""
+        entry = self._entries.get(bundle.info.name)
+        return entry is not None and entry.settled and entry.bundle is bundle
+
+    def check_free(self, info: BundleInfo) -> None:
+        """Check that no bundle of this name is registered.
+
+        Raises:
+            BundleClashError: One is.
+        """
+        here = self._entries.get(info.name)
+        if here is not None and here.gone:
+            raise BundleClashError(
+                f"bundle '{info}' cannot be registered: the library of '{here.bundle}' is not unloaded yet; "
+                "unload it again first"
+            )
+        if here is not None:
+            raise BundleClashError(
+                f"bundle '{info}' cannot be registered: '{here.bundle}' is registered already; remove it first"
+            )
+
+    def _forget(self, entry: Entry) -> None:
+        name = entry.bundle.info.name
+        with self._lock:
+            if self._entries.get(name) is entry:
+                del self._entries[name]
+
+    def _settled(self) -> dict[str, BundleInfo]:
+        """Return the bundles that others can need: all but those that are just being registered or removed."""
+        usable = {
+            name: entry for name, entry in self._entries.items() if entry.settled and entry.worker is None
+        }
+        return {name: entry.bundle.info for name, entry in usable.items()}
+
+    def _entry(self, name: str) -> Entry:
+        entry = self._entries.get(name)
+        if entry is None or not (entry.settled or entry.gone):
+            raise PluginNotFoundError(self._not_found(name))
+        return entry
+
+    def _free_entry(self, name: str, what: str) -> Entry:
+        """Return the entry of a bundle that can be replaced or removed."""
+        entry = self._entry(name)
+        if entry.settled and entry.worker is not None:
+            raise BundleError(f"bundle '{entry.bundle}' cannot be {what}: it is just being replaced")
+        if entry.gone and what == "replaced":
+            raise BundleError(
+                f"bundle '{entry.bundle}' cannot be replaced: its library is not unloaded yet; unload it again first"
+            )
+        return entry
+
+    def _not_found(self, name: str) -> str:
+        from difflib import get_close_matches
+
+        names = list(self._settled())
+        close = get_close_matches(str(name), names, n=1)
+        hint = f". Did you mean {close[0]!r}?" if close else ""
+        return f"no bundle named {name!r} is registered{hint}\n  registered are: {', '.join(names) or 'none'}"
