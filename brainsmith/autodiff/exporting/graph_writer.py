@@ -9,6 +9,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from brainsmith.autodiff.exporting.names import Names, input_names
+from brainsmith.autodiff.exporting.schema import check_dtypes
 from brainsmith.autodiff.exporting.walk import key_of
 from brainsmith.autodiff.graphs.node_attributes import to_node
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
@@ -17,7 +18,8 @@ from brainsmith.autodiff.primitives.elementwise import Elementwise
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm, OnnxNode
 from brainsmith.autodiff.primitives.primitive import Primitive
 from brainsmith.autodiff.primitives.products import MatMul
-from brainsmith.autodiff.primitives.reductions import Reduction
+from brainsmith.autodiff.primitives.reductions import Reduction, axes_of
+from brainsmith.autodiff.primitives.shapes import Transpose
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -61,7 +63,20 @@ class GraphWriter:
             wanted = f"{name}_out" if len(record.outputs) == 1 else f"{name}_out_{at}"
             outputs.append(self.names.tensor((record.serial, at), wanted))
             self.tensors[outputs[-1]] = _value_info(outputs[-1], array)
+        if not node.domain:
+            kinds = [self._kind(source, record, at) for at, source in enumerate(inputs)]
+            check_dtypes(op.name, node.op_type, OPSET, kinds, [_kind_of(array) for array in record.outputs])
         self._node(node, name, inputs, outputs)
+
+    def _kind(self, source: str, record: Record, at: int) -> int | None:
+        """Return the element type of what a node reads; None for an input that is left out."""
+        if not source:
+            return None
+        if source in self.constants:
+            return int(self.constants[source].data_type)
+        if source in self.tensors:
+            return int(self.tensors[source].type.tensor_type.elem_type)
+        return _kind_of(record.arrays[at])
 
     def _inputs(self, record: Record, name: str) -> list[str]:
         """Return the names of what a record reads; what its node has in another form is a constant in that form."""
@@ -139,6 +154,10 @@ def _holds(constant: TensorProto, array: Array) -> bool:
     return bool(constant.raw_data == np.ascontiguousarray(array).tobytes())
 
 
+def _kind_of(array: Array) -> int:
+    return int(helper.np_dtype_to_tensor_dtype(array.dtype))
+
+
 def _value_info(name: str, array: Array) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
@@ -151,15 +170,35 @@ def _onnx_node(record: Record) -> OnnxNode:
     """
     op = record.op
     form: OnnxForm | None = getattr(op, "onnx", None)
+    if _keeps_all(record):
+        return OnnxNode("Identity", "", {}, ())
     if form is not None:
-        shapes = tuple(array.shape for array in record.arrays)
-        return form.node(OnnxCall(record.attributes, shapes, OPSET, record.arrays[0].dtype))
+        return _formed(form, record)
     if isinstance(op, Elementwise):
         return _fused_node(op, record)
     if isinstance(op, Primitive):
         raise OpError(f"{op.name} on the tape has no ONNX operator of its own; it cannot be exported")
     _check_registered(op)
     return OnnxNode(op.name, OPS_DOMAIN, to_node(op, record.attributes), ())
+
+
+def _keeps_all(record: Record) -> bool:
+    """Tell whether a step is over no axis at all: ONNX's would be over all of them, or has no form for a number."""
+    op, (first, *_) = record.op, record.arrays
+    if isinstance(op, Reduction):
+        return first.ndim == 0 or not axes_of(record.attributes["axis"], first.ndim)
+    return isinstance(op, Transpose) and first.ndim == 0
+
+
+def _formed(form: OnnxForm, record: Record) -> OnnxNode:
+    shapes = tuple(array.shape for array in record.arrays)
+    try:
+        return form.node(OnnxCall(record.attributes, shapes, OPSET, record.arrays[0].dtype))
+    except (ValueError, ArithmeticError) as error:
+        raise OpError(
+            f"operation {record.op.name!r} on an array of shape {shapes[0]} cannot be exported: ONNX's {form.op_type} "
+            f"has no form for it ({error}); give it another shape: functional.reshape(x, (1,))"
+        ) from error
 
 
 def _fused_node(op: Elementwise, record: Record) -> OnnxNode:

@@ -173,13 +173,15 @@ def constant_node(node: NodeProto, shapes: Any, dtypes: Any) -> NodeProto:
 
 
 def _branch(name: str, shapes: Any, dtypes: Any) -> Any:
-    from onnx import helper
+    from onnx import AttributeProto, helper
 
     nodes, outputs = [], []
     for at, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
         made, tensor = f"{name}_{at}_float", f"{name}_{at}"
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        nodes.append(helper.make_node("RandomNormal", [], [made], shape=list(shape)))
+        drawn = helper.make_node("RandomNormal", [], [made])
+        drawn.attribute.append(helper.make_attribute("shape", list(shape), attr_type=AttributeProto.INTS))
+        nodes.append(drawn)
         nodes.append(helper.make_node("Cast", [made], [tensor], to=kind))
         outputs.append(helper.make_empty_tensor_value_info(tensor))
     return helper.make_graph(nodes, name, [], outputs)

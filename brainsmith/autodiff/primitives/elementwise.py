@@ -69,7 +69,9 @@ class Elementwise(Primitive):
 
 
 def _sigmoid(x: Any) -> Any:
-    """Return 1 / (1 + exp(-x)), from exponentials that cannot overflow."""
+    """Return 1 / (1 + exp(-x)), from exponentials that cannot overflow; integers have no -x, so they become floats."""
+    if x.dtype.kind != "f":
+        x = x.astype(np.exp.resolve_dtypes((x.dtype, None))[-1])
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, small) / (1 + small)
 
