@@ -28,7 +28,7 @@ _STARTS = (
 )
 _SHARED = 3
 _DYNAMIC, _DYNSYM = 6, 11
-_RPATH, _RUNPATH, _FLAGS_1 = 15, 29, 0x6FFFFFFB
+_NEEDED, _RPATH, _RUNPATH, _FLAGS_1 = 1, 15, 29, 0x6FFFFFFB
 _PIE = 0x08000000
 _UNDEFINED = 0
 
@@ -47,7 +47,8 @@ class Elf:
         machine: The number of its architecture.
         kind: What else than a shared library it is, in words; empty for one.
         exports: The names that it defines for others; None where it does not list its sections.
-        search: Where it looks for the libraries that it needs (DT_RPATH, DT_RUNPATH).
+        needed: The libraries that it needs (DT_NEEDED).
+        search: Where it looks for them (DT_RUNPATH, or else DT_RPATH): folders, separated by colons.
     """
 
     bits: int
@@ -55,6 +56,7 @@ class Elf:
     machine: int
     kind: str = ""
     exports: frozenset[str] | None = None
+    needed: tuple[str, ...] = ()
     search: str = ""
 
     @property
@@ -98,14 +100,16 @@ def read_elf(data: bytes) -> Elf:
     try:
         _check_segments(data)
         sections = _sections(data)
-        dynamic = dict(_dynamic(data, sections))
+        entries = _dynamic(data, sections)
+        dynamic = dict(entries)
         exports = frozenset(_exports(data, sections)) if sections else None
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise DamagedError("what it says of itself points outside the file") from error
     program = "a program" if dynamic.get(_FLAGS_1, 0) & _PIE else ""
     strings = next((_strings(data, sections, one) for one in sections if one[1] == _DYNAMIC), b"")
-    search = ":".join(_string(strings, dynamic[tag]) for tag in (_RPATH, _RUNPATH) if tag in dynamic)
-    return Elf(header.bits, header.little, header.machine, header.kind or program, exports, search)
+    needed = tuple(_string(strings, value) for tag, value in entries if tag == _NEEDED)
+    search = next((_string(strings, dynamic[tag]) for tag in (_RUNPATH, _RPATH) if tag in dynamic), "")
+    return Elf(header.bits, header.little, header.machine, header.kind or program, exports, needed, search)
 
 
 def _order(little: bool) -> str:

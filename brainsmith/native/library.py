@@ -15,6 +15,7 @@ from brainsmith.errors import NativeLibraryError
 from brainsmith.native import abi
 from brainsmith.native.checks import check_file, check_hash, check_table, no_entry, read_library
 from brainsmith.native.copy import LibraryCopy
+from brainsmith.native.loading import load
 from brainsmith.native.native_op import NativeOp, Standing, Usage
 from brainsmith.native.probe import loader_error, probe
 from brainsmith.native.table import create, describe
@@ -193,10 +194,11 @@ class _Loaded:
 
     def __init__(self, path: Path, copy: LibraryCopy, standing: Standing) -> None:
         self._path, self._copy, self._standing, self._table, self._destroy = path, copy, standing, 0, 0
-        try:
-            self._library = ctypes.CDLL(copy.place, mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        except OSError as error:
-            raise loader_error(path, str(error).replace(copy.place, str(path))) from error
+        with copy.shown() as place:
+            try:
+                self._library = load(place, copy.beside)
+            except OSError as error:
+                raise loader_error(path, str(error).replace(place, str(path))) from error
 
     def read(self) -> Mapping[str, Any]:
         """Return the plugin's table, held to the same rules as that of the trial."""

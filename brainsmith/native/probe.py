@@ -49,13 +49,14 @@ def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
     told = os.memfd_create("brainsmith-probe", os.MFD_CLOEXEC)
     printed = os.memfd_create("brainsmith-probe-output", os.MFD_CLOEXEC)
     try:
-        arguments = f"{copy.place!r}, {told}, {printed}, {__version__!r}"
-        program = f"from brainsmith.native.probe_child import main\nmain({arguments})\n"
-        child = start_python(program, (copy.descriptor, told, printed))
-        try:
-            in_time = child.has_ended(time_limit)
-        finally:
-            code = child.end()
+        with copy.shown() as place:
+            arguments = f"{place!r}, {copy.beside!r}, {told}, {printed}, {__version__!r}"
+            program = f"from brainsmith.native.probe_child import main\nmain({arguments})\n"
+            child = start_python(program, (copy.descriptor, told, printed))
+            try:
+                in_time = child.has_ended(time_limit)
+            finally:
+                code = child.end()
         lines = _content(told).splitlines()
         last: dict[str, Any] = ast.literal_eval(lines[-1]) if lines else {"stage": "before it was loaded"}
         if not in_time or code or "stage" in last:
@@ -63,7 +64,7 @@ def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
                 _crash(path, last, code if in_time else None, time_limit, _content(printed))
             )
         if "table" not in last:
-            raise _refusal(path, copy, last)
+            raise _refusal(path, place, last)
         table: dict[str, Any] = last["table"]
         return table
     finally:
@@ -97,13 +98,13 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _refusal(path: Path, copy: LibraryCopy, last: dict[str, Any]) -> NativeLibraryError:
+def _refusal(path: Path, place: str, last: dict[str, Any]) -> NativeLibraryError:
     if "missing" in last:
         return no_entry(path)
     if "null" in last:
         why = last["null"] or "it gave no reason"
         return NativeLibraryError(f"{path}: create_plugin returned no table: {why}")
-    return loader_error(path, str(last["refused"]).replace(copy.place, str(path)))
+    return loader_error(path, str(last["refused"]).replace(place, str(path)))
 
 
 def loader_error(path: Path, message: str) -> NativeLibraryError:

@@ -11,6 +11,7 @@ import os
 import resource
 
 from brainsmith.native import abi
+from brainsmith.native.loading import load
 from brainsmith.native.table import create, describe
 
 TYPE_CHECKING = False
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def main(place: str, told: int, printed: int, host_version: str) -> None:
+def main(place: str, beside: tuple[str, ...], told: int, printed: int, host_version: str) -> None:
     """Probe a library.
 
     Args:
         place: The path to load it from.
+        beside: The libraries that lie beside it and that it needs.
         told: The open file that gets the lines.
         printed: The open file that gets what the library itself prints.
         host_version: What the plugin is told.
@@ -36,7 +38,7 @@ def main(place: str, told: int, printed: int, host_version: str) -> None:
 
     tell(stage="when it was loaded")
     try:
-        library = ctypes.CDLL(place, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        library = load(place, beside)
     except OSError as error:
         tell(refused=str(error))
         return

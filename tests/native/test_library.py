@@ -278,26 +278,65 @@ class TestNeeds:
             "  link it with the one that does (-l...)"
         )
 
-    def test_a_library_beside_it_is_found(self, tmp_path):
-        """A copy has nothing beside it, so such a library is loaded where it lies."""
-        source = tmp_path / "other.c"
-        source.write_text("int other(void) { return 5; }\n")
-        compile_c(source, tmp_path / "libbeside.so")
-        declared = tmp_path / "other.h"
-        declared.write_text("int other(void);\n")
-        flags = [
-            "-include",
-            str(declared),
-            f"-L{tmp_path}",
-            "-Wl,-rpath,$ORIGIN",
-            "-Wl,--no-as-needed",
-            "-lbeside",
-        ]
-        path = build_plugin(tmp_path, *flags, FACTOR="other()")
-        library = open_library(path)
+    @pytest.mark.parametrize("isolation", [None, "process"])
+    @pytest.mark.parametrize("named", [True, False])
+    @pytest.mark.parametrize("where", [".", "../lib"])
+    def test_a_library_beside_it_is_found(self, tmp_path, isolation, named, where):
+        """A copy has nothing beside it; it is given links to what it needs there, which has needs in its turn."""
+        path = build_beside(tmp_path, where, named)
+        library = open_library(path, isolation=isolation)
         assert library.ops[0].forward(X).tolist() == [5, 10, 15]
         library.close()
         assert not is_mapped(str(tmp_path))
+        assert not is_mapped("brainsmith-spoilt")
+
+    def test_such_a_library_is_copied_as_any_other(self, tmp_path):
+        """Rebuilt, it is new code beside the old; closing one leaves the other alone."""
+        old = open_library(build_beside(tmp_path, ".", True))
+        new = open_library(build_beside(tmp_path, ".", True, TIMES=2))
+        assert (old.ops[0].forward(X).tolist(), new.ops[0].forward(X).tolist()) == ([5, 10, 15], [10, 20, 30])
+        again = open_library(new.path)
+        new.close()
+        assert (old.ops[0].forward(X).tolist(), again.ops[0].forward(X).tolist()) == (
+            [5, 10, 15],
+            [10, 20, 30],
+        )
+        old.close()
+        again.close()
+
+    def test_a_worker_that_is_started_again_runs_what_was_opened(self, tmp_path):
+        library = open_library(build_beside(tmp_path, ".", True), isolation="process")
+        build_beside(tmp_path, ".", True, TIMES=2)
+        library._connection.end()
+        assert library.ops[0].forward(X).tolist() == [5, 10, 15]
+        library.close()
+
+
+def build_beside(folder, where, named, **parts):
+    """Build a plugin that needs a library at a place relative to its own, which needs another beside itself."""
+    lies = folder / "plugin" / where
+    (folder / "plugin").mkdir(exist_ok=True)
+    lies.mkdir(exist_ok=True)
+    for name, needs in (("deep", ()), ("beside", ("-ldeep", "-Wl,-rpath,$ORIGIN"))):
+        source = folder / f"{name}.c"
+        value = "5" if name == "deep" else "deep()"
+        source.write_text(f"int deep(void); int {name}(void) {{ return {value}; }}\n")
+        soname = [f"-Wl,-soname,lib{name}.so"] if named else []
+        compile_c(source, lies / f"new{name}", f"-L{lies}", "-Wl,--no-as-needed", *needs, *soname)
+        (lies / f"new{name}").replace(lies / f"lib{name}.so")
+    declared = folder / "beside.h"
+    declared.write_text("int beside(void);\n")
+    flags = [
+        "-include",
+        declared,
+        f"-L{lies}",
+        f"-Wl,-rpath,$ORIGIN/{where}",
+        "-Wl,--no-as-needed",
+        "-lbeside",
+    ]
+    flags.append(f"-Wl,-rpath-link,{lies}")
+    built = build_plugin(folder, *flags, FACTOR=f"{parts.get('TIMES', 1)}*beside()", name="new.so")
+    return built.replace(folder / "plugin" / "spoilt.so")
 
 
 class TestTables:

@@ -46,6 +46,7 @@ class Connection:
 
     Args:
         copy: The library that it loads.
+        place: Where the loader finds that until the first answer has come.
         host_version: What it tells the library.
         time_limit: Seconds in which it must answer.
 
@@ -54,7 +55,7 @@ class Connection:
         NativeLibraryError: Likewise, as there can be no channel.
     """
 
-    def __init__(self, copy: LibraryCopy, host_version: str, time_limit: float) -> None:
+    def __init__(self, copy: LibraryCopy, place: str, host_version: str, time_limit: float) -> None:
         self.time_limit = time_limit
         self._milliseconds = min(time_limit * 1000, _LONGEST)
         self._known: dict[int, weakref.ref[Region]] = {}
@@ -66,7 +67,7 @@ class Connection:
             with theirs:
                 self._child = start_python(
                     "from brainsmith.native.isolation.worker import main\n"
-                    f"main({theirs.fileno()}, {copy.place!r}, {host_version!r})\n",
+                    f"main({theirs.fileno()}, {place!r}, {copy.beside!r}, {host_version!r})\n",
                     [theirs.fileno(), copy.descriptor],
                 )
         except BaseException:

@@ -207,18 +207,19 @@ def _start(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[Connection
     Raises:
         NativeLibraryError: The library cannot be loaded, or ends the worker: what a trial of it finds is said.
     """
-    connection = Connection(copy, __version__, time_limit)
-    try:
-        kind, text = connection.receive()
-        if kind == ch.DONE:
-            table: dict[str, Any] = json.loads(text)
-            check_table(path, table)
-            return connection, table
-        probe(path, copy, time_limit)
-        raise NativeLibraryError(f"{path} cannot be loaded: {text}")
-    except WorkerEndedError as error:
-        probe(path, copy, time_limit)
-        raise PluginCrashError(f"native plugin {path} {error} when it was loaded") from None
-    except BaseException:
-        connection.end()
-        raise
+    with copy.shown() as place:
+        connection = Connection(copy, place, __version__, time_limit)
+        try:
+            kind, text = connection.receive()
+            if kind == ch.DONE:
+                table: dict[str, Any] = json.loads(text)
+                check_table(path, table)
+                return connection, table
+            probe(path, copy, time_limit)
+            raise NativeLibraryError(f"{path} cannot be loaded: {text.replace(place, str(path))}")
+        except WorkerEndedError as error:
+            probe(path, copy, time_limit)
+            raise PluginCrashError(f"native plugin {path} {error} when it was loaded") from None
+        except BaseException:
+            connection.end()
+            raise

@@ -17,6 +17,7 @@ from _socket import socket
 
 from brainsmith.native import abi
 from brainsmith.native.isolation import channel as ch
+from brainsmith.native.loading import load
 from brainsmith.native.table import ERROR_BYTES, create, describe
 
 TYPE_CHECKING = False
@@ -35,12 +36,12 @@ _PREPARED = 256
 """How many kinds of calls are kept prepared."""
 
 
-def main(descriptor: int, path: str, host_version: str) -> None:
+def main(descriptor: int, path: str, beside: tuple[str, ...], host_version: str) -> None:
     """Load a library and answer until the host closes the channel."""
     channel = socket(fileno=descriptor)
     _thread.start_new_thread(_watch, (descriptor,))
     try:
-        library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        library = load(path, beside)
         function = ctypes.cast(library.create_plugin, ctypes.c_void_p).value or 0
     except (OSError, AttributeError) as error:
         ch.send_answer(channel, ch.BROKEN, str(error))
