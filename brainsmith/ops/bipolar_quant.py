@@ -44,16 +44,24 @@ class BipolarQuant(Quantiser):
         return (_sign(x) * as_number(scale)).reshape(x.shape)
 
     def backward(
-        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
-    ) -> tuple[Array, ...]:
-        """Return the straight-through gradients of x and scale."""
+        self,
+        grad_output: Any,
+        inputs: Sequence[Array],
+        output: Any,
+        *,
+        needed: Sequence[bool] = (True, True),
+        **attributes: Any,
+    ) -> tuple[Array | None, ...]:
+        """Return the straight-through gradients of x and scale; None for one that is not needed."""
         x, scale = inputs
         one = as_number(scale)
         value = _ratio(x, one)
         within = np.abs(value) <= 1
-        by_scale = _sign(x) - np.where(within, value, 0)
-        by_x = np.where(within, grad_output * np.sign(one), 0)
-        return by_x, sum_to(np.asarray(grad_output * by_scale), scale.shape)
+        by_x = np.where(within, grad_output * np.sign(one), 0) if needed[0] else None
+        if not needed[1]:
+            return by_x, None
+        factor = _sign(x) - np.where(within, value, 0)
+        return by_x, sum_to(np.asarray(grad_output * factor), scale.shape)
 
     def surrogate(self, x: Array, scale: Array, *, at: Sequence[Array]) -> Any:
         """Clip, and add what taking the sign changed at the point."""

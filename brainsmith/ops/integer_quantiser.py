@@ -139,19 +139,21 @@ class IntegerQuantiser(Quantiser):
         signed: bool,
         narrow: bool,
         rounding_mode: str,
+        needed: Sequence[bool] = (True, True, True, False),
     ) -> tuple[Array | None, ...]:
-        """Return the straight-through gradients of x, scale and zero_point."""
+        """Return the straight-through gradients of x, scale and zero_point; None for those that are not needed."""
         x, scale, zero_point, bits = inputs
         one_scale, zero = as_number(scale), as_number(zero_point)
         value, level, within = self._levels(x, one_scale, zero, bits, signed, narrow, rounding_mode)
-        by_scale = level - zero - np.where(within, value - zero, 0)
-        by_zero = np.where(within, 0, -one_scale)
-        return (
-            np.where(within, grad_output, 0),
-            sum_to(np.asarray(grad_output * by_scale), scale.shape),
-            sum_to(np.asarray(grad_output * by_zero), zero_point.shape),
-            None,
-        )
+        by_x = by_scale = by_zero = None
+        if needed[0]:
+            by_x = np.where(within, grad_output, 0)
+        if needed[1]:
+            factor = level - zero - np.where(within, value - zero, 0)
+            by_scale = sum_to(np.asarray(grad_output * factor), scale.shape)
+        if needed[2]:
+            by_zero = sum_to(np.asarray(grad_output * np.where(within, 0, -one_scale)), zero_point.shape)
+        return by_x, by_scale, by_zero, None
 
     def surrogate(
         self,

@@ -51,16 +51,21 @@ class PowerOfTwoQuant(IntegerQuantiser):
         return super().forward(x, power_of_two(scale), zero_point, bits, **attributes)
 
     def backward(
-        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
+        self,
+        grad_output: Any,
+        inputs: Sequence[Array],
+        output: Any,
+        *,
+        needed: Sequence[bool] = (True, True, True, False),
+        **attributes: Any,
     ) -> tuple[Array | None, ...]:
         """Return int_quant's gradients; the scale's in proportion."""
         x, scale, zero_point, bits = inputs
         power = power_of_two(scale)
         by_x, by_power, by_zero, _ = super().backward(
-            grad_output, (x, power, zero_point, bits), output, **attributes
+            grad_output, (x, power, zero_point, bits), output, needed=needed, **attributes
         )
-        assert by_power is not None
-        return by_x, by_power * (power / scale), by_zero, None
+        return by_x, None if by_power is None else by_power * (power / scale), by_zero, None
 
     def surrogate(
         self,

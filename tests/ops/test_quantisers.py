@@ -394,3 +394,22 @@ def test_integers_become_floats():
         result = run(name, [np.array([[1, 2]]), *parameters], **attributes)
         assert result.dtype == np.float64
         np.testing.assert_array_equal(np.unique(result % 0.5), [0])
+
+
+def test_only_the_gradients_that_are_needed_are_computed():
+    x, one = np.float32([0.3, 9.0]), np.float32(1)
+    for name, constants in (
+        ("int_quant", [0.5, 0, 3]),
+        ("power_of_two_quant", [0.5, 0, 3]),
+        ("bipolar_quant", [0.5]),
+    ):
+        op = ops.get_custom_op(name)
+        inputs = [x, *(one * value for value in constants)]
+        gradient = op.create_gradient_function(inputs, op.forward(*inputs, **op.attributes), **op.attributes)
+        whole = gradient.gradients(x)
+        for at in range(len(inputs)):
+            found = gradient.gradients(x, [place == at for place in range(len(inputs))])
+            assert [place for place, g in enumerate(found) if g is not None] == (
+                [at] if whole[at] is not None else []
+            )
+            assert np.array_equal(found[at], whole[at]) or whole[at] is None
