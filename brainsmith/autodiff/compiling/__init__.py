@@ -8,15 +8,18 @@
 `tracer.trace(function, dtypes).text` gives such a text, `CompiledExpression(text)` the function of arrays: it broadcasts
 as numpy does and takes any dtypes and strides.
 
-    expression.py   what is computed, as a value, and its text
-    functions.py    the functions that there are
-    tracer.py       from numpy code to an expression
-    dtypes.py       numpy's promotion
-    numpy_form.py   computes an expression with numpy; bounds of errors
-    layout.py       a call's arrays as rows and columns
-    kernel.py       an expression with dtypes and layout: what is compiled
-    source.py       its C++; vector_math.hpp has the functions
-    library.py      builds and keeps it
-    compiled.py     an expression as a function of arrays
-    compiled_op.py  an op that is compiled; chains of ops as one
+    expression.py     what is computed, as a value, and its text
+    functions.py      the functions that there are
+    tracer.py         from numpy code to an expression
+    dtypes.py         numpy's promotion
+    numpy_form.py     computes an expression with numpy; bounds of errors
+    layout.py         a call's arrays as rows and columns
+    kernel.py         an expression with dtypes and layout: what is compiled
+    source.py         its C++; vector_math.hpp has the functions
+    library.py        builds and keeps it
+    compiled.py       an expression as a function of arrays
+    compiled_op.py    an op that is compiled
+    chain_op.py       chains of ops as one
+    ruled_forward.py  an op's forward, its results of the dtype of its rule
+    content.py        keys of attributes and ops
 """

@@ -1,15 +1,18 @@
-"""A chain of ops as one op."""
+"""A chain of ops as one op, and which of them validate what they are given."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from brainsmith.autodiff.builder import BuiltOp
+from brainsmith.autodiff.calls import check_inputs
+from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.op import Op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
 
     from brainsmith.autodiff.op import Array
 
@@ -63,6 +66,21 @@ class ChainOp(Op):
         found[0] = grad_output
         return tuple(found)
 
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Have each op validate what it is given; for that all before the last one that does so are run.
+
+        Raises:
+            OpError: One does not take it.
+        """
+        asked = [at for at, link in enumerate(self.links) if looks_at_values(link)]
+        value: Any = inputs[0]
+        for at in range(max(asked, default=-1) + 1):
+            link = self.links[at]
+            given = (np.asarray(value), *(inputs[one] for one in self._extra[at]))
+            check_inputs(link, given, link.attributes)
+            if at < asked[-1]:
+                value = ruled_forward(link, link.attributes)(*given)
+
     def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
         """Follow all rules."""
         return self._through(list(shapes), "output_shape")
@@ -81,6 +99,15 @@ class ChainOp(Op):
         values: list[Any] = []
         value: Any = inputs[0]
         for link, extra in zip(self.links, self._extra, strict=True):
-            value = link.forward(value, *(inputs[at] for at in extra), **link.attributes)
+            value = ruled_forward(link, link.attributes)(value, *(inputs[at] for at in extra))
             values.append(value)
         return values
+
+
+def looks_at_values(op: Op) -> bool:
+    """Tell whether an op validates its inputs: as a part of a loop it would not see them."""
+    if isinstance(op, BuiltOp):
+        return "validate" in op.functions
+    if isinstance(op, ChainOp):
+        return any(map(looks_at_values, op.links))
+    return type(op).validate_inputs is not Op.validate_inputs

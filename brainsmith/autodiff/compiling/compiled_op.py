@@ -10,8 +10,11 @@ import numpy as np
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.compiling.chain_op import ChainOp
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
+from brainsmith.autodiff.compiling.content import content_key, op_key
+from brainsmith.autodiff.compiling.expression import DTYPES
 from brainsmith.autodiff.compiling.function_op import FunctionOp
 from brainsmith.autodiff.compiling.numpy_form import error_bounds
+from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.registry import get_custom_op
@@ -134,7 +137,9 @@ class CompiledOp(Op):
         return found if self.num_outputs > 1 else found[0]
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Compute the output in one loop."""
+        """Compute the output in one loop; of dtypes that have none in C++, as the op does."""
+        if any(array.dtype.name not in DTYPES for array in inputs):
+            return ruled_forward(self.op, attributes)(*inputs)
         return self._forward_of(tuple(array.dtype for array in inputs), attributes)(*inputs)
 
     @property
@@ -147,9 +152,10 @@ class CompiledOp(Op):
         grads = grad_output if self.num_outputs > 1 else (grad_output,)
         outputs = output if self.num_outputs > 1 else (output,)
         given = [np.asarray(one) for one in (*grads, *inputs, *outputs)]
-        key = (tuple(array.dtype for array in given), repr(sorted(attributes.items())))
+        dtypes = tuple(array.dtype for array in given)
+        key = (dtypes, content_key(attributes), op_key(self.op))
         if key not in self._backwards:
-            self._backwards[key] = self._traced_backward(key[0], attributes)
+            self._backwards[key] = self._traced_backward(dtypes, attributes)
         compiled = self._backwards[key]
         if compiled is None:
             return self.op.backward(grad_output, inputs, output, **attributes)
@@ -166,7 +172,7 @@ class CompiledOp(Op):
         normal = np.random.default_rng(0).standard_normal((self.num_inputs, _DRAWN)).astype(np.float32)
         for inputs in (list(normal), list(np.abs(normal))):
             with np.errstate(all="ignore"):
-                wanted = self.op.forward(*inputs, **self.attributes)
+                wanted = ruled_forward(self.op, self.attributes)(*inputs)
                 found, bound = self.forward(*inputs, **self.attributes), self.error_bound(*inputs)
             if self.num_outputs == 1:
                 found, wanted, bound = (found,), (wanted,), (bound,)
@@ -187,9 +193,9 @@ class CompiledOp(Op):
     def _forward_of(
         self, dtypes: tuple[np.dtype[Any], ...], attributes: dict[str, Any]
     ) -> CompiledExpression:
-        key = (dtypes, repr(sorted(attributes.items())))
+        key = (dtypes, content_key(attributes), op_key(self.op))
         if key not in self._forwards:
-            expression = trace(lambda *inputs: self.op.forward(*inputs, **attributes), dtypes, self.name)
+            expression = trace(ruled_forward(self.op, attributes), dtypes, self.name)
             self._forwards[key] = CompiledExpression(expression, self.name)
         return self._forwards[key]
 

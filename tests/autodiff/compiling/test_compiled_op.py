@@ -5,6 +5,8 @@ import pytest
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith import ops
+from brainsmith.autodiff.calls import call_op
+from brainsmith.autodiff.compiling.chain_op import looks_at_values
 from brainsmith.autodiff.compiling.compiled_op import compile_op, fuse
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
@@ -177,3 +179,14 @@ def test_what_cannot_be_compiled_is_named(name):
     with pytest.raises(OpError) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_a_chain_validates_what_each_of_its_ops_is_given():
+    positive = ops.CustomOpBuilder("positive", 1).forward(lambda inputs: np.sqrt(inputs[0]))
+    positive = positive.validate(lambda inputs: bool((inputs[0] > 0).all())).build()
+    chain = fuse([lambda x: x + 1.0, positive, lambda x: x * 2.0])
+    np.testing.assert_array_equal(call_op(chain, [np.abs(X)]), np.sqrt(np.abs(X) + 1) * 2)
+    with pytest.raises(OpError) as raised:
+        call_op(chain, [-np.abs(X) - 1])
+    assert str(raised.value) == "Operation 'positive' does not take these inputs: its validate returned False"
+    assert (looks_at_values(chain.op), looks_at_values(fuse([Leaky()]).op)) == (True, False)
