@@ -8,9 +8,11 @@ import numpy as np
 from onnx import helper
 from qonnx.transformation.base import Transformation
 
+from brainsmith.autodiff.compiling.expression import DTYPES
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.graphs.elementwise_nodes import elementwise_function
 from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE
+from brainsmith.autodiff.graphs.grouping import Candidate, group
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.autodiff.graphs.traceable import Elementwise
 
 _KINDS = "fb"
 """Floats and truth values: ONNX's operators on integers are not numpy's."""
@@ -53,9 +57,9 @@ class FuseElementwise(Transformation):
         """Fuse all that can be fused; the flag is True exactly when something was."""
         view = GraphView(model)
         modified = False
-        for group in _groups(view):
-            if len(group) > 1:
-                _fuse(view, group)
+        for nodes in _groups(view):
+            if len(nodes) > 1:
+                _fuse(view, nodes)
                 modified = True
         if modified and OPS_DOMAIN not in model.get_opset_imports():
             model.model.opset_import.append(helper.make_opsetid(OPS_DOMAIN, 1))
@@ -73,45 +77,25 @@ class _Group(list["NodeProto"]):
 
 
 def _groups(view: GraphView) -> list[_Group]:
-    """Return the groups of nodes that can be fused, each as large as it can be."""
-    order = {node.output[0]: at for at, node in enumerate(view.graph.node)}
-    functions = {
-        node.output[0]: function
-        for node in view.graph.node
-        if (function := _function(view, node)) is not None
+    """Return the groups of nodes that can be fused."""
+    nodes, parts = {}, {}
+    for node in view.graph.node:
+        part = _part(view, node)
+        if part is not None:
+            nodes[node.output[0]], parts[node.output[0]] = node, part
+    candidates = {
+        name: Candidate(node.input, view.readers(name), _shape(view, name), max(parts[name].steps, 1))
+        for name, node in nodes.items()
     }
-    nodes = {node.output[0]: node for node in view.graph.node}
-    taken: set[str] = set()
     found = []
-    for sink in sorted(functions, key=order.__getitem__, reverse=True):
-        if sink in taken:
-            continue
-        names = _grown(view, sink, nodes, functions)
-        taken |= names
-        group = _Group(nodes[name] for name in sorted(names, key=order.__getitem__))
-        group.functions = functions
-        found.append(group)
+    for names in group(candidates):
+        taken = _Group(nodes[name] for name in names)
+        taken.functions = {name: parts[name].function for name in names}
+        found.append(taken)
     return found
 
 
-def _grown(view: GraphView, sink: str, nodes: dict[str, NodeProto], functions: dict[str, Any]) -> set[str]:
-    """Return a result and those before it that only it and they are read by."""
-    group = {sink}
-    shape = _shape(view, sink)
-    waiting = list(nodes[sink].input)
-    while waiting:
-        name = waiting.pop()
-        if name in group or name not in functions or _shape(view, name) != shape:
-            continue
-        if view.readers(name) != sum(list(nodes[taken].input).count(name) for taken in group):
-            continue
-        group.add(name)
-        # What waited for this reader may be taken now.
-        waiting = [read for taken in group for read in nodes[taken].input]
-    return group
-
-
-def _function(view: GraphView, node: NodeProto) -> Callable[..., Any] | None:
+def _part(view: GraphView, node: NodeProto) -> Elementwise | None:
     """Return what a node computes, if it can be part of an expression."""
     if len(node.output) != 1 or _shape(view, node.output[0]) is None:
         return None
@@ -120,7 +104,9 @@ def _function(view: GraphView, node: NodeProto) -> Callable[..., Any] | None:
         not name or (dtype is not None and dtype.kind in _KINDS)
         for name, dtype in zip(node.input, dtypes, strict=True)
     )
-    return elementwise_function(node, dtypes) if known else None
+    found = elementwise_function(node, dtypes) if known else None
+    shapes = [_shape(view, name) if name else None for name in node.input]
+    return found if found is not None and found.gives(shapes, _shape(view, node.output[0])) else None
 
 
 def _dtype(view: GraphView, name: str) -> np.dtype[Any] | None:
@@ -144,16 +130,16 @@ def _shape(view: GraphView, name: str) -> tuple[int, ...] | None:
     return tuple(dim.dim_value for dim in dims) if all(dim.dim_value for dim in dims) else None
 
 
-def _fuse(view: GraphView, group: _Group) -> None:
+def _fuse(view: GraphView, nodes: _Group) -> None:
     """Put one node in the place of a group."""
-    sink = group[-1]
-    made = {node.output[0] for node in group}
-    read = [name for node in group for name in node.input if name and name not in made]
+    sink = nodes[-1]
+    made = {node.output[0] for node in nodes}
+    read = [name for node in nodes for name in node.input if name and name not in made]
     names = list(dict.fromkeys(read))
     constants = _numbers(view, names, _shape(view, sink.output[0]) or ())
     inputs = [name for name in names if name not in constants]
     dtypes = [_dtype(view, name) for name in inputs]
-    expression = trace(_as_function(group, inputs, constants), dtypes, FUSED)
+    expression = trace(_as_function(nodes, inputs, constants), dtypes, FUSED)
     new = helper.make_node(
         FUSED, inputs, list(sink.output), name=sink.name, domain=OPS_DOMAIN, **{ATTRIBUTE: expression.text}
     )
@@ -162,21 +148,21 @@ def _fuse(view: GraphView, group: _Group) -> None:
 
 
 def _numbers(view: GraphView, names: Sequence[str], shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return the constants of one element; none if the shape of the result depends on them."""
+    """Return the constants of one element that an expression can state; none if the shape of the result depends on them."""
     found = {}
     for name in names:
         constant = view.constant(name)
-        if constant is not None and constant.size == 1:
+        if constant is not None and constant.size == 1 and constant.dtype.name in DTYPES:
             found[name] = constant.reshape(())[()]
     rest = [_shape(view, name) or () for name in names if name not in found]
     return found if rest and np.broadcast_shapes(*rest) == shape else {}
 
 
-def _as_function(group: _Group, inputs: Sequence[str], constants: dict[str, Any]) -> Callable[..., Any]:
+def _as_function(nodes: _Group, inputs: Sequence[str], constants: dict[str, Any]) -> Callable[..., Any]:
     def function(*arrays: Any) -> Any:
         values: dict[str, Any] = {"": None, **constants, **dict(zip(inputs, arrays, strict=True))}
-        for node in group:
-            values[node.output[0]] = group.functions[node.output[0]](*[values[name] for name in node.input])
-        return values[group[-1].output[0]]
+        for node in nodes:
+            values[node.output[0]] = nodes.functions[node.output[0]](*[values[name] for name in node.input])
+        return values[nodes[-1].output[0]]
 
     return function

@@ -7,13 +7,14 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.transformation.infer_datatypes import InferDataTypes
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith import ops
+from brainsmith.autodiff import functional as F
 from brainsmith.autodiff.compiling.expression import Expression
 from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import OpError
@@ -269,3 +270,62 @@ def test_a_node_that_is_none_is_said(attributes, message):
     with pytest.raises(OpError) as raised:
         execute_onnx(ModelWrapper(helper.make_model(graph)), {"x": X[0, 0, :2]})
     assert str(raised.value) == message
+
+
+def test_softplus_of_the_infinities_is_what_it_tends_to():
+    x = np.float32([-np.inf, -1, 0, 1, np.inf, np.nan])
+    model = make_model([node("Softplus", ["x"], "s"), node("Neg", ["s"], "y")], {"x": (6,)}, ["y"])
+    after, _ = apply(FuseElementwise(), model)
+    found = execute_onnx(after, {"x": x})["y"]
+    np.testing.assert_allclose(
+        found, -np.float32([0, 0.3132617, 0.6931472, 1.3132617, np.inf, np.nan]), rtol=1e-6
+    )
+
+
+def test_a_power_has_the_type_of_its_base():
+    nodes = [
+        node("Pow", ["x", "p"], "a"),
+        node("Tanh", ["a"], "b"),
+        node("MatMul", ["b", "w"], "y"),
+    ]
+    constants = {"p": np.float64(3), "w": np.ones((4, 2), np.float32)}
+    fused(nodes, constants)
+
+
+def test_an_op_in_a_fused_graph_keeps_to_its_rule_of_dtype():
+    wide = ops.CustomOpBuilder("wide", 1).forward(lambda inputs: inputs[0] * np.float64(1.7)).build()
+    ops.register_custom_op(wide)
+    try:
+        x = Tensor(X)
+        y = F.matmul(F.tanh(apply_op(wide, [x])), Tensor(np.ones((4, 2), np.float32)))
+        model = ops.export_onnx({"y": y}, {"x": x})
+        after, modified = apply(FuseElementwise(), model)
+    finally:
+        ops.unregister_custom_op("wide")
+    found = execute_onnx(after, {"x": X})["y"]
+    assert (modified, FUSED in types_of(after), found.dtype) == (True, True, np.float32)
+    np.testing.assert_allclose(found, y.numpy(), rtol=2e-6, atol=2e-6)
+
+
+def test_a_float16_constant_of_one_element_is_an_input():
+    half = TensorProto.FLOAT16
+    graph = helper.make_graph(
+        [node("Mul", ["x", "c"], "a"), node("Abs", ["a"], "y")],
+        "half",
+        [helper.make_tensor_value_info("x", half, [3])],
+        [helper.make_tensor_value_info("y", half, [3])],
+        [numpy_helper.from_array(np.float16([1.5]), "c")],
+    )
+    model = ModelWrapper(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+    after, modified = apply(FuseElementwise(), model.transform(InferShapes()))
+    assert (modified, types_of(after)) == (True, [FUSED])
+    found = execute_onnx(after, {"x": np.float16([-1, 0, 2])})["y"]
+    np.testing.assert_array_equal(found, np.float16([1.5, 0, 3]))
+
+
+def test_a_long_chain_becomes_several_nodes_and_stays_so():
+    names = ["x", *(f"t{at}" for at in range(598)), "y"]
+    nodes = [node("Abs" if at % 2 else "Neg", [names[at]], names[at + 1]) for at in range(599)]
+    model = make_model(nodes, {"x": X.shape}, ("y",))
+    after = model.transform(FuseElementwise())
+    assert types_of(after) == [FUSED] * 3

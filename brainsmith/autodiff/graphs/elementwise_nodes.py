@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.compiling.chain_op import looks_at_values
 from brainsmith.autodiff.compiling.numpy_form import compute
+from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE, compiled_text
 from brainsmith.autodiff.graphs.node_attributes import from_node
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.graphs.onnx_functions import ONNX_FUNCTIONS
-from brainsmith.autodiff.graphs.traceable import is_elementwise, looks_at_values
+from brainsmith.autodiff.graphs.traceable import Elementwise, elementwise
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -21,9 +23,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 
-def elementwise_function(
-    node: NodeProto, dtypes: Sequence[np.dtype[Any] | None]
-) -> Callable[..., Any] | None:
+def elementwise_function(node: NodeProto, dtypes: Sequence[np.dtype[Any] | None]) -> Elementwise | None:
     """Return what a node computes, as a function of its inputs; None if it is not elementwise, or cannot be traced.
 
     Args:
@@ -39,7 +39,11 @@ def elementwise_function(
         rest = iter(arrays)
         return function(*[None if dtype is None else next(rest) for dtype in dtypes])
 
-    return function if is_elementwise(whole, given, node.op_type) else None
+    found = elementwise(whole, given, node.op_type)
+    if found is None:
+        return None
+    present = [at for at, dtype in enumerate(dtypes) if dtype is not None]
+    return Elementwise(function, tuple(present[at] for at in found.reads), found.steps)
 
 
 def _function(node: NodeProto) -> Callable[..., Any] | None:
@@ -72,4 +76,4 @@ def _op_function(node: NodeProto) -> Callable[..., Any] | None:
     except OpError:
         return None
     op = found.op if isinstance(found, CompiledOp) else found
-    return None if op.num_outputs != 1 or looks_at_values(op) else partial(op.forward, **attributes)
+    return None if op.num_outputs != 1 or looks_at_values(op) else ruled_forward(op, attributes)

@@ -27,7 +27,11 @@ def _elu(x: Any, alpha: float = 1.0) -> Any:
 
 
 def _softplus(x: Any) -> Any:
-    return np.logaddexp(x, x * 0)
+    return np.logaddexp(x, 0.0)
+
+
+def _pow(x: Any, y: Any) -> Any:
+    return np.power(x, y).astype(x.dtype)  # the base's type, whatever the exponent's
 
 
 def _hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Any:
@@ -55,7 +59,7 @@ ONNX_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Abs": np.abs, "Add": np.add, "Ceil": np.ceil, "Clip": _clip, "Cos": np.cos, "Div": np.divide, "Elu": _elu,
     "Erf": erf, "Exp": np.exp, "Floor": np.floor, "Greater": np.greater, "GreaterOrEqual": np.greater_equal,
     "HardSigmoid": _hard_sigmoid, "LeakyRelu": _leaky_relu, "Less": np.less, "LessOrEqual": np.less_equal, "Log": np.log,
-    "Max": _maximum, "Min": _minimum, "Mul": np.multiply, "Neg": np.negative, "Not": np.logical_not, "Pow": np.power,
+    "Max": _maximum, "Min": _minimum, "Mul": np.multiply, "Neg": np.negative, "Not": np.logical_not, "Pow": _pow,
     "Reciprocal": np.reciprocal, "Relu": lambda x: np.maximum(x, 0.0), "Round": np.rint, "Sigmoid": _sigmoid,
     "Sign": np.sign, "Sin": np.sin, "Softplus": _softplus, "Sqrt": np.sqrt, "Sub": np.subtract, "Sum": _sum,
     "Tanh": np.tanh, "Where": np.where,

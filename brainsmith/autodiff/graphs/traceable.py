@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.builder import BuiltOp
+import numpy as np
+
+from brainsmith.autodiff.compiling.expression import Expression, Input, Result
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.tracer import trace
-from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from brainsmith.autodiff.op import Shape
 
-def is_elementwise(function: Callable[..., Any], dtypes: Sequence[Any], name: str) -> bool:
-    """Tell whether a function can be traced, reduces no axis, and gives one array.
+
+@dataclass(frozen=True)
+class Elementwise:
+    """An elementwise function of arrays.
+
+    Attributes:
+        function: The function itself.
+        reads: The inputs that its result depends on, by index.
+        steps: How many functions of numpy it applies.
+    """
+
+    function: Callable[..., Any]
+    reads: tuple[int, ...]
+    steps: int
+
+    def gives(self, shapes: Sequence[Shape | None], promised: Shape | None) -> bool:
+        """Tell whether inputs of these shapes give an output of the shape that is promised; not if one is unknown."""
+        read = [shapes[at] for at in self.reads]
+        try:
+            return np.broadcast_shapes(*[shape for shape in read if shape is not None]) == promised and (
+                None not in read
+            )
+        except ValueError:
+            return False
+
+
+def elementwise(function: Callable[..., Any], dtypes: Sequence[Any], name: str) -> Elementwise | None:
+    """Return a function as an elementwise one: it can be traced, reduces no axis, and gives one array; else None.
 
     Args:
         function: Of arrays.
@@ -25,13 +54,18 @@ def is_elementwise(function: Callable[..., Any], dtypes: Sequence[Any], name: st
     try:
         expression = trace(function, dtypes, name)
     except (OpError, TypeError, ValueError, AttributeError, LookupError):
-        return False
-    reduces = any(FUNCTIONS[step.function].reduces for step in expression.steps)
-    return not reduces and len(expression.outputs) == 1
+        return None
+    if len(expression.outputs) != 1 or any(FUNCTIONS[step.function].reduces for step in expression.steps):
+        return None
+    return Elementwise(function, _reads(expression), len(expression.steps))
 
 
-def looks_at_values(op: Op) -> bool:
-    """Tell whether an op validates its inputs: as a part of a loop it would not see them."""
-    if isinstance(op, BuiltOp):
-        return "validate" in op.functions
-    return type(op).validate_inputs is not Op.validate_inputs
+def _reads(expression: Expression) -> tuple[int, ...]:
+    waiting, seen = list(expression.outputs), set()
+    while waiting:
+        operand = waiting.pop()
+        if operand not in seen:
+            seen.add(operand)
+            if isinstance(operand, Result):
+                waiting.extend(expression.steps[operand.index].operands)
+    return tuple(sorted(operand.index for operand in seen if isinstance(operand, Input)))

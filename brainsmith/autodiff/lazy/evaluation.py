@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections import Counter
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from brainsmith.autodiff.compiling.chain_op import looks_at_values
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
+from brainsmith.autodiff.compiling.content import content_key, op_key
 from brainsmith.autodiff.compiling.numpy_form import compute
+from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
-from brainsmith.autodiff.graphs.traceable import is_elementwise, looks_at_values
+from brainsmith.autodiff.graphs.grouping import Candidate, group
+from brainsmith.autodiff.graphs.traceable import Elementwise, elementwise
 from brainsmith.autodiff.lazy.tensor import Deferred, LazyTensor, compute_one
 from brainsmith.errors import ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from brainsmith.autodiff.op import Array, Op
-    from brainsmith.autodiff.tape.tensor import Tensor
+    from brainsmith.autodiff.op import Array
 
 _KEPT = 1024
-_elementwise: WeakKeyDictionary[Op, dict[Any, bool]] = WeakKeyDictionary()
+_parts: dict[Any, Elementwise | None] = {}
 _loops: dict[Any, CompiledExpression] = {}
 
 
@@ -33,8 +35,8 @@ def values_of(deferred: Deferred) -> tuple[Array, ...]:
         OpError: An op does not take its inputs, or one was changed in place since the call.
     """
     if deferred.values is None:
-        for group in _groups(_needed(deferred)):
-            _compute(group)
+        for calls in _groups(_needed(deferred)):
+            _compute(calls)
     assert deferred.values is not None
     return deferred.values
 
@@ -54,102 +56,98 @@ def _needed(deferred: Deferred) -> list[Deferred]:
 
 def _groups(calls: list[Deferred]) -> list[list[Deferred]]:
     """Return the calls in groups that are computed at once, in an order in which they can be."""
-    readers: dict[int, list[int]] = {}
-    for call in calls:
-        for before in call.before():
-            readers.setdefault(before.serial, []).append(call.serial)
-    open_calls = {call.serial: call for call in calls}
-    found = []
-    for call in reversed(calls):
-        if call.serial in open_calls:
-            group = _grown(call, open_calls, readers)
-            for taken in group:
-                del open_calls[taken.serial]
-            found.append(group)
-    return sorted(found, key=lambda group: group[-1].serial)
+    found = {call.serial: call for call in calls}
+    readers = Counter(before.serial for call in calls for before in call.before())
+    candidates = {}
+    for serial, call in found.items():
+        part = _part(call)
+        sources = [before.serial for before in call.before()]
+        candidates[serial] = Candidate(
+            sources, readers[serial], call.shapes[0], max(part.steps, 1) if part else 0
+        )
+    return [[found[serial] for serial in serials] for serials in group(candidates)]
 
 
-def _grown(last: Deferred, open_calls: dict[int, Deferred], readers: dict[int, list[int]]) -> list[Deferred]:
-    """Return a call, and the elementwise ones of its shape before it that only they and it read."""
-    group = {last.serial: last}
-    if _is_elementwise(last):
-        waiting = last.before()
-        while waiting:
-            call = waiting.pop()
-            if call.serial in group or call.serial not in open_calls or call.shapes != last.shapes:
-                continue
-            if all(reader in group for reader in readers[call.serial]) and _is_elementwise(call):
-                group[call.serial] = call
-                waiting = [before for taken in group.values() for before in taken.before()]
-    return [group[serial] for serial in sorted(group)]
+def _part(call: Deferred) -> Elementwise | None:
+    """Return what a call is as a part of a loop; None if it is none.
 
-
-def _is_elementwise(call: Deferred) -> bool:
-    """Tell whether a call can be part of a loop."""
+    One that does not give the shape that its rule says is none: run by itself it fails as it does outside of `lazy()`.
+    """
     op = call.op
     if op.num_outputs != 1 or looks_at_values(op):
-        return False
-    known = _elementwise.setdefault(op, {})
+        return None
     dtypes = tuple(tensor.dtype for tensor in call.inputs)
-    key = (dtypes, repr(call.attributes))
-    if key not in known:
-        known[key] = is_elementwise(partial(op.forward, **call.attributes), dtypes, op.name)
-    return known[key]
+    key = (op_key(op), content_key(call.attributes), dtypes)
+    if key not in _parts:
+        if len(_parts) >= _KEPT:
+            _parts.clear()
+        _parts[key] = elementwise(ruled_forward(op, call.attributes), dtypes, op.name)
+    found = _parts[key]
+    shapes = [tensor.shape for tensor in call.inputs]
+    return found if found is not None and found.gives(shapes, call.shapes[0]) else None
 
 
-def _compute(group: list[Deferred]) -> None:
+def _compute(calls: list[Deferred]) -> None:
     """Compute the values of the last call of a group."""
-    last = group[-1]
-    if len(group) == 1:
-        last.values = compute_one(last, [tensor.numpy() for tensor in last.inputs])
+    last = calls[-1]
+    if len(calls) == 1:
+        last.values = compute_one(last, last.operands())
     else:
-        inputs, wiring = _wiring(group)
-        arrays = [tensor.numpy() for tensor in inputs]
-        value = _run(_loop(group, wiring, [array.dtype for array in arrays]), arrays)
+        arrays, wiring = _wiring(calls)
+        value = _run(_loop(calls, wiring, [array.dtype for array in arrays]), arrays)
         last.values = (np.asarray(value, last.dtypes[0]),)
     for value in last.values:
         value.flags.writeable = False
 
 
-def _wiring(group: Sequence[Deferred]) -> tuple[list[Tensor], list[tuple[tuple[str, int], ...]]]:
+def _wiring(calls: Sequence[Deferred]) -> tuple[list[Array], list[tuple[tuple[str, int], ...]]]:
     """Return what a group reads, and for each of its calls where the inputs come from: `x` or `t`, and which one."""
-    steps = {call.serial: at for at, call in enumerate(group)}
-    inputs: dict[int, Tensor] = {}
+    steps = {call.serial: at for at, call in enumerate(calls)}
+    arrays: list[Array] = []
     places: dict[int, int] = {}
     wiring = []
-    for call in group:
+    for call in calls:
         sources = []
-        for tensor in call.inputs:
+        for tensor, kept in zip(call.inputs, call.arrays, strict=True):
             if isinstance(tensor, LazyTensor) and tensor.deferred.serial in steps:
                 sources.append(("t", steps[tensor.deferred.serial]))
                 continue
-            inputs.setdefault(id(tensor), tensor)
-            sources.append(("x", places.setdefault(id(tensor), len(places))))
+            array = tensor.numpy() if kept is None else kept
+            if id(array) not in places:
+                places[id(array)] = len(arrays)
+                arrays.append(array)
+            sources.append(("x", places[id(array)]))
         wiring.append(tuple(sources))
-    return list(inputs.values()), wiring
+    return arrays, wiring
 
 
 def _loop(
-    group: Sequence[Deferred], wiring: Sequence[tuple[tuple[str, int], ...]], dtypes: Sequence[Any]
+    calls: Sequence[Deferred], wiring: Sequence[tuple[tuple[str, int], ...]], dtypes: Sequence[Any]
 ) -> CompiledExpression:
     """Return the compiled form of a group; the same one for the same ops, wired in the same way."""
-    key = (
-        tuple((call.op, repr(call.attributes), given) for call, given in zip(group, wiring, strict=True)),
-        tuple(dtypes),
-    )
+    parts = [
+        (op_key(call.op), content_key(call.attributes), given)
+        for call, given in zip(calls, wiring, strict=True)
+    ]
+    key = (tuple(parts), tuple(dtypes))
     if key not in _loops:
         if len(_loops) >= _KEPT:
             _loops.clear()
-
-        def function(*arrays: Any) -> Any:
-            made: list[Any] = []
-            for call, given in zip(group, wiring, strict=True):
-                operands = [arrays[at] if kind == "x" else made[at] for kind, at in given]
-                made.append(call.op.forward(*operands, **call.attributes))
-            return made[-1]
-
-        _loops[key] = CompiledExpression(trace(function, dtypes, "lazy"), "lazy")
+        _loops[key] = CompiledExpression(trace(_as_function(calls, wiring), dtypes, "lazy"), "lazy")
     return _loops[key]
+
+
+def _as_function(
+    calls: Sequence[Deferred], wiring: Sequence[tuple[tuple[str, int], ...]]
+) -> Callable[..., Any]:
+    def function(*arrays: Any) -> Any:
+        made: list[Any] = []
+        for call, given in zip(calls, wiring, strict=True):
+            operands = [arrays[at] if kind == "x" else made[at] for kind, at in given]
+            made.append(ruled_forward(call.op, call.attributes)(*operands))
+        return made[-1]
+
+    return function
 
 
 def _run(loop: CompiledExpression, arrays: list[Array]) -> Any:

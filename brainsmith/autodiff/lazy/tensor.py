@@ -25,6 +25,7 @@ class Deferred:
     Attributes:
         op: What is called.
         inputs: What with; lazy or not.
+        arrays: The array that each input had at the call; None for a lazy one.
         attributes: Those of the call, the op's defaults among them.
         shapes: Of its outputs, as the op's rules say.
         dtypes: Likewise.
@@ -35,11 +36,12 @@ class Deferred:
     """
 
     __slots__ = (
-        "attributes", "dtypes", "inputs", "op", "recorded", "results", "serial", "shapes", "values",
+        "arrays", "attributes", "dtypes", "inputs", "op", "recorded", "results", "serial", "shapes", "values",
     )  # fmt: skip
 
     def __init__(self, op: Op, inputs: tuple[Tensor, ...], attributes: Mapping[str, Any]) -> None:
         self.op, self.inputs, self.attributes = op, inputs, attributes
+        self.arrays = tuple(None if isinstance(one, LazyTensor) else one.numpy() for one in inputs)
         self.shapes, self.dtypes = _promised(op, inputs, attributes)
         self.serial, self.recorded = next(clock), is_recording()
         self.values: tuple[Array, ...] | None = None
@@ -48,6 +50,13 @@ class Deferred:
     def before(self) -> list[Deferred]:
         """Return the calls that its inputs come from."""
         return [tensor.deferred for tensor in self.inputs if isinstance(tensor, LazyTensor)]
+
+    def operands(self) -> list[Array]:
+        """Return the arrays of its inputs; those that are lazy are computed."""
+        return [
+            tensor.numpy() if array is None else array
+            for tensor, array in zip(self.inputs, self.arrays, strict=True)
+        ]
 
     def check_unchanged(self) -> None:
         """Raise if an input was changed in place since the call.
@@ -148,15 +157,21 @@ def defer(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     """
     arrays = calls.as_arrays(op, [_stand_in(value) for value in inputs])
     tensors = tuple(
-        value if isinstance(value, Tensor) else plain_result(array)
+        value if isinstance(value, Tensor) else plain_result(_own(array))
         for value, array in zip(inputs, arrays, strict=True)
     )
-    deferred = Deferred(op, tensors, attributes_of(op, attributes))
+    kept = {name: _own(value) for name, value in attributes_of(op, attributes).items()}
+    deferred = Deferred(op, tensors, kept)
     tracked = deferred.recorded and any(
         tensor.tracked for at, tensor in enumerate(tensors) if at not in op.not_differentiable
     )
     made = tuple(_lazy_result(deferred, place, tracked) for place in range(op.num_outputs))
     return made[0] if op.num_outputs == 1 else made
+
+
+def _own(value: Any) -> Any:
+    """Return a copy of an array: its owner may change it before it is read."""
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _lazy_result(deferred: Deferred, place: int, tracked: bool) -> LazyTensor:
@@ -213,7 +228,7 @@ def records_of(deferred: Deferred) -> tuple[Tensor, ...]:
 def _record(call: Deferred) -> None:
     call.check_unchanged()
     inputs = [_on_tape(tensor) for tensor in call.inputs]
-    arrays = [tensor.numpy() for tensor in inputs]
+    arrays = call.operands()
     if call.values is None:
         call.values = compute_one(call, arrays)
     call.results = tuple(recorded_results(call.op, inputs, call.attributes, arrays, call.values))
