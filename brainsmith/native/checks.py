@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import re
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from brainsmith.errors import (
     BundleVersionError,
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 
 ENTRY = "create_plugin"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION = re.compile(r"(?:(?:0|[1-9][0-9]{0,8})(?:\.(?!$)|$)){3}")
+"""Three numbers without zeros in front, of nine digits at most."""
+
+_SHOWN = 60
+"""Characters of a wrong version that a message quotes."""
 
 
 def read_library(path: Path) -> bytes:
@@ -34,9 +40,11 @@ def read_library(path: Path) -> bytes:
         NativeLibraryError: There is no such file, or it is none.
         LibraryPermissionError: It may not be read.
     """
-    if path.is_dir():
-        raise NativeLibraryError(f"{path} is a folder; a native plugin is one file, such as {path.name}.so")
     try:
+        if path.is_dir():
+            raise NativeLibraryError(
+                f"{path} is a folder; a native plugin is one file, such as {path.name}.so"
+            )
         if path.exists() and not path.is_file():
             raise NativeLibraryError(f"{path} is no regular file; a native plugin is a shared library")
         # Root may read what nobody may; a file without any right to be read is not meant to be loaded.
@@ -51,6 +59,21 @@ def read_library(path: Path) -> bytes:
         ) from error
     except OSError as error:
         raise NativeLibraryError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def check_time_limit(value: Any) -> float:
+    """Return a time limit in seconds; infinity is one.
+
+    Raises:
+        NativeLibraryError: It is no number above 0.
+    """
+    try:
+        seconds = 0.0 if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # an integer beyond all numbers of this kind
+        seconds = math.inf if cast("int", value) > 0 else 0.0
+    if not seconds > 0:
+        raise NativeLibraryError(f"time_limit must be a number of seconds above 0, not {value!r}")
+    return seconds
 
 
 def check_hash(path: Path, data: bytes, expected: str | None) -> str:
@@ -163,8 +186,12 @@ def _check_texts(path: Path, table: Mapping[str, Any]) -> None:
             raise MissingSymbolError(f"{path}: plugin {table['name']!r} has no version")
         if text is not None and not _VERSION.fullmatch(text):
             raise NativeLibraryError(
-                f"{path}: {field} of plugin {table['name']!r} must be like '1.0.0', not {text!r}"
+                f"{path}: {field} of plugin {table['name']!r} must be like '1.0.0', not {_quoted(text)}"
             )
+
+
+def _quoted(text: str) -> str:
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}... ({len(text)} characters)"
 
 
 def _check_name(what: str, name: str | None) -> None:

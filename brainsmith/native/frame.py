@@ -106,6 +106,7 @@ class Frame:
         if op.functions.validate is None:
             return
         self._call.outputs = None
+        self._error[0] = b"\0"
         status = op.functions.validate(self.address)
         self._call.outputs = self._outputs.address
         if status:
@@ -125,6 +126,7 @@ class Frame:
         made = self._allocate() if outputs is None else list(outputs)
         for one, array in zip(self._outputs.each, made):  # noqa: B905
             one.data = address_of(array)
+        self._error[0] = b"\0"  # a call that succeeded may have written there
         status = self._forward(self.address)
         if status:
             raise OpError(self._message(status, "failed"))
@@ -162,6 +164,7 @@ class Frame:
         call = self._call
         call.grad_outputs, call.grad_inputs = up.address, down.address
         assert self._op.functions.backward is not None
+        self._error[0] = b"\0"
         status = self._op.functions.backward(self.address)
         call.grad_outputs = call.grad_inputs = None
         if status:
@@ -189,9 +192,9 @@ def new_call(op: NativeOp, error: ctypes.Array[ctypes.c_char], inputs: int) -> a
 
 
 def take_text(error: ctypes.Array[ctypes.c_char]) -> str:
-    """Return what a plugin wrote as its message, and make room for the next one."""
+    """Return what a plugin wrote as its message; nothing of it is left for a message that is not ended."""
     text = error.raw.partition(b"\0")[0].decode(errors="replace")
-    error[0] = b"\0"
+    ctypes.memset(error, 0, len(error))
     return text
 
 

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from brainsmith import __version__
 from brainsmith.errors import NativeLibraryError
 from brainsmith.native import abi
-from brainsmith.native.checks import check_file, check_hash, check_table, no_entry, read_library
+from brainsmith.native.checks import (
+    check_file,
+    check_hash,
+    check_table,
+    check_time_limit,
+    no_entry,
+    read_library,
+)
 from brainsmith.native.copy import LibraryCopy
 from brainsmith.native.loading import load
 from brainsmith.native.native_op import NativeOp, Standing, Usage
@@ -57,6 +64,7 @@ def open_library(
         return open_isolated(path, sha256=sha256, time_limit=time_limit)
     if isolation not in (None, "none"):
         raise NativeLibraryError(f"isolation must be 'process' or None, not {isolation!r}")
+    time_limit = check_time_limit(time_limit)
     place = Path(path)
     data = read_library(place)
     found = check_hash(place, data, sha256)

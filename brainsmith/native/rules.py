@@ -117,6 +117,7 @@ class Rules:
         call = new_call(self._op, error, inputs.address)
         answers = []
         for at in range(self._op.num_outputs):
+            error[0] = b"\0"
             status, answer = ask(ctypes.addressof(call), at)
             if status:
                 raise OpError(failure(self._op, status, take_text(error), ""))

@@ -129,6 +129,10 @@ static bs_status babbles(const bs_call *call) {
     memset(call->error, 'x', call->error_size);
     return BS_ERROR;
 }
+static bs_status warns_once(const bs_call *call) {
+    static int calls = 0;
+    return calls++ ? BS_ERROR : (say(call, BS_OK, "a warning"), times(call));
+}
 static bs_status sleeps(const bs_call *call) {
     usleep(400000);
     return times(call);
@@ -198,6 +202,11 @@ static bs_status shape_too_big(const bs_call *call, uint32_t output, int64_t *sh
     *ndim = 2, shape[0] = shape[1] = (int64_t)1 << 40;
     return BS_OK;
 }
+static bs_status shape_empty_but_long(const bs_call *call, uint32_t output, int64_t *shape, int32_t *ndim) {
+    (void)call, (void)output;
+    *ndim = 3, shape[0] = 0, shape[1] = shape[2] = INT64_MAX;
+    return BS_OK;
+}
 static bs_status shape_refused(const bs_call *call, uint32_t output, int64_t *shape, int32_t *ndim) {
     (void)output, (void)shape, (void)ndim;
     return say(call, BS_INVALID_INPUT, "it is too flat");
@@ -243,8 +252,8 @@ static const bs_plugin_table table = {
 __attribute__((constructor)) static void at_load(void) { AT_LOAD; }
 
 const void *const unused[] = {
-    times, times_gradient, wrong_gradient, fails, refuses, panics, is_silent, is_strange, babbles, sleeps, tells, sum_and_difference,
-    sum_and_difference_gradient, positive, counts_looks, shape_of_16, shape_below_0, shape_too_long, shape_too_big, shape_refused,
+    times, times_gradient, wrong_gradient, fails, refuses, panics, is_silent, is_strange, babbles, warns_once, sleeps, tells, sum_and_difference,
+    sum_and_difference_gradient, positive, counts_looks, shape_of_16, shape_below_0, shape_too_long, shape_too_big, shape_empty_but_long, shape_refused,
     dtype_double, dtype_99, device_elsewhere, device_null, &first, &second, ops, &table,
 };
 

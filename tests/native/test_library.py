@@ -239,6 +239,24 @@ class TestFiles:
             "  if it was rebuilt on purpose, write the new sha256 into plugin.json"
         )
 
+    @pytest.mark.parametrize("isolation", [None, "process"])
+    @pytest.mark.parametrize("limit", [0, -1, float("nan"), "3", None, True])
+    def test_a_time_limit_that_is_none(self, good, limit, isolation):
+        assert refused(good, NativeLibraryError, time_limit=limit, isolation=isolation) == (
+            f"time_limit must be a number of seconds above 0, not {limit!r}"
+        )
+
+    @pytest.mark.parametrize(
+        "limit", [np.float32(9), 10**400, float("inf")], ids=["numpy", "huge", "infinite"]
+    )
+    def test_time_limits_of_all_kinds(self, good, limit):
+        open_library(good, time_limit=limit).close()
+
+    def test_names_may_be_long_in_any_letters(self, tmp_path, good):
+        path = tmp_path / f"{'名' * 80}.so"
+        shutil.copy(good, path)
+        open_library(path).close()
+
     def test_an_isolation_that_is_none(self, good):
         assert refused(good, NativeLibraryError, isolation="thread") == (
             "isolation must be 'process' or None, not 'thread'"
@@ -405,6 +423,11 @@ class TestTables:
             ({"OP_NAME": '""'}, "operation 0 of plugin 'spoilt': its name {rule}, not ''"),
             ({"OP_NAME": '"7up"'}, "operation 0 of plugin 'spoilt': its name {rule}, not '7up'"),
             ({"VERSION": '"1.0"'}, "version of plugin 'spoilt' must be like '1.0.0', not '1.0'"),
+            ({"VERSION": '"01.0.0"'}, "version of plugin 'spoilt' must be like '1.0.0', not '01.0.0'"),
+            (
+                {"VERSION": f'"1.0.{"1" * 5000}"'},
+                f"version of plugin 'spoilt' must be like '1.0.0', not '1.0.{'1' * 56}'... (5004 characters)",
+            ),
             ({"MIN": '"new"'}, "min_brainsmith of plugin 'spoilt' must be like '1.0.0', not 'new'"),
             ({"SECOND_NAME": '"times"'}, "plugin 'spoilt' has two operations named 'times'"),
             (

@@ -48,6 +48,27 @@ def told(op, x):
 TELLS = {"FORWARD": "tells", "SHAPE": "shape_of_16", "DTYPE": "dtype_double"}
 
 
+@pytest.mark.parametrize("isolation", [None, "process"])
+class TestInBothProcesses:
+    def test_a_text_of_a_call_that_succeeded_is_not_lent_to_a_later_failure(self, tmp_path, isolation):
+        library = open_library(build_plugin(tmp_path, FORWARD="warns_once"), isolation=isolation)
+        assert library.ops[0].forward(X).tolist() == [2, 4, 6]
+        with pytest.raises(OpError) as caught:
+            library.ops[0].forward(X)
+        assert str(caught.value) == "Operation 'times' failed on shapes (3,): it gave no message"
+        library.close()
+
+    def test_an_output_without_elements_may_be_too_long(self, tmp_path, isolation):
+        library = open_library(build_plugin(tmp_path, SHAPE="shape_empty_but_long"), isolation=isolation)
+        with pytest.raises(OpError) as caught:
+            library.ops[0].forward(X)
+        assert str(caught.value) == (
+            "Operation 'times' promises outputs of shape (0, 9223372036854775807, 9223372036854775807), "
+            "which this machine cannot hold"
+        )
+        library.close()
+
+
 class TestMemory:
     def test_contiguous_arrays_are_not_copied(self, first):
         op = first(**TELLS)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from brainsmith import __version__
 from brainsmith.errors import GradientError, NativeLibraryError, OpError, PluginCrashError
-from brainsmith.native.checks import check_file, check_hash, check_table, read_library
+from brainsmith.native.checks import check_file, check_hash, check_table, check_time_limit, read_library
 from brainsmith.native.copy import LibraryCopy
 from brainsmith.native.frame import failure
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.connection import Connection, WorkerEndedError
 from brainsmith.native.isolation.isolated_op import IsolatedOp
 from brainsmith.native.isolation.pool import Pool
+from brainsmith.native.native_op import Standing
 from brainsmith.native.probe import probe
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ class IsolatedLibrary:
         version: Its version, as text; so are the bounds of the host's, which may be empty.
         description: What it says of itself; empty for nothing.
         author: Likewise.
-        closed: Whether it is closed.
         sha256: Of its file.
         ops: Its operations.
         pool: From which their outputs come; only this library's worker may write there.
@@ -60,13 +60,19 @@ class IsolatedLibrary:
         self.max_brainsmith: str = table["max_brainsmith"] or ""
         self.pool = Pool()
         self._copy = copy
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._caller: int | None = None
         self._connection: Connection | None = connection
-        self._release = weakref.finalize(self, copy.release)
+        self._standing = Standing()
+        self._release = weakref.finalize(self, _release, self._standing, copy)
         self._release.atexit = False
-        self.closed = False
         self.ops: list[IsolatedOp] = [IsolatedOp(self, at, op) for at, op in enumerate(table["ops"])]
         _LIBRARIES.add(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, or about to be."""
+        return self._standing.closed
 
     @property
     def pid(self) -> int | None:
@@ -81,7 +87,8 @@ class IsolatedLibrary:
             NativeLibraryError: It is closed, or cannot be loaded.
         """
         with self._lock:
-            self._running()
+            if self._caller is None:
+                self._running()
 
     def ask(self, op: IsolatedOp, command: tuple[Any, ...], regions: Iterable[Region], what: str) -> str:
         """Have the worker do what a command says, and return the text of its answer.
@@ -93,7 +100,8 @@ class IsolatedLibrary:
             what: The function.
 
         Raises:
-            OpError: The operation refused or failed, or the library is closed.
+            OpError: The operation refused or failed, the library is closed, or a signal handler or finaliser asks
+                while its own thread does.
             GradientError: Its gradient failed.
             PluginCrashError: The operation ended the worker, or did not answer in time.
         """
@@ -101,7 +109,16 @@ class IsolatedLibrary:
         with self._lock:
             if self.closed:
                 raise OpError(f"Operation {op.name!r} is gone: native plugin {op.plugin} was unloaded")
-            kind, text = self._answer(op, command, wanted, what)
+            if self._caller is not None:
+                raise OpError(
+                    f"Operation {op.name!r} cannot be called here: a signal handler or finaliser interrupted its own "
+                    f"thread in a call of native plugin {op.plugin}, whose process does one at a time"
+                )
+            try:
+                self._caller = threading.get_ident()
+                kind, text = self._answer(op, command, wanted, what)
+            finally:
+                self._caller = None
         if kind == ch.DONE:
             return text
         if kind == ch.REFUSED:
@@ -109,13 +126,23 @@ class IsolatedLibrary:
         raise NativeLibraryError(f"the process of native plugin {op.plugin} failed: {text}")
 
     def close(self) -> None:
-        """Let the plugin clean up, and end its worker; a call that runs is waited for. A second call does nothing."""
-        self.closed = True  # calls that wait for their turn give up
+        """Let the plugin clean up, and end its worker; a call that runs is waited for. A second call does nothing.
+
+        Raises:
+            NativeLibraryError: A signal handler or finaliser closes it while its own thread is in a call.
+        """
+        if self._caller == threading.get_ident():
+            raise NativeLibraryError(
+                f"native plugin {self.name!r} cannot be unloaded here: a signal handler or finaliser interrupted its "
+                "own thread in a call of it"
+            )
+        self._standing.closed = True  # calls that wait for their turn give up
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
                 connection.close()
             self._release()
+            self.pool.close()
 
     def _answer(
         self, op: IsolatedOp, command: tuple[Any, ...], regions: list[tuple[Region, bool]], what: str
@@ -141,7 +168,7 @@ class IsolatedLibrary:
 
     def leave_to_parent(self) -> None:
         """Begin anew in a child of `os.fork`: the worker and the memory that it writes are the parent's."""
-        self._lock = threading.Lock()
+        self._lock, self._caller = threading.RLock(), None
         self.pool = Pool()
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -149,6 +176,12 @@ class IsolatedLibrary:
 
     def __repr__(self) -> str:
         return f"<isolated native plugin {self.name} {self.version}, {len(self.ops)} operations{', closed' * self.closed}>"
+
+
+def _release(standing: Standing, copy: LibraryCopy) -> None:
+    """Say that a library is gone before it is, to ops that finalisers may still call; and let go of its copy."""
+    standing.closed = True
+    copy.release()
 
 
 _LIBRARIES: weakref.WeakSet[IsolatedLibrary] = weakref.WeakSet()
@@ -187,8 +220,7 @@ def open_isolated(
         PluginCrashError: It ends the process that loads it.
         NativeLibraryError: It cannot be loaded, or its table cannot be; a class of its own for most reasons.
     """
-    if not time_limit > 0:
-        raise NativeLibraryError(f"time_limit must be more than 0 seconds, not {time_limit!r}")
+    time_limit = check_time_limit(time_limit)
     place = Path(path)
     data = read_library(place)
     digest = check_hash(place, data, sha256)

@@ -29,11 +29,13 @@ class Pool:
     """Regions from which arrays are made.
 
     Arrays are freed from whatever thread drops the last one, also from within the garbage collector while this
-    thread holds the lock; so freeing only notes the block unless the lock is free.
+    thread is at work here; so freeing only notes the block unless nobody is.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._at_work = False  # with the lock held: this thread was interrupted by what now runs
+        self._closed = False
         self._regions: list[Region] = []
         self._spare: dict[int, list[tuple[Region, int]]] = {}
         self._spared = 0
@@ -44,16 +46,35 @@ class Pool:
         """Return a new array of undefined content.
 
         Raises:
-            SharedMemoryError: There is no such memory.
+            SharedMemoryError: There is no such memory, no array has such a shape, or a signal handler or finaliser
+                asks while its own thread is at work here.
         """
         size = dtype.itemsize
         for extent in shape:
             size *= extent
         with self._lock:
-            self._collect()
-            region, offset = self._find(_rounded(size))
-            block = Block(self, region, offset, size, shape, dtype)
-        return np.asarray(block)
+            if self._at_work:
+                raise SharedMemoryError(
+                    "a signal handler or finaliser cannot have shared memory here: it interrupted its own thread "
+                    "where that was getting some"
+                )
+            try:
+                self._at_work = True
+                self._collect()
+                region, offset = self._find(_rounded(size))
+                block = Block(self, region, offset, size, shape, dtype)
+            finally:
+                self._at_work = False
+        try:
+            return np.asarray(block)
+        except ValueError as error:  # an array may be without elements and yet too long for numpy
+            raise SharedMemoryError(f"an array of shape {shape} cannot be had: {error}") from error
+
+    def close(self) -> None:
+        """Keep no memory from now on: what is alive goes with the last array on it."""
+        with self._lock:
+            self._closed = True
+            self._regions, self._spare, self._spared = [], {}, 0
 
     @property
     def regions(self) -> list[Region]:
@@ -64,7 +85,8 @@ class Pool:
     def used(self) -> int:
         """Bytes of all arrays that are alive, rounded up for each."""
         with self._lock:
-            self._collect()
+            if not self._at_work:
+                self._collect()
             return sum(region.used for region in self.regions) - self._spared
 
     @property
@@ -77,13 +99,21 @@ class Pool:
         self._freed.append(block)
         while self._freed and self._lock.acquire(blocking=False):
             try:
-                self._collect()
+                if self._at_work:
+                    return
+                try:
+                    self._at_work = True
+                    self._collect()
+                finally:
+                    self._at_work = False
             finally:
                 self._lock.release()
 
     def _collect(self) -> None:
         while self._freed:
             block = self._freed.popleft()
+            if self._closed:
+                continue
             if block.size <= _SMALL and self._spared < _SPARED and len(self._regions) <= KEPT // REGION:
                 self._spare.setdefault(block.size, []).append((block.region, block.offset))
                 self._spared += block.size
@@ -121,7 +151,8 @@ class Pool:
                 f"an array of {size} bytes cannot be had: this machine has {physical_memory()} bytes of memory"
             )
         region = Region(REGION if size <= REGION // 2 else size)
-        self._regions = [*self.regions, region]
+        if not self._closed:
+            self._regions = [*self.regions, region]
         offset = region.take(size)
         if offset is None:
             raise SharedMemoryError(f"a region of {region.size} bytes has no room for {size}")

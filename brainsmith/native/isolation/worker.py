@@ -174,18 +174,20 @@ class Prepared:
         if self._validate is not None:
             call = self._call
             call.outputs = None
+            self._error[0] = b"\0"
             status = self._validate(self._address)
             call.outputs = self._fields[1]
             if status != abi.OK:
                 return self._refused(status, "validate")
             if self._op["flags"] & abi.VALIDATE_BY_SHAPE:
                 self._validate = None
+        self._error[0] = b"\0"  # a call that succeeded may have written there
         status = self._function(self._address)
         return (ch.DONE, "") if status == abi.OK else self._refused(status, "")
 
     def _refused(self, status: int, function: str) -> tuple[bytes, str]:
         message = self._error.value.decode(errors="replace")
-        self._error.value = b""
+        ctypes.memset(self._error, 0, ERROR_BYTES)
         return ch.REFUSED, json.dumps([status, message, function])
 
     def rules(self, name: str) -> tuple[bytes, str]:
@@ -193,6 +195,7 @@ class Prepared:
         ask = getattr(self, f"_{name}")
         found = []
         for output in range(self._op["num_outputs"]):
+            self._error[0] = b"\0"
             status, value = ask(self._op[name], output)
             if status != abi.OK:
                 return self._refused(status, "")

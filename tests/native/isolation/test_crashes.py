@@ -14,9 +14,10 @@ import pytest
 
 from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
-from brainsmith.errors import OpError, PluginCrashError
+from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError, SharedMemoryError
 from brainsmith.native import open_library
 from brainsmith.native.isolation import open_isolated
+from brainsmith.native.isolation.pool import Pool
 from tests.native.building import compile_c
 from tests.plugin.installed import run_python
 
@@ -214,6 +215,88 @@ def test_a_library_that_nobody_holds_ends_its_worker(bad_library):
     gc.collect()
     assert not is_running(pid)
     assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_a_finaliser_that_the_collector_runs_after_the_worker_ended_is_told(bad_library):
+    said = []
+
+    class Holder:
+        def __del__(self):
+            try:
+                call_op(self.op, [X])
+            except OpError as error:
+                said.append(str(error))
+
+    holder = Holder()
+    holder.op, holder.itself = open_isolated(bad_library).ops[0], holder
+    plugin = holder.op.plugin
+    del holder
+    gc.collect()
+    assert said == [f"Operation 'twice' is gone: native plugin {plugin} was unloaded"]
+
+
+def test_what_was_closed_keeps_no_memory_open(bad_library):
+    gc.collect()
+    gc.disable()
+    try:
+        files = len(os.listdir("/proc/self/fd"))
+        library = open_isolated(bad_library)
+        result = call_op(library.ops[0], [ops.shared_like(X)])
+        library.close()
+        assert result.tolist() == [2, 4, 6]
+        del result
+        ops.shared_like(X)
+        assert len(os.listdir("/proc/self/fd")) <= files + 1  # the region of this process's own
+    finally:
+        gc.enable()
+
+
+def test_a_signal_handler_in_the_midst_of_a_call_is_refused(bad, op):
+    """It would wait for its own thread, for ever."""
+    said = []
+
+    def handle(number, frame):
+        for work in (lambda: call_op(op("twice"), [X]), bad.close, bad.start):
+            try:
+                work()
+            except (OpError, NativeLibraryError) as error:
+                said.append(str(error))
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        while not said:
+            assert call_op(op("sleeps"), [X]).tolist() == [2, 4, 6]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    interrupted = "a signal handler or finaliser interrupted its own thread in a call of"
+    assert said == [
+        f"Operation 'twice' cannot be called here: {interrupted} native plugin {op('twice').plugin}, "
+        "whose process does one at a time",
+        f"native plugin {bad.name!r} cannot be unloaded here: {interrupted} it",
+    ]
+    assert call_op(op("twice"), [X]).tolist() == [2, 4, 6]
+
+
+def test_a_signal_handler_in_the_midst_of_getting_memory_is_refused(monkeypatch):
+    pool, said = Pool(), []
+
+    def interrupted(size):
+        with pytest.raises(SharedMemoryError) as caught:
+            pool.empty((1,), np.dtype(np.float32))
+        said.append(str(caught.value))
+        return find(size)
+
+    find = pool._find
+    monkeypatch.setattr(pool, "_find", interrupted)
+    assert pool.empty((3,), np.dtype(np.float32)).shape == (3,)
+    assert said == [
+        "a signal handler or finaliser cannot have shared memory here: it interrupted its own thread "
+        "where that was getting some"
+    ]
+    gc.collect()  # what pytest knows of the exception
+    assert pool.used == 0
 
 
 def test_a_limit_of_files_is_said(bad_library):

@@ -252,7 +252,7 @@ def test_what_is_wrong_with_a_library_is_said_before(tmp_path, bad_library):
     ):
         place = work.pop("path")
         assert refusal(place, isolation="process", **work) == refusal(place, **work)
-    with pytest.raises(NativeLibraryError, match=r"^time_limit must be more than 0 seconds, not 0$"):
+    with pytest.raises(NativeLibraryError, match=r"^time_limit must be a number of seconds above 0, not 0$"):
         open_library(bad_library, isolation="process", time_limit=0)
 
 
