@@ -12,17 +12,18 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import NativeLibraryError, OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array
 
 
 def split_batch(
-    op: Op | Callable[..., Any],
+    op: str | Op | Callable[..., Any],
     inputs: Sequence[Any],
-    over: int | Sequence[Op | Callable[..., Any]],
+    over: int | Sequence[str | Op | Callable[..., Any]],
     axis: int = 0,
     whole: Sequence[int] = (),
+    **attributes: Any,
 ) -> Any:
     """Run an op on parts of a batch at the same time, and return the whole.
 
@@ -34,12 +35,13 @@ def split_batch(
     weights that have as many dimensions.
 
     Args:
-        op: What is run: an op, or a function of arrays.
+        op: What is run: an op, its name, or a function of arrays.
         inputs: Arrays, numbers or lists. A split of Tensors would leave the tape, and is refused.
         over: How many parts, each run by `op`; or what runs each part, such as the ops of several isolated libraries.
             Extents that do not divide evenly differ by 1, the larger parts first; parts without a sample are not run.
-        axis: Along which the batch lies.
+        axis: Along which the batch lies; a negative one counts from the end of the inputs with the most dimensions.
         whole: The inputs, by index, that are not split.
+        **attributes: Those of each part's call.
 
     Returns:
         An array, or a tuple of them where the op has several outputs.
@@ -48,12 +50,14 @@ def split_batch(
         OpError: The batch cannot be split, a part failed, or the parts do not fit together; the part is named.
         PluginCrashError: A part ended the process that it ran in; the part is named.
     """
+    op = _named_op(op)
     runners = _runners(op, over)
     arrays = _as_arrays(op, inputs)
+    axis, whole = _axis_of(arrays, axis, whole), _places(whole)
     split, extent = _batch(arrays, axis, whole)
     bounds = _even_bounds(extent, len(runners))
     parts = [
-        _Part(at, runner, _share(arrays, split, axis, begin, end), begin, end)
+        _Part(at, runner, _share(arrays, split, axis, begin, end), begin, end, attributes)
         for at, (runner, begin, end) in enumerate(zip(runners, bounds, bounds[1:], strict=False))
         if end > begin or (at == 0 and not extent)
     ]
@@ -64,8 +68,17 @@ def split_batch(
 class _Part:
     """The share of one callable."""
 
-    def __init__(self, number: int, runner: Any, inputs: list[Array], begin: int, end: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        runner: Any,
+        inputs: list[Array],
+        begin: int,
+        end: int,
+        attributes: Mapping[str, Any],
+    ) -> None:
         self.number, self.runner, self.inputs, self.begin, self.end = number, runner, inputs, begin, end
+        self.attributes = attributes
         self.output: Any = None
         self.error: BaseException | None = None
 
@@ -73,9 +86,9 @@ class _Part:
         """Run it, and keep what comes of it."""
         try:
             self.output = (
-                call_op(self.runner, self.inputs)
+                call_op(self.runner, self.inputs, self.attributes)
                 if isinstance(self.runner, Op)
-                else self.runner(*self.inputs)
+                else self.runner(*self.inputs, **self.attributes)
             )
         except BaseException as error:  # noqa: BLE001 - raised again by who waits
             self.error = error
@@ -90,17 +103,50 @@ class _Part:
         return f"part {self.number} of the batch (samples {self.begin}:{self.end})"
 
 
+def _named_op(op: Any) -> Any:
+    """Return the op of a name, and anything else as it is."""
+    if isinstance(op, str):
+        from brainsmith.autodiff.registry import get_custom_op
+
+        return get_custom_op(op)
+    return op
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _places(whole: Any) -> tuple[int, ...]:
+    """Return which inputs are not split."""
+    if not isinstance(whole, tuple | list) or not all(_is_number(at) for at in whole):
+        raise OpError(f"whole must be a list of the numbers of inputs, such as [1], not {whole!r}")
+    return tuple(int(at) for at in whole)
+
+
+def _axis_of(arrays: Sequence[Array], axis: Any, whole: Any) -> int:
+    """Return the axis as a number from 0."""
+    if not _is_number(axis):
+        raise OpError(f"axis of a batch must be a number, not {axis!r}")
+    places = _places(whole)
+    most = max((array.ndim for at, array in enumerate(arrays) if at not in places), default=0)
+    return int(axis) + most if -most <= axis < 0 else int(axis)
+
+
 def _runners(op: Any, over: Any) -> list[Any]:
-    if isinstance(over, int) and not isinstance(over, bool):
+    if _is_number(over):
         if over < 1:
             raise OpError(f"a batch must be split into 1 or more parts, not {over}")
-        return [op] * over
+        return _expect_runners([op] * int(over))
     if not isinstance(over, tuple | list) or not over:
         raise OpError(f"over must be a number of parts, or the callables that run them, not {over!r}")
-    for one in over:
+    return _expect_runners([_named_op(one) for one in over])
+
+
+def _expect_runners(runners: list[Any]) -> list[Any]:
+    for one in runners:
         if not isinstance(one, Op) and not callable(one):
-            raise OpError(f"a part of a batch must be run by an op or a function, not {one!r}")
-    return list(over)
+            raise OpError(f"a part of a batch must be run by an op, its name or a function, not {one!r}")
+    return runners
 
 
 def _as_arrays(op: Any, inputs: Sequence[Any]) -> list[Array]:

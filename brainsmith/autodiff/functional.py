@@ -193,8 +193,10 @@ def var(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Return the index of the greatest element along an axis, or in the flattened array; it has no gradient."""
-    flat = reshape(x, (-1,)) if axis is None else x
-    return run_op(choices.ARGMAX, (flat,), {"axis": 0 if axis is None else axis, "keepdims": keepdims})
+    if axis is not None:
+        return run_op(choices.ARGMAX, (x,), {"axis": axis, "keepdims": keepdims})
+    found = run_op(choices.ARGMAX, (reshape(x, (-1,)),), {"axis": 0, "keepdims": keepdims})
+    return reshape(found, (1,) * np.ndim(x)) if keepdims else found
 
 
 def where(condition: Any, chosen: Any, other: Any) -> Any:

@@ -73,6 +73,7 @@ def gather_nd(x: Any, indices: Any) -> Any:
 
 def index(x: Any, key: Any) -> Any:
     """Return x[key]: numbers, slices, None, `...`, and arrays of integers."""
+    x = x if hasattr(x, "shape") else np.asarray(x, np.float32)
     for op, more, attributes in steps_of(x.shape, key):
         x = run_op(op, (x, *more), attributes)
     return x

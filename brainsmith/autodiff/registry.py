@@ -33,8 +33,10 @@ def get_custom_op(name: str) -> Op:
 
     Raises:
         PluginNotFoundError: There is none; close names are suggested.
-        OpError: What is registered under the name is an operator of QONNX or FINN alone.
+        OpError: What is registered under the name is an operator of QONNX or FINN alone; or the name is no text.
     """
+    if not isinstance(name, str):
+        raise OpError(f"an op is asked for by its name, a text, not by {name!r}")
     generation = REGISTRY.generation
     known = _KNOWN.get(name)
     if known is not None and known[0] == generation:

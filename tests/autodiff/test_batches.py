@@ -116,10 +116,10 @@ def fails(x):
          "have 4 samples along axis 0: the op does not keep the batch"),
         ((np.positive, [np.arange(8)], 0), "a batch must be split into 1 or more parts, not 0"),
         ((np.positive, [np.arange(8)], []), "over must be a number of parts, or the callables that run them, not []"),
-        ((np.positive, [np.arange(8)], [3]), "a part of a batch must be run by an op or a function, not 3"),
+        ((np.positive, [np.arange(8)], [3]), "a part of a batch must be run by an op, its name or a function, not 3"),
         ((np.positive, [np.arange(8)], 2, 1), "a batch cannot be split along axis 1: its inputs have 1 dimensions"),
         ((np.positive, [3.0], 2), "a batch cannot be split along axis 0: its inputs have 0 dimensions"),
-        ((np.positive, [np.arange(8)], 2, -1), "a batch cannot be split along axis -1: its inputs have 1 dimensions"),
+        ((np.positive, [np.arange(8)], 2, -2), "a batch cannot be split along axis -2: its inputs have 1 dimensions"),
         ((np.positive, [np.arange(8)], 2, 0, [1]), "whole must name inputs from 0 to 0, not 1"),
         ((np.positive, [np.arange(8)], [np.positive, lambda x: (x, x)]),
          "part 1 of the batch (samples 4:8) gave 2 outputs, and part 0 of the batch (samples 0:4) gave 1"),
@@ -144,3 +144,33 @@ def test_an_op_s_own_error_names_the_part():
     assert message(op, [np.float32([1, 4, 9, -1])], 2) == (
         "part 1 of the batch (samples 2:4): Operation 'root' does not take these inputs: below 0"
     )
+
+
+def test_an_op_goes_by_its_name_and_with_its_attributes():
+    ops.register_example_custom_ops()
+    x = np.linspace(-2, 2, 12, dtype=np.float32).reshape(4, 3)
+    whole = ops.execute_custom_op("gelu", [x])
+    assert np.array_equal(ops.split_batch("gelu", [x], 2), whole)
+    assert np.array_equal(ops.split_batch("gelu", [x], ["gelu", "gelu"]), whole)
+    inputs = [x, 0.25, 0, 3]
+    expected = ops.execute_custom_op("int_quant", inputs, signed=False)
+    assert np.array_equal(ops.split_batch("int_quant", inputs, np.int64(2), signed=False), expected)
+
+
+def test_an_axis_counts_from_the_end_too():
+    x = np.arange(10.0).reshape(2, 5)
+    assert np.array_equal(ops.split_batch(affine, [x, 2.0, np.ones(5)], 2, axis=-2), x * 2 + 1)
+    assert np.array_equal(ops.split_batch(np.positive, [x], 3, axis=-1), x)
+
+
+@pytest.mark.parametrize(
+    ("named", "text"),
+    [
+        ({"axis": "0"}, "axis of a batch must be a number, not '0'"),
+        ({"axis": -3}, "a batch cannot be split along axis -3: its inputs have 2 dimensions"),
+        ({"whole": 1}, "whole must be a list of the numbers of inputs, such as [1], not 1"),
+        ({"whole": ["x"]}, "whole must be a list of the numbers of inputs, such as [1], not ['x']"),
+    ],
+)
+def test_wrong_kinds_are_said(named, text):
+    assert message(np.positive, [np.ones((2, 5))], 2, **named) == text

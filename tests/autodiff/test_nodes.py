@@ -15,6 +15,7 @@ from qonnx.transformation.infer_datatypes import InferDataTypes
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith import ops
+from brainsmith.autodiff.graphs.node_attributes import to_node
 from brainsmith.autodiff.graphs.nodes import node_class
 from brainsmith.bundles.builder import BundleBuilder
 from brainsmith.bundles.registry import BundleRegistry
@@ -298,3 +299,16 @@ def test_a_project_s_op_is_found_in_a_process_that_imported_nothing_of_ours(tmp_
     command = [sys.executable, "-c", FRESH, str(tmp_path / "m.onnx")]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (found.stdout, found.returncode) == ("[[3.0, 3.0, 3.0, 3.0]]\n", 0), found.stderr
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("slope", 1e300), ("slope", -4e38), ("count", 2**63)])
+def test_a_number_that_a_node_cannot_hold_is_an_error(attribute, value):
+    op = ops.CustomOpBuilder("large", 1).forward(lambda inputs: inputs[0]).build()
+    op.attributes = {"slope": 0.5, "count": 1}
+    with pytest.raises(OpError) as caught:
+        to_node(op, {attribute: value})
+    assert str(caught.value) == (
+        f"attribute {attribute!r} of operation 'large' must be what a node can hold (floats of 32 bits, integers of 64), "
+        f"not {value!r}"
+    )
+    assert to_node(op, {"slope": np.inf}) == {"slope": np.inf}

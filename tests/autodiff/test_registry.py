@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainsmith import ops
-from brainsmith.errors import PluginDefinitionError
+from brainsmith.errors import OpError, PluginDefinitionError
 from brainsmith.plugin.core import op
 
 
@@ -16,3 +16,11 @@ def test_the_name_of_fused_nodes_is_no_op_s():
     with pytest.raises(PluginDefinitionError, match=said):
         op(num_inputs=1)(type("fused_elementwise", (ops.Op,), {"forward": lambda self, x: np.abs(x)}))
     assert "fused_elementwise" not in ops.list_custom_ops()
+
+
+@pytest.mark.parametrize("name", [3, ["gelu"], None], ids=str)
+def test_a_name_is_a_text(name):
+    for call in (ops.get_custom_op, lambda given: ops.execute_custom_op(given, [1.0])):
+        with pytest.raises(OpError) as caught:
+            call(name)
+        assert str(caught.value) == f"an op is asked for by its name, a text, not by {name!r}"

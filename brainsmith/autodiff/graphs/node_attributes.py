@@ -131,13 +131,30 @@ def _as_field(op: Op, name: str, value: Any, field: str) -> Any:
         if field == "t":
             return np.asarray(value)
         if field in kinds:
-            return kinds[field](value)
-        return [kinds[field[0]](x) for x in value]
+            return _within(op, name, kinds[field](value))
+        return [_within(op, name, kinds[field[0]](x)) for x in value]
+    except OpError:
+        raise
     except (TypeError, ValueError) as error:
         raise OpError(
             f"attribute {name!r} of operation {op.name!r} must be like its default "
             f"{op.attributes[name]!r}, not {value!r}"
         ) from error
+
+
+def _within(op: Op, name: str, value: Any) -> Any:
+    """Return a value unless ONNX's 32 bits would make infinity of a float, or its 64 cannot hold an integer."""
+    beyond = False
+    if isinstance(value, float):
+        beyond = bool(np.isfinite(value)) and abs(value) > float(np.finfo(np.float32).max)
+    elif isinstance(value, int):
+        beyond = not -(2**63) <= value < 2**63
+    if beyond:
+        raise OpError(
+            f"attribute {name!r} of operation {op.name!r} must be what a node can hold (floats of 32 bits, integers of "
+            f"64), not {value!r}"
+        )
+    return value
 
 
 def _is_empty(value: Any) -> bool:
