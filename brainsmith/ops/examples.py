@@ -15,9 +15,9 @@ from brainsmith.autodiff.builder import CustomOpBuilder
 from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.autodiff.registry import register_custom_op, unregister_custom_op
 from brainsmith.autodiff.special import erf
-from brainsmith.errors import OpError
+from brainsmith.errors import DuplicatePluginError, OpError
 from brainsmith.plugin.core import get_registry
-from brainsmith.plugin.registry import ADAPTED, REGISTRY
+from brainsmith.plugin.registry import ADAPTED, OURS, REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def register_example_custom_ops() -> None:
     """Register swish, gelu, power, layer_norm and mish: all of them or none; a second call changes nothing.
 
     Raises:
-        DuplicatePluginError: Another op has one of the names.
+        DuplicatePluginError: Another op has one of the names, or a bundle registered the examples as its own.
     """
     registered: list[str] = []
     with _registering:
@@ -44,6 +44,7 @@ def register_example_custom_ops() -> None:
             for make in (swish, gelu, power, layer_norm, mish):
                 op = make()
                 if not _is_registered(op.name):
+                    _refuse_if_of_bundle(op.name)
                     register_custom_op(op)
                     registered.append(op.name)
         except Exception:
@@ -64,6 +65,16 @@ def _is_registered(name: str) -> bool:
         for info in get_registry().records("op")
         if info.framework not in ADAPTED
     )
+
+
+def _refuse_if_of_bundle(name: str) -> None:
+    """Say whose an example is that was registered while a bundle was being loaded."""
+    for info in get_registry().records("op"):
+        if info.name == name and info.framework not in (*ADAPTED, *OURS) and info.origin.startswith(__file__):
+            raise DuplicatePluginError(
+                f"the example op {name!r} belongs to the bundle {info.framework!r}, which registered it; use it as it "
+                "is, or unload the bundle first"
+            )
 
 
 def swish() -> BuiltOp:
