@@ -83,6 +83,12 @@ def _scalar_bits(bits: Array) -> Array:
     return bits.reshape(()).astype(np.float32)
 
 
+def _in_units(x: Any, scale: Any, zero_point: Any) -> Any:
+    """Return values in units of the scale, from the zero point on."""
+    with np.errstate(over="ignore"):
+        return x / scale + zero_point
+
+
 class IntegerQuantiser(Quantiser):
     """(round(clip(x / scale + zero_point)) - zero_point) * scale; straight through where it is within the range."""
 
@@ -106,29 +112,26 @@ class IntegerQuantiser(Quantiser):
     ) -> Any:
         """Quantise."""
         scale, zero_point = as_number(scale), as_number(zero_point)
-        level = self._levels(x, scale, zero_point, bits, signed, narrow, rounding_mode)[1]
+        level = self._levels(_in_units(x, scale, zero_point), bits, signed, narrow, rounding_mode)
         return ((level - zero_point) * scale).reshape(x.shape)
 
-    def _levels(
-        self,
-        x: Array,
-        scale: Array,
-        zero_point: Array,
-        bits: Array,
-        signed: bool,
-        narrow: bool,
-        rounding_mode: str,
-    ) -> tuple[Any, Any, Any]:
-        """Return the values in units of the scale, the integers, and where the values are within the range."""
-        with np.errstate(over="ignore"):
-            value = x / scale + zero_point
-            if _is_bipolar(bits, signed):
-                level = np.where(value >= 0, np.ones_like(value), -np.ones_like(value))
-                return value, level, np.abs(value) <= 1
-            low, high = integer_range(_number_of(bits), signed, narrow)
-            level = np.where(value > high, high.astype(value.dtype), value)
-            level = np.where(level < low, low.astype(value.dtype), level)
-            return value, ROUNDINGS[rounding_mode.upper()](level), (value >= low) & (value <= high)
+    @staticmethod
+    def _levels(value: Any, bits: Array, signed: bool, narrow: bool, rounding_mode: str) -> Any:
+        """Return the integers for values in units of the scale."""
+        if _is_bipolar(bits, signed):
+            return np.where(value >= 0, np.ones_like(value), -np.ones_like(value))
+        low, high = integer_range(_number_of(bits), signed, narrow)
+        level = np.where(value > high, high.astype(value.dtype), value)
+        level = np.where(level < low, low.astype(value.dtype), level)
+        return ROUNDINGS[rounding_mode.upper()](level)
+
+    @staticmethod
+    def _within(value: Any, bits: Array, signed: bool, narrow: bool) -> Any:
+        """Return where values in units of the scale are within the range."""
+        if _is_bipolar(bits, signed):
+            return np.abs(value) <= 1
+        low, high = integer_range(_number_of(bits), signed, narrow)
+        return (value >= low) & (value <= high)
 
     def backward(  # type: ignore[override]
         self,
@@ -144,11 +147,13 @@ class IntegerQuantiser(Quantiser):
         """Return the straight-through gradients of x, scale and zero_point; None for those that are not needed."""
         x, scale, zero_point, bits = inputs
         one_scale, zero = as_number(scale), as_number(zero_point)
-        value, level, within = self._levels(x, one_scale, zero, bits, signed, narrow, rounding_mode)
+        value = _in_units(x, one_scale, zero)
+        within = self._within(value, bits, signed, narrow)
         by_x = by_scale = by_zero = None
         if needed[0]:
             by_x = np.where(within, grad_output, 0)
         if needed[1]:
+            level = self._levels(value, bits, signed, narrow, rounding_mode)
             factor = level - zero - np.where(within, value - zero, 0)
             by_scale = sum_to(np.asarray(grad_output * factor), scale.shape)
         if needed[2]:
@@ -169,8 +174,8 @@ class IntegerQuantiser(Quantiser):
     ) -> Any:
         """Clip, and add what rounding changed at the point."""
         x_at, scale_at, zero_at, bits_at = at
-        settings = (bits_at, signed, narrow, rounding_mode)
-        value, level, _ = self._levels(x_at, scale_at, zero_at, *settings)
+        value = _in_units(x_at, scale_at, zero_at)
+        level = self._levels(value, bits_at, signed, narrow, rounding_mode)
         held = level - self._clipped(value, bits_at, signed, narrow)
         clipped = self._clipped(x / scale + zero_point, bits, signed, narrow)
         return (clipped + held - zero_point) * scale
