@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,27 +14,33 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Op
 
+_PLAIN = {bool, int, str, bytes, type(None), FunctionType}
+"""The types whose values are their own keys, and come most often."""
+
 
 def content_key(value: Any) -> Hashable:
     """Return a key of all that an attribute holds: type, dtype, shape and every bit.
 
     What is no number, text, array or collection of them is its own key: equal as it says itself, or by identity.
     """
+    kind = type(value)
+    if kind in _PLAIN:
+        return kind, value
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return np.ndarray, value.dtype.str, value.shape, sha256(value.tobytes()).digest()
     if isinstance(value, np.generic):
-        return type(value), value.dtype.str, value.tobytes()
+        return kind, value.dtype.str, value.tobytes()
     if isinstance(value, float):
-        return type(value), value.hex()  # tells -0.0 from 0.0, and NaN equals itself
-    if isinstance(value, Mapping):
-        return type(value), tuple((content_key(key), content_key(one)) for key, one in value.items())
+        return kind, value.hex()  # tells -0.0 from 0.0, and NaN equals itself
+    if isinstance(value, dict | Mapping):
+        return kind, tuple([(content_key(key), content_key(one)) for key, one in value.items()])
     if isinstance(value, list | tuple | np.ndarray):
-        return type(value), tuple(content_key(one) for one in value)
+        return kind, tuple([content_key(one) for one in value])
     try:
         hash(value)
     except TypeError:
         return _Itself(value)
-    return type(value), value
+    return kind, value
 
 
 def op_key(op: Op) -> Hashable:
