@@ -425,9 +425,10 @@ def test_a_steep_place_of_a_true_gradient_passes_and_of_a_wrong_one_does_not():
 def test_the_slope_of_a_polynomial(coefficients, x):
     polynomial = np.polynomial.Polynomial(coefficients)
     found = slope(lambda v: [polynomial(v)], np.array([x]), (0,), [np.array([1.0])], 2.0**-52)
-    slope_there = polynomial.deriv()(x)
+    slope_there, curvature = polynomial.deriv()(x), polynomial.deriv(2)(x)
     assert abs(found.value - slope_there) <= 1e-8 + found.doubt
-    assert found.smooth or abs(slope_there) < 1e-3
+    # Where a curve is straight to second order, what is left looks like a kink: the point is skipped.
+    assert found.smooth or min(abs(slope_there), abs(curvature)) < 1e-3
 
 
 @settings(max_examples=100, deadline=None)
