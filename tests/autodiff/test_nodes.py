@@ -161,7 +161,7 @@ def test_an_unknown_attribute_is_refused(register):
     assert getCustomOp(made).verify_node() == [message, "operation 'windowed' has 1 inputs, the node 2"]
 
 
-def test_a_name_that_qonnx_would_cut_is_whole(register):
+def test_pitfall_35_a_name_that_qonnx_would_cut_is_whole(register):
     register(scaled("scale", 10))
     register(scaled("scale_v2", 2))
     register(scaled("scale_v3", 3))
@@ -172,7 +172,7 @@ def test_a_name_that_qonnx_would_cut_is_whole(register):
     assert {"scale", "scale_v2", "scale_v3"} <= {name for name, _ in get_ops_in_domain(DOMAIN)}
 
 
-def test_a_key_error_inside_is_the_op_s_own(register):
+def test_pitfall_35_a_key_error_inside_is_the_op_s_own(register):
     def fails(inputs):
         return {}["gamma"]
 
@@ -202,7 +202,7 @@ def test_a_datatype_that_does_not_exist_is_the_op_s_own(register):
         model_of([node("scale_v2", ["x"], ["y"])]).transform(InferDataTypes())
 
 
-def test_what_is_unregistered_is_forgotten_and_what_is_registered_anew_is_used(register):
+def test_pitfall_35_what_is_unregistered_is_forgotten_and_what_is_registered_anew_is_used(register):
     register(scaled(factor=2))
     model = model_of([node("scale_v2", ["x"], ["y"])]).transform(InferShapes())
     assert execute_onnx(model, {"x": X})["y"][0, 0] == 2

@@ -534,8 +534,8 @@ class TestUnloading:
                 use()
             assert str(caught.value) == gone
 
-    def test_an_op_alone_keeps_the_library(self, good):
-        """Pitfall 33: the code of an op must not be unmapped while it can be called."""
+    def test_pitfall_33_an_op_alone_keeps_the_library(self, good):
+        """The code of an op must not be unmapped while it can be called."""
         op = open_library(good).ops[0]
         gc.collect()
         assert op.forward(X).tolist() == [2, 4, 6]
