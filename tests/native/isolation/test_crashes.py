@@ -136,7 +136,7 @@ def test_nothing_is_left_open_after_crashes_and_calls(bad, op):
     x = ops.shared_like(X)
     crash(op("aborts"))
     call_op(op("twice"), [x])
-    before = files()
+    before, threads = files(), len(os.listdir("/proc/self/task"))
     for _ in range(5):
         crash(op("segv"), x)
         for _ in range(200):
@@ -145,7 +145,7 @@ def test_nothing_is_left_open_after_crashes_and_calls(bad, op):
     bad.close()
     del x
     assert files() <= before
-    assert len(os.listdir("/proc/self/task")) <= threading.active_count() + 2
+    assert len(os.listdir("/proc/self/task")) <= threads
 
 
 def test_eight_threads_get_their_own_results(bad, op):
@@ -371,7 +371,7 @@ def test_a_worker_ends_with_the_interpreter(bad_library):
     process, worker = host(bad_library, "print(by_name['twice'].forward(np.ones(1, np.float32)))")
     code, out, err = finish(process)
     assert (code, err) == (0, "")
-    assert out.splitlines()[0] == "[2.]"
+    assert "[2.]" in out.splitlines()  # the library's own text may come first
     assert not is_running(worker)
 
 
