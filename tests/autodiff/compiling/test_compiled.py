@@ -106,7 +106,7 @@ def cases(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(cases())
 def test_drawn_expressions_are_as_numpy_computes_them(case):
     expression, arrays = case
