@@ -129,6 +129,10 @@ class SharedMemoryError(BrainsmithError, MemoryError):
     """Memory that processes share cannot be had."""
 
 
+class InputError(BrainsmithError, ValueError):
+    """What is given to a model is not its input: a name, shape or dtype; the message says what is expected."""
+
+
 class BuildError(BrainsmithError, RuntimeError):
     """A step of a build failed."""
 
