@@ -10,7 +10,9 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import DuplicatePluginError, OpError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import make_record
-from brainsmith.plugin.registry import ADAPTED, REGISTRY, duplicate_message
+from brainsmith.plugin.not_found import not_found_message
+from brainsmith.plugin.precedence import ADAPTED, duplicate_message
+from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,5 +122,5 @@ def unregister_custom_op(name: str) -> None:
         PluginNotFoundError: None of this name was.
     """
     if not is_custom_op_registered(name):
-        raise PluginNotFoundError(get_registry().not_found_message("op", name))
+        raise PluginNotFoundError(not_found_message(get_registry(), "op", name))
     REGISTRY.unregister("op", name)

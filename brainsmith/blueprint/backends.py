@@ -8,7 +8,8 @@ from brainsmith.blueprint.schema import KernelEntry, PluginName
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
-from brainsmith.plugin.registry import Registry, split_name
+from brainsmith.plugin.precedence import split_name
+from brainsmith.plugin.registry import Registry
 
 
 class BackendChoice:

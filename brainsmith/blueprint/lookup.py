@@ -14,7 +14,8 @@ from brainsmith.errors import (
     Problem,
 )
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry, framework_identifier
+from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.plugin.registry import Registry
 
 
 class Lookup:

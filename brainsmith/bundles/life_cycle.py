@@ -13,7 +13,8 @@ from brainsmith.plugin.journal import Journal
 from brainsmith.plugin.loading import describe_error
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.operators import enter_operator, leave_operator
-from brainsmith.plugin.registry import ADAPTED, REGISTRY
+from brainsmith.plugin.precedence import ADAPTED
+from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

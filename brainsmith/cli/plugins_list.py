@@ -6,7 +6,7 @@ from brainsmith.cli.terminal import complain
 from brainsmith.errors import UsageError
 from brainsmith.plugin.info import FIELDS, PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.registry import framework_identifier
+from brainsmith.plugin.precedence import framework_identifier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

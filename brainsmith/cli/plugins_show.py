@@ -7,7 +7,7 @@ from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.operators import op_type_of
-from brainsmith.plugin.registry import ADAPTED, framework_identifier, split_name
+from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

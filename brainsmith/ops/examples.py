@@ -17,7 +17,8 @@ from brainsmith.autodiff.registry import register_custom_op, unregister_custom_o
 from brainsmith.autodiff.special import erf
 from brainsmith.errors import DuplicatePluginError, OpError
 from brainsmith.plugin.core import get_registry
-from brainsmith.plugin.registry import ADAPTED, OURS, REGISTRY
+from brainsmith.plugin.precedence import ADAPTED, OURS
+from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
+from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
 from brainsmith.plugin.records import RecordList
-from brainsmith.plugin.registry import ADAPTED, OURS, framework_identifier, preferred, split_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

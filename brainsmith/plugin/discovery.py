@@ -10,7 +10,7 @@ from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
-from brainsmith.plugin.registry import ADAPTED, OURS, duplicate_message, framework_identifier
+from brainsmith.plugin.precedence import ADAPTED, OURS, duplicate_message, framework_identifier
 from brainsmith.plugin.snapshot import AdapterResult, Snapshot
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ import time
 from brainsmith.kept import Kept
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
-from brainsmith.plugin.registry import ADAPTED
+from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.snapshot import Snapshot
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from brainsmith.errors import BrainsmithError
 from brainsmith.kept import write_atomically
 from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.packages import check_pairs, framework_failure
-from brainsmith.plugin.registry import ADAPTED, duplicate_message
+from brainsmith.plugin.precedence import ADAPTED, duplicate_message
 from brainsmith.plugin.tools import find_tools
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ import re
 from brainsmith.errors import ToolError
 from brainsmith.kept import Kept, read_bytes
 from brainsmith.plugin.distributions import InfoFolder, environment, info_folders, search_folders
-from brainsmith.plugin.registry import ADAPTED
+from brainsmith.plugin.precedence import ADAPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

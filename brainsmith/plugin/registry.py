@@ -5,26 +5,24 @@ from __future__ import annotations
 from _thread import RLock, _local
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
-from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
+from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
+from brainsmith.plugin.precedence import (
+    duplicate_message,
+    framework_identifier,
+    listing_order,
+    precedence,
+    preferred,
+    refuse_clash,
+    split_name,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from brainsmith.plugin.snapshot import Snapshot
-
-OURS = ("project", "brainsmith")
-"""The frameworks whose names win over all others, the first one first."""
-
-ADAPTED = ("qonnx", "finn")
-"""The frameworks that are read by an adapter; a name that several of them have needs its framework said."""
-
-
-def framework_identifier(framework: str) -> str:
-    """Return a framework's name as it stands in Python: `acme_plugins` (in `tfm.acme_plugins`) for `Acme-Plugins`."""
-    return "".join(char if char.isalnum() else "_" for char in framework.lower())
 
 
 class Registry:
@@ -201,7 +199,7 @@ class Registry:
             DuplicatePluginError: Two different objects of one framework claim the name.
         """
         found = self._all_providers(plugin_type, name)
-        _refuse_clash(found)
+        refuse_clash(found)
         return found
 
     def _all_providers(self, plugin_type: str, name: str) -> list[PluginInfo]:
@@ -211,7 +209,7 @@ class Registry:
             found = list(registered.values())
             discovered = self._discovered.get(key, ())
             found.extend(info for info in discovered if info.framework not in registered)
-        return sorted(found, key=_precedence)
+        return sorted(found, key=precedence)
 
     def resolve(self, plugin_type: str, name: str) -> PluginInfo:
         """Return the record of `Name` or `framework:Name`.
@@ -226,7 +224,9 @@ class Registry:
             self._refresh()
             info = self._find(plugin_type, name)
         if info is None:
-            raise PluginNotFoundError(self.not_found_message(plugin_type, name))
+            from brainsmith.plugin.not_found import not_found_message
+
+            raise PluginNotFoundError(not_found_message(self, plugin_type, name))
         return info
 
     def knows(self, plugin_type: str, name: str) -> bool:
@@ -247,7 +247,7 @@ class Registry:
             wanted = framework_identifier(framework)
             found = [info for info in found if framework_identifier(info.framework) == wanted]
         if found:
-            _refuse_clash([info for info in found if info.framework == found[0].framework])
+            refuse_clash([info for info in found if info.framework == found[0].framework])
         return preferred(found) if found else None
 
     def get(self, plugin_type: str, name: str) -> Any:
@@ -307,7 +307,7 @@ class Registry:
         wanted = framework and framework_identifier(framework)
         return tuple(
             info
-            for info in sorted(registered + discovered, key=_order)
+            for info in sorted(registered + discovered, key=listing_order)
             if (type is None or info.type == type)
             and (framework is None or framework_identifier(info.framework) == wanted)
             and (stage is None or info.stage == stage)
@@ -325,34 +325,8 @@ class Registry:
         declared = self.groups.get(name)
         if declared is not None:
             return declared
-        staged = sorted(self.records("transform", stage=name), key=_precedence)
+        staged = sorted(self.records("transform", stage=name), key=precedence)
         return tuple(info.qualified for info in staged) or None
-
-    def suggest(self, plugin_type: str, name: str) -> list[str]:
-        """Return up to three names of a type that are close to this one."""
-        import difflib
-
-        bare = split_name(name)[1]
-        names = {info.name.lower(): info.name for info in self.records(plugin_type)}
-        return [names[close] for close in difflib.get_close_matches(bare.lower(), names, n=3, cutoff=0.6)]
-
-    def not_found_message(self, plugin_type: str, name: str) -> str:
-        """Return the sentence that says that a name is unknown, with suggestions."""
-        framework, bare = split_name(name)
-        where = f" in {framework!r}" if framework else ""
-        close = self.suggest(plugin_type, bare)
-        hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        elsewhere = [other for other in PLUGIN_TYPES if other != plugin_type and self._anywhere(other, bare)]
-        also = f" (there is a {elsewhere[0]} of that name)" if elsewhere else ""
-        count = len(self.records(plugin_type, framework))
-        return (
-            f"no {plugin_type} named {bare!r}{where}{also}{hint}\n"
-            f"  {count} are registered: brainsmith plugins list --type {plugin_type}"
-        )
-
-    def _anywhere(self, plugin_type: str, name: str) -> bool:
-        key = f"{plugin_type}:{name}"
-        return bool(self._discovered.get(key) or self._registered.get(key))
 
     def __getitem__(self, key: str) -> PluginInfo:
         plugin_type, _, name = key.partition(":")
@@ -380,53 +354,6 @@ class Registry:
 
     def __len__(self) -> int:
         return len(self.records())
-
-
-def split_name(name: str) -> tuple[str | None, str]:
-    """Split `framework:Name`; the framework is None in a bare name."""
-    framework, colon, bare = name.rpartition(":")
-    return (framework, bare) if colon else (None, name)
-
-
-def duplicate_message(info: PluginInfo, rivals: Iterable[PluginInfo]) -> str:
-    """Return the message of a clash, with both places."""
-    places = "\n".join(f"  {rival.origin}" for rival in rivals)
-    return f"{info.type} {info.name!r} is defined twice in framework {info.framework!r}:\n{places}"
-
-
-def preferred(providers: Iterable[PluginInfo]) -> PluginInfo:
-    """Return the record that a bare name means among those of that name, one for each framework.
-
-    Raises:
-        AmbiguousPluginError: Only frameworks have it, and several do.
-    """
-    found = sorted(providers, key=_precedence)
-    if len(found) > 1 and found[0].framework in ADAPTED:
-        names = ", ".join(info.qualified for info in found)
-        raise AmbiguousPluginError(
-            f"{found[0].type} {found[0].name!r} exists in several frameworks; say which: {names}"
-        )
-    return found[0]
-
-
-def _refuse_clash(found: list[PluginInfo]) -> None:
-    by_framework: dict[str, PluginInfo] = {}
-    for info in found:
-        first = by_framework.setdefault(info.framework, info)
-        if first.reference != info.reference:
-            raise DuplicatePluginError(duplicate_message(info, [first, info]))
-
-
-def _precedence(info: PluginInfo) -> tuple[int, int, str, str]:
-    if info.framework in OURS:
-        rank = OURS.index(info.framework)
-    else:
-        rank = 3 if info.framework in ADAPTED else 2
-    return rank, -info.priority, info.framework, info.name
-
-
-def _order(info: PluginInfo) -> tuple[int, str, str]:
-    return PLUGIN_TYPES.index(info.type), info.framework, info.name
 
 
 REGISTRY = Registry()

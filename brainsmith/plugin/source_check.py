@@ -13,7 +13,8 @@ from brainsmith.plugin.files import SourceFile, list_sources
 from brainsmith.plugin.kind_check import KindChecker
 from brainsmith.plugin.loading import folder_module, import_object
 from brainsmith.plugin.operators import claim_message, claims
-from brainsmith.plugin.registry import ADAPTED, Registry, duplicate_message, split_name
+from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
+from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import DECORATOR_TARGETS, scan
 from brainsmith.plugin.source import Source, dotted_name
 

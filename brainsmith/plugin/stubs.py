@@ -13,7 +13,8 @@ import os
 from brainsmith.errors import OutputError, PluginLoadError
 from brainsmith.kept import write_atomically
 from brainsmith.plugin.details import REQUIRED, details_of
-from brainsmith.plugin.registry import ADAPTED, Registry, framework_identifier
+from brainsmith.plugin.precedence import ADAPTED, framework_identifier
+from brainsmith.plugin.registry import Registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from brainsmith.errors import BuildError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES
 from brainsmith.plugin.operators import claims, only_claimant
-from brainsmith.plugin.registry import split_name
+from brainsmith.plugin.precedence import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

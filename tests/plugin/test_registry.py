@@ -8,7 +8,8 @@ import pytest
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry, framework_identifier, split_name
+from brainsmith.plugin.precedence import framework_identifier, split_name
+from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.snapshot import Snapshot
 
 

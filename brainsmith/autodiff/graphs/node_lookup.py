@@ -5,7 +5,7 @@ from __future__ import annotations
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import FUSED as FUSED
 from brainsmith.plugin.node_types import NodeType, hidden_attribute, keep_current, keep_name_whole
-from brainsmith.plugin.registry import ADAPTED
+from brainsmith.plugin.precedence import ADAPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

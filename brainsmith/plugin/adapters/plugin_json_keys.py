@@ -7,7 +7,7 @@ import sys
 from keyword import iskeyword
 
 from brainsmith.errors import BundleDefinitionError
-from brainsmith.plugin.registry import ADAPTED, OURS
+from brainsmith.plugin.precedence import ADAPTED, OURS
 from brainsmith.plugin.shown import shown
 from brainsmith.plugin.version import Version, VersionRange
 

@@ -9,7 +9,7 @@ from brainsmith.errors import BuildError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
-from brainsmith.plugin.registry import split_name
+from brainsmith.plugin.precedence import split_name
 from brainsmith.rtl.stitching.orders import check_windows
 
 if TYPE_CHECKING:

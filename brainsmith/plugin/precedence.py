@@ -1,0 +1,75 @@
+"""Which plugin a name means: how names are written, and which framework's has precedence."""
+
+from __future__ import annotations
+
+from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError
+from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OURS = ("project", "brainsmith")
+"""The frameworks whose names win over all others, the first one first."""
+
+ADAPTED = ("qonnx", "finn")
+"""The frameworks that are read by an adapter; a name that several of them have needs its framework said."""
+
+
+def framework_identifier(framework: str) -> str:
+    """Return a framework's name as it stands in Python: `acme_plugins` (in `tfm.acme_plugins`) for `Acme-Plugins`."""
+    return "".join(char if char.isalnum() else "_" for char in framework.lower())
+
+
+def split_name(name: str) -> tuple[str | None, str]:
+    """Split `framework:Name`; the framework is None in a bare name."""
+    framework, colon, bare = name.rpartition(":")
+    return (framework, bare) if colon else (None, name)
+
+
+def duplicate_message(info: PluginInfo, rivals: Iterable[PluginInfo]) -> str:
+    """Return the message of a clash, with both places."""
+    places = "\n".join(f"  {rival.origin}" for rival in rivals)
+    return f"{info.type} {info.name!r} is defined twice in framework {info.framework!r}:\n{places}"
+
+
+def preferred(providers: Iterable[PluginInfo]) -> PluginInfo:
+    """Return the record that a bare name means among those of that name, one for each framework.
+
+    Raises:
+        AmbiguousPluginError: Only frameworks have it, and several do.
+    """
+    found = sorted(providers, key=precedence)
+    if len(found) > 1 and found[0].framework in ADAPTED:
+        names = ", ".join(info.qualified for info in found)
+        raise AmbiguousPluginError(
+            f"{found[0].type} {found[0].name!r} exists in several frameworks; say which: {names}"
+        )
+    return found[0]
+
+
+def refuse_clash(found: Iterable[PluginInfo]) -> None:
+    """Raise if two different objects of one framework are among the records of a name.
+
+    Raises:
+        DuplicatePluginError: They are; it names both places.
+    """
+    by_framework: dict[str, PluginInfo] = {}
+    for info in found:
+        first = by_framework.setdefault(info.framework, info)
+        if first.reference != info.reference:
+            raise DuplicatePluginError(duplicate_message(info, [first, info]))
+
+
+def precedence(info: PluginInfo) -> tuple[int, int, str, str]:
+    """Return what to sort the records of a name by: project, own, distributions by priority, adapted frameworks."""
+    if info.framework in OURS:
+        rank = OURS.index(info.framework)
+    else:
+        rank = 3 if info.framework in ADAPTED else 2
+    return rank, -info.priority, info.framework, info.name
+
+
+def listing_order(info: PluginInfo) -> tuple[int, str, str]:
+    """Return what to sort listings by: type, framework, name."""
+    return PLUGIN_TYPES.index(info.type), info.framework, info.name
