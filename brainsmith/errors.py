@@ -133,6 +133,26 @@ class InputError(BrainsmithError, ValueError):
     """What is given to a model is not its input: a name, shape or dtype; the message says what is expected."""
 
 
+class TargetError(BrainsmithError, RuntimeError):
+    """A target failed, in `initialize`, `prepare_resource`, `execute` or `cleanup`; the message names target and cause."""
+
+
+class TargetUnavailableError(TargetError):
+    """A target that is asked for by name cannot be used here; the message says why, and what would change that."""
+
+
+class UnsupportedResourceError(TargetError, ValueError):
+    """No target that may be used, or not the one asked for, can execute a resource; the message says why."""
+
+
+class NoActiveTargetError(TargetError):
+    """Something is to be executed, and no target is active: none was chosen, or the manager is closed."""
+
+
+class DeviceError(BrainsmithError, ValueError):
+    """There is no such device, or no such id; the message lists those that there are."""
+
+
 class BuildError(BrainsmithError, RuntimeError):
     """A step of a build failed."""
 

@@ -18,10 +18,10 @@ _OWN: dict[str, tuple[str, ...]] = {
     "backend": ("kernel", "backend_type", "domain", "op_type"),
     "step": (),
     "op": ("domain", "num_inputs"),
-    "target": ("display_name", "vendor", "device_types"),
+    "target": ("display_name", "vendor", "device_types", "depends_on"),
     "bundle": (),
 }
-_EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "override")
+_EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "depends_on", "override")
 
 
 def keywords(plugin_type: str) -> tuple[str, ...]:
@@ -61,7 +61,9 @@ def make_record(
         raise PluginDefinitionError(
             f"{origin}: override= of {decorator} must be True or False, not {values['override']!r}"
         )
-    lists = {field: _strings(values, field, decorator, origin) for field in (*_LISTS, "device_types")}
+    lists = {
+        field: _strings(values, field, decorator, origin) for field in (*_LISTS, "device_types", "depends_on")
+    }
     name = object_name if values.get("name") is None else values["name"]
     if not name.isidentifier() or iskeyword(name):
         raise PluginDefinitionError(
@@ -90,12 +92,18 @@ def make_record(
         device_types=lists["device_types"],
         tags=lists["tags"],
         origin=origin,
-        extra={
-            key: values[key]
-            for key in _EXTRA
-            if values.get(key) not in (None, "") and values[key] is not False
-        },
+        extra=_extra_of(plugin_type, name, values | {"depends_on": lists["depends_on"]}),
     )
+
+
+def _extra_of(plugin_type: str, name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said beside the fields; a target always has a name for people and a vendor."""
+    said = {
+        key: values[key]
+        for key in _EXTRA
+        if values.get(key) not in (None, "", ()) and values[key] is not False
+    }
+    return {"display_name": name, "vendor": "", **said} if plugin_type == "target" else said
 
 
 def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> None:

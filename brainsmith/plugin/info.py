@@ -22,6 +22,16 @@ class PluginType:
     BUNDLE = "bundle"
 
 
+class Priority:
+    """Priorities, from that of a plugin that is there for want of another one to that of one that is always better."""
+
+    LOWEST = 0
+    LOW = 25
+    NORMAL = 50
+    HIGH = 75
+    HIGHEST = 100
+
+
 PLUGIN_TYPES = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
 """Every plugin type, in the order in which lists show them."""
 
@@ -53,6 +63,11 @@ FIELDS = (
 )
 """The fields of a record, in the order of its plain form."""
 
+EXTRA_FIELDS = ("display_name", "vendor")
+"""What a record is given as if it were a field, and holds in `extra`: what a target says of itself for people."""
+
+_LISTS = ("requires", "device_types", "tags")
+
 _DEFAULTS: tuple[Any, ...] = ("", "", "", "", "", "", "", (), "", "", 50, None, None, None, (), (), "", {})
 
 
@@ -80,7 +95,8 @@ class PluginInfo:
         device_types: Of a target: the devices that it serves.
         tags: Free words for searching.
         origin: `file:line`, or the distribution and entry point.
-        extra: What only one framework knows, such as the domain of an operator.
+        extra: What only one framework or type knows: the domain of an operator, a target's `display_name` and `vendor`,
+            which may be given as if they were fields.
     """
 
     __slots__ = ("_values",)
@@ -106,11 +122,16 @@ class PluginInfo:
     extra: dict[str, Any]
 
     def __init__(self, **fields: Any) -> None:
+        own = {name: fields.pop(name) for name in EXTRA_FIELDS if name in fields}
         unknown = [name for name in fields if name not in FIELDS]
         if unknown:
-            raise TypeError(f"a plugin record has no field {unknown[0]!r}; it has {', '.join(FIELDS)}")
+            known = ", ".join((*FIELDS, *EXTRA_FIELDS))
+            raise TypeError(f"a plugin record has no field {unknown[0]!r}; it has {known}")
+        for name in _LISTS:
+            if isinstance(fields.get(name), list):
+                fields[name] = tuple(fields[name])
         values = [fields.get(field, default) for field, default in zip(FIELDS, _DEFAULTS, strict=True)]
-        values[-1] = dict(values[-1])
+        values[-1] = {**values[-1], **own}
         _SET_VALUES(self, tuple(values))
 
     @classmethod

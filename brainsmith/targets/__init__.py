@@ -1,0 +1,50 @@
+"""Targets: what users import, and the folder of the targets that ship.
+
+    from brainsmith import targets
+
+    targets.init("numpy")
+    y = targets.execute("model.onnx", x)
+
+The names come from the rooms that make them when they are asked for (PEP 562).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.execution.signature import ModelSignature as ModelSignature
+    from brainsmith.execution.signature import TensorSpec as TensorSpec
+    from brainsmith.plugin.core import target as target
+    from brainsmith.plugin.info import PluginInfo as PluginInfo
+    from brainsmith.plugin.info import Priority as Priority
+    from brainsmith.runtime.capabilities import Capabilities as Capabilities
+    from brainsmith.runtime.prepared import Prepared as Prepared
+    from brainsmith.runtime.target import Target as Target
+
+_HOMES = {
+    "Capabilities": "brainsmith.runtime.capabilities",
+    "ModelSignature": "brainsmith.execution.signature",
+    "PluginInfo": "brainsmith.plugin.info",
+    "Prepared": "brainsmith.runtime.prepared",
+    "Priority": "brainsmith.plugin.info",
+    "Target": "brainsmith.runtime.target",
+    "TensorSpec": "brainsmith.execution.signature",
+    "target": "brainsmith.plugin.core",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
