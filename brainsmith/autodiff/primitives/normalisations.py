@@ -52,8 +52,8 @@ class Softmax(OverAxis):
         self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
     ) -> Array:
         """Return y * (g - sum(g * y))."""
-        weighted = grad_output * output
-        return np.asarray(weighted - output * weighted.sum(axis=attributes["axis"], keepdims=True))
+        shared = (grad_output * output).sum(axis=attributes["axis"], keepdims=True)
+        return np.asarray(output * (grad_output - shared))
 
 
 class LogSoftmax(OverAxis):
