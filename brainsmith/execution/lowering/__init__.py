@@ -1,0 +1,33 @@
+"""Make a program of a model: each node by the function that lowers its operator.
+
+    lower.py        a model, node by node, with its constants folded and its datatype annotations checked
+    node_view.py    what a lowering sees of a node, and how it emits instructions
+    registry.py     `@lowers`, and which modules have lowerings
+    products.py     in which type a product of integers is exact
+    operators/      the lowerings: every module in there is found
+
+A lowering is a function of one node::
+
+    from brainsmith.execution.lowering.node_view import NodeView, NotLowered
+    from brainsmith.execution.lowering.registry import lowers
+    from brainsmith.execution.program.functions import arithmetic
+
+    @lowers("", "Relu")
+    def relu(node: NodeView) -> None:
+        node.emit(arithmetic.relu, node.inputs, node.outputs)
+        if span := node.span(node.inputs[0]):
+            node.prove(node.outputs[0], max(span[0], 0), max(span[1], 0))
+
+- `node.emit(function, inputs, outputs, **parameters)` appends an instruction; `function` is one that `@instruction` has
+  entered in the table (program/table.py). Without `outputs` it makes a temporary, and returns its name.
+- Tensors that vary are stacks (runs, *node.shape(name)); constants (`node.constant(i)` is an array) have their own shape.
+  `node.stack(i, rank)` gives the name of an input whose shape is led by ones up to a rank, for broadcasting.
+- `node.hold(array)` makes a constant and returns its name.
+- `node.span(name)` is (low, high) if the tensor is proved to hold whole numbers within them, else None. It comes from
+  constants, from checked annotations, and from what lowerings prove with `node.prove(name, low, high)`: only ever
+  prove what holds for all inputs. An annotation that a span proves is not checked at run time; all others are.
+- `raise NotLowered("why")` leaves the node to the `foreign` instruction: its own Python model or ONNX Runtime, as
+  before. A node whose inputs are all constants is computed once in that way, and no lowering sees it.
+- A result is bit for bit that of the reference wherever its arithmetic is exact: products of integers go through
+  `products.emit_product`, which chooses float32, float64 or int64 by spans.
+"""

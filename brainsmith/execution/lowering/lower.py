@@ -1,0 +1,146 @@
+"""Lower a model to a program, node by node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+from brainsmith.execution.annotations import levels_without_offset
+from brainsmith.execution.lowering.foreign import emit_foreign, fold
+from brainsmith.execution.lowering.model_facts import ModelFacts
+from brainsmith.execution.lowering.node_view import NodeView, NotLowered
+from brainsmith.execution.lowering.registry import find_lowering
+from brainsmith.execution.program.functions import checks, shapes
+from brainsmith.execution.program.instruction import Instruction
+from brainsmith.execution.program.program import CHUNK, Program
+from brainsmith.execution.program.table import name_of
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+Array = np.ndarray[Any, Any]
+
+_CHUNK_BYTES = 1 << 25
+"""Of the largest tensor of a chunk."""
+
+
+def lower(model: ModelWrapper) -> Program:
+    """Make a program of a model that `runnable_copy` gave.
+
+    Raises:
+        BuildError: A node cannot be executed; the message names it.
+    """
+    return _Lowering(model).program()
+
+
+class _Lowering:
+    """One model on its way to a program."""
+
+    def __init__(self, model: ModelWrapper) -> None:
+        self.facts = ModelFacts(model)
+        self._graph = model.graph
+        self._unsettled = levels_without_offset(model.graph)
+        self._instructions: list[Instruction] = []
+        self._held: dict[str, Array] = {}
+        self._tensors: list[str] = []
+
+    def program(self) -> Program:
+        """Lower all nodes in their order."""
+        signature = self._signature()
+        for spec in signature.inputs:
+            self._check(spec.name, None)
+            if np.dtype(spec.dtype).kind in "iu":
+                self._append(name_of(shapes.cast), spec.name, {"dtype": spec.dtype})
+        for node in self._graph.node:
+            if any(name and name not in self.facts.constants for name in node.input):
+                self._lower(node)
+            else:
+                self._fold(node)
+        used = {name for made in self._instructions for name in made.inputs}
+        used |= {spec.name for spec in signature.outputs}
+        constants = {**self.facts.constants, **self._held}
+        sizes = {name: self.facts.shape(name) or () for name in self._tensors}
+        largest = max((4 * int(np.prod(shape)) for shape in sizes.values()), default=1)
+        return Program(
+            signature,
+            tuple(self._instructions),
+            {name: value for name, value in constants.items() if name in used},
+            tuple(self._tensors),
+            sizes,
+            max(1, min(CHUNK, _CHUNK_BYTES // max(1, largest))),
+        )
+
+    def _signature(self) -> ModelSignature:
+        from onnx import helper
+
+        def specs(values: Any) -> tuple[TensorSpec, ...]:
+            made = []
+            for value in values:
+                kind = value.type.tensor_type.elem_type
+                dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind)).name if kind else "float32"
+                shape = self.facts.shape(value.name) or ()
+                made.append(TensorSpec(value.name, shape, dtype, self.facts.datatype(value.name).name))
+            return tuple(made)
+
+        varying = [value for value in self._graph.input if value.name not in self.facts.constants]
+        return ModelSignature(specs(varying), specs(self._graph.output))
+
+    def _lower(self, node: Any) -> None:
+        view = NodeView(node, self.facts)
+        try:
+            lowering = find_lowering(node.domain, node.op_type)
+            if lowering is None:
+                raise NotLowered("it has no lowering")
+            lowering(view)
+        except NotLowered:
+            view = NodeView(node, self.facts)
+            emit_foreign(view, node, self.facts)
+        self._instructions.extend(view.instructions)
+        self._held.update(view.constants)
+        for name in filter(None, view.outputs):
+            self._tensors.append(name)
+            self._check(name, view)
+
+    def _fold(self, node: Any) -> None:
+        """Compute a node that no input changes."""
+        try:
+            self.facts.constants.update(fold(node, self.facts))
+        except Exception as error:
+            text = str(error).strip() or type(error).__name__
+            raise BuildError(f"node '{node.name}' ({node.op_type}) cannot be executed: {text}") from error
+
+    def _check(self, name: str, view: NodeView | None) -> None:
+        """Hold a tensor to its annotation, unless it is proved; note what is known of it then."""
+        from qonnx.util.basic import get_execution_error_thresh, get_sanitize_quant_tensors
+
+        proved = view.proved.get(name) if view is not None else None
+        datatype = self.facts.datatype(name)
+        if proved is not None:
+            self.facts.spans[name] = proved
+        if not datatype.is_integer() or not get_sanitize_quant_tensors():
+            return
+        low, high = datatype.min(), datatype.max()
+        bipolar = datatype.name == "BIPOLAR"
+        if proved is not None and low <= proved[0] and proved[1] <= high:
+            if not bipolar or (view is not None and name in view.bipolar):
+                return
+        settled = name not in self._unsettled
+        parameters = {
+            "tensor": name,
+            "datatype": datatype.name,
+            "low": float(low),
+            "high": float(high),
+            "holes": "bipolar" if bipolar else "",
+            "threshold": get_execution_error_thresh(),
+            "settled": settled,
+        }
+        self._append(name_of(checks.annotated), name, parameters)
+        if settled:
+            known = proved or (int(low), int(high))
+            self.facts.spans[name] = (max(known[0], int(low)), min(known[1], int(high)))
+
+    def _append(self, function: str, name: str, parameters: dict[str, Any]) -> None:
+        self._instructions.append(Instruction(function, (name,), (name,), parameters))

@@ -1,0 +1,96 @@
+"""What is known of a model's tensors while it is lowered: values, shapes, datatypes, and proved spans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+Array = np.ndarray[Any, Any]
+Span = tuple[int, int]
+
+
+class ModelFacts:
+    """The tensors of one model.
+
+    Args:
+        model: Its shapes are inferred; not changed.
+
+    Attributes:
+        model: The same.
+        constants: Values of all tensors that no input changes, rounded to their annotations; lowering adds to them.
+        spans: What was proved of tensors that vary: they hold whole numbers from low to high.
+    """
+
+    def __init__(self, model: ModelWrapper) -> None:
+        self.model = model
+        self.constants: dict[str, Array] = _initialisers(model)
+        self.spans: dict[str, Span] = {}
+        self._opsets: dict[str, int] = model.get_opset_imports()
+        graph = model.graph
+        self._shapes = {v.name: _shape(v) for v in (*graph.output, *graph.value_info, *graph.input)}
+        self._datatypes: dict[str, Any] = {}
+        self._annotated = {a.tensor_name for a in graph.quantization_annotation}
+
+    def opset(self, domain: str) -> int:
+        """Return the version of a domain's operators."""
+        from qonnx.util.basic import get_preferred_qonnx_opset
+
+        known = self._opsets.get(domain, self._opsets.get("" if domain == "ai.onnx" else domain))
+        return int(known if known is not None else get_preferred_qonnx_opset())
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """Return a tensor's shape for one run; None if it is not known."""
+        if name in self.constants:
+            return self.constants[name].shape
+        return self._shapes.get(name)
+
+    def state_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        """Enter the shape of a tensor of which the graph does not state it."""
+        self._shapes.setdefault(name, shape)
+
+    def datatype(self, name: str) -> Any:
+        """Return a tensor's QONNX datatype."""
+        if name not in self._datatypes:
+            from qonnx.core.datatype import DataType
+
+            known = self.model.get_tensor_datatype(name) if name in self._annotated else None
+            self._datatypes[name] = DataType["FLOAT32"] if known is None else known
+        return self._datatypes[name]
+
+    def span(self, name: str) -> Span | None:
+        """Return the whole numbers between which a tensor's values lie for certain; None if that is not known."""
+        if name in self.constants:
+            return span_of(self.constants[name])
+        return self.spans.get(name)
+
+
+def span_of(values: Array) -> Span | None:
+    """Return the smallest and largest of some whole numbers; None if one is not whole."""
+    if values.dtype.kind not in "biuf" or not values.size:
+        return None
+    if values.dtype.kind == "f" and not (
+        np.isfinite(values).all() and np.array_equal(np.rint(values), values)
+    ):
+        return None
+    return int(values.min()), int(values.max())
+
+
+def _initialisers(model: ModelWrapper) -> dict[str, Array]:
+    """Read the initialisers, rounded to their datatype annotations once instead of at every use."""
+    from onnx import numpy_helper
+    from qonnx.util.basic import sanitize_quant_values
+
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    used = {name for node in model.graph.node for name in node.input}
+    return dict(sanitize_quant_values(model, [name for name in constants if name in used], constants))
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    kind = value.type.tensor_type
+    if not kind.HasField("shape"):
+        return None
+    return tuple(int(dim.dim_value) for dim in kind.shape.dim)

@@ -1,0 +1,1 @@
+"""The functions that instructions name, a module for each subject; `..table` finds them."""
