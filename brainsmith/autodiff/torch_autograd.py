@@ -86,7 +86,8 @@ class _Gradients(torch.autograd.Function):  # type: ignore[misc]
         outputs, upstream = tuple(rest[: op.num_outputs]), tuple(rest[op.num_outputs :])
         several = op.num_outputs > 1
         function = op.create_gradient_function(arrays, outputs if several else outputs[0], **attributes)
-        gradients = function.gradients(upstream if several else upstream[0])
+        needed = [at in wanted for at in range(op.num_inputs)]
+        gradients = function.gradients(upstream if several else upstream[0], needed)
         return tuple(_tensors_of([gradients[at] for at in wanted], [*arrays, *outputs, *upstream]))
 
     @staticmethod

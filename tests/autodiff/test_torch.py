@@ -193,6 +193,35 @@ def test_an_input_twice_adds_its_gradients():
     torch.testing.assert_close(x.grad, (x**x * (torch.log(x) + 1)).detach())
 
 
+class Needy(ops.Op):
+    """Notes which gradients it is asked for, and computes no other."""
+
+    name, num_inputs, not_differentiable = "needy", 3, (2,)
+
+    def __init__(self):
+        self.asked = []
+
+    def forward(self, a, b, c):
+        return a * b + c
+
+    def backward(self, grad_output, inputs, output, *, needed):
+        self.asked.append(needed)
+        return (
+            grad_output * inputs[1] if needed[0] else None,
+            grad_output * inputs[0] if needed[1] else None,
+            None,
+        )
+
+
+@needs_torch
+def test_a_gradient_that_is_not_needed_is_not_asked_for():
+    op, x = Needy(), torch.full((3,), 2.0, requires_grad=True)
+    ops.torch_apply(op, [x, torch.full((3,), 5.0), 0.0]).sum().backward()
+    ops.torch_apply(op, [torch.full((3,), 5.0), x, x]).sum().backward()
+    assert op.asked == [(True, False, False), (False, True, False)]
+    assert x.grad.tolist() == [10, 10, 10]
+
+
 class Halves(ops.Op):
     """Two outputs of floats and one of integers."""
 
