@@ -79,7 +79,7 @@ def run_design(
         constant=constant,
         trace=trace,
     )
-    interval, latency = _cycles(design, result, frames)
+    interval, latency = frame_cycles(design, result, frames)
     outputs = {
         stream.layout.tensor: layout_values(stream.layout, result.streams[stream.name].words, frames)
         for stream in design.outputs
@@ -153,7 +153,8 @@ def lane_values(layout: Layout, words: Words) -> NDArray[np.int64]:
     return 2 * values - 1 if layout.bipolar else values
 
 
-def _cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float | None, int]:
+def frame_cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float | None, int]:
+    """Return the interval and the latency of a run, as `DesignRun` has them."""
     spans = [result.streams[stream.name].frames(frames) for stream in design.outputs]
     begin = min(result.streams[stream.name].frames(frames)[0][0] for stream in design.inputs)
     first, last = max(span[0][1] for span in spans), max(span[-1][1] for span in spans)

@@ -10,7 +10,7 @@ from brainsmith.rtl.stitching.top_module import plan_design, probe_design
 from brainsmith.rtl.verification.frames import design_beats, estimated_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -66,6 +66,7 @@ def watch_design(
     *,
     stalls: Mapping[str, Stalls] | None = None,
     limit: int | None = None,
+    constant: Collection[str] = (),
     window: range = range(0),
 ) -> WatchedRun:
     """Run a design and watch its links; a run that fails is a result too.
@@ -76,6 +77,7 @@ def watch_design(
         inputs: By tensor: (frames, *shape of one), whole numbers.
         stalls: When the ends hold back, by the design's streams.
         limit: The cycles after which the run is given up; as `run_design` by default.
+        constant: Outputs that may have one value in all beats.
         window: The cycles for which it is noted what each link did.
 
     Raises:
@@ -90,6 +92,7 @@ def watch_design(
         stalls=stalls,
         estimate=estimated_cycles(design, frames),
         limit=limit,
+        constant=constant,
         watched=room,
         window=window,
         judge=False,

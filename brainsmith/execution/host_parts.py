@@ -1,0 +1,137 @@
+"""What the host computes before and after an accelerator, which is one node of a larger model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    Stack = np.ndarray[Any, Any]
+    Stacks = dict[str, Stack]
+
+PARTITION = "StreamingDataflowPartition"
+
+
+class HostParts:
+    """The two parts of a model that lie around its accelerator, ready to be run.
+
+    Args:
+        parent: It has one node that stands for the accelerator; not changed.
+
+    Raises:
+        BuildError: It has none, or several; or shapes cannot be inferred.
+
+    Attributes:
+        inputs: Shape of each input of the model, by name.
+        outputs: Likewise.
+        wanted: The tensors that the accelerator takes, in the order of its inputs.
+        given: The tensors that it gives, in the order of its outputs.
+    """
+
+    def __init__(self, parent: ModelWrapper) -> None:
+        nodes = parent.get_nodes_by_op_type(PARTITION)
+        if len(nodes) != 1:
+            raise BuildError(
+                f"the model around an accelerator must have one node that stands for it, not {len(nodes)}"
+            )
+        (node,) = nodes
+        constants = {tensor.name for tensor in parent.graph.initializer}
+        self.wanted = tuple(name for name in node.input if name not in constants)
+        self.given = tuple(node.output)
+        fed = [value.name for value in parent.graph.input if value.name not in constants]
+        self.inputs = {name: _shape(parent, name) for name in fed}
+        self.outputs = {value.name: _shape(parent, value.name) for value in parent.graph.output}
+        behind = _behind(parent, self.given)
+        after = [one for one in parent.graph.node if set(one.output) & behind]
+        before = [one for one in parent.graph.node if one is not node and one not in after]
+        made = {name for one in before for name in one.output}
+        needed = {name for one in after for name in one.input} | set(self.outputs)
+        handed = sorted((made | set(fed)) & needed)
+        self._before = _Part(parent, before, fed, [*dict.fromkeys([*self.wanted, *handed])])
+        self._after = _Part(parent, after, [*dict.fromkeys([*handed, *self.given])], list(self.outputs))
+
+    def run(
+        self,
+        feed: Mapping[str, Stack],
+        accelerator: Callable[[Sequence[Stack]], Sequence[Stack]],
+        keep: frozenset[str] = frozenset(),
+    ) -> Stacks:
+        """Compute the model's outputs.
+
+        Args:
+            feed: A stack (samples, *shape) for each input.
+            accelerator: Gives a stack for each tensor of `given`, from those of `wanted`.
+            keep: Further tensors to return, of those that the host computes.
+
+        Raises:
+            BuildError: A node cannot be executed.
+        """
+        values = self._before.run(feed, keep)
+        results = accelerator([values[name] for name in self.wanted])
+        values |= dict(zip(self.given, results, strict=True))
+        values |= self._after.run(values, keep)
+        return {name: values[name] for name in dict.fromkeys((*self.outputs, *keep)) if name in values}
+
+    def tensors(self) -> tuple[str, ...]:
+        """Return the tensors that the host computes, in the order of execution."""
+        return (*self._before.tensors, *self._after.tensors)
+
+
+class _Part:
+    """Some nodes of a model, from some tensors to others."""
+
+    def __init__(
+        self, parent: ModelWrapper, nodes: Sequence[Any], inputs: Sequence[str], outputs: Sequence[str]
+    ) -> None:
+        from brainsmith.execution.execute import Executor
+
+        self.tensors = tuple(name for node in nodes for name in node.output if name)
+        self._inputs = tuple(inputs)
+        made = [name for name in outputs if name in self.tensors]
+        self._executor = Executor(_model_of(parent, nodes, inputs, made)) if nodes else None
+
+    def run(self, values: Mapping[str, Stack], keep: frozenset[str]) -> Stacks:
+        fed = {name: values[name] for name in self._inputs}
+        return fed if self._executor is None else {**fed, **self._executor.run(fed, keep)}
+
+
+def _model_of(
+    parent: ModelWrapper, nodes: Sequence[Any], inputs: Sequence[str], outputs: Sequence[str]
+) -> ModelWrapper:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    part = ModelWrapper(parent.model, make_deepcopy=True)
+    graph = part.graph
+    ends = [[parent.get_tensor_valueinfo(name) for name in names] for names in (inputs, outputs)]
+    kept = {value.name: value for value in graph.value_info}
+    for field, found in ((graph.node, nodes), (graph.input, ends[0]), (graph.output, ends[1])):
+        copies = [type(one).FromString(one.SerializeToString()) for one in found]
+        del field[:]
+        field.extend(copies)
+    del graph.value_info[:]
+    graph.value_info.extend(value for name, value in kept.items() if name not in {*inputs, *outputs})
+    return part
+
+
+def _behind(parent: ModelWrapper, tensors: Sequence[str]) -> set[str]:
+    """Return the tensors that depend on some, without those themselves."""
+    reached, behind = set(tensors), set()
+    for node in parent.graph.node:
+        if reached & set(node.input):
+            reached |= set(node.output)
+            behind |= set(node.output)
+    return behind
+
+
+def _shape(parent: ModelWrapper, name: str) -> tuple[int, ...]:
+    shape = parent.get_tensor_shape(name)
+    if shape is None:
+        raise BuildError(f"the shape of tensor '{name}' of the model around the accelerator is not known")
+    return tuple(shape)

@@ -1,0 +1,178 @@
+"""What a build's folder is to somebody who runs it: the packed accelerator, the host's part, the model's own ends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.align import Signature, align
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.rtl.package.frame_order import value_type
+from brainsmith.rtl.package.reading import read_package
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from brainsmith.execution.align import Alignment, Shape
+    from brainsmith.execution.host_parts import HostParts
+    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.stitching.design import Layout
+
+    Stacks = dict[str, NDArray[Any]]
+    Accelerator = Callable[[Stacks], Stacks]
+
+REPORT = "report.json"
+
+EXACT_BITS = 24
+"""Whole numbers of so many bits are exact in float32, in which models pass their tensors."""
+
+
+@dataclass(frozen=True)
+class BuildFolder:
+    """What lies in a folder, and how the model's own inputs and outputs become the accelerator's.
+
+    Attributes:
+        package: The accelerator.
+        host: What the host computes around it; None if it computes nothing.
+        signature: The model's that was built, if the folder is a build's; else the accelerator's.
+        alignment: Between the two; None for the same.
+    """
+
+    package: Package
+    host: HostParts | None
+    signature: ModelSignature
+    alignment: Alignment | None = None
+
+    def run(
+        self, feed: Mapping[str, NDArray[Any]], accelerator: Accelerator, keep: frozenset[str] = frozenset()
+    ) -> Stacks:
+        """Compute the signature's outputs.
+
+        Args:
+            feed: A stack (frames, *shape) for each input of the signature.
+            accelerator: Gives a stack for each output of the design, by tensor, from those of its inputs.
+            keep: Tensors to return that the host computes.
+        """
+        inner = dict(feed)
+        if self.alignment is not None:
+            inner = {new: change(feed[name]) for new, (name, change) in self.alignment.feed.items()}
+        design = self.package.design
+        ins = [stream.layout.tensor for stream in design.inputs]
+        outs = [stream.layout.tensor for stream in design.outputs]
+        if self.host is None:
+            results = accelerator(dict(zip(ins, inner.values(), strict=True)))
+            found = {name: results[name] for name in outs}
+        else:
+
+            def call(stacks: Any) -> list[NDArray[Any]]:
+                results = accelerator(dict(zip(ins, stacks, strict=True)))
+                return [results[name] for name in outs]
+
+            found = self.host.run(inner, call, keep)
+        kept = {name: found[name] for name in keep if name in found}
+        if self.alignment is not None:
+            found = {name: change(found[new]) for name, (new, change) in self.alignment.read.items()}
+        return {**found, **kept}
+
+
+def read_build_folder(folder: Path) -> BuildFolder:
+    """Read a build's folder, or that of a package alone.
+
+    Of a build the inputs and outputs are those of the model that was built, by its names and in its shapes, wherever
+    its report has them and they only lie otherwise in what came of it. A package alone takes the accelerator's own.
+
+    Raises:
+        BuildError: There is no accelerator, or the model around it cannot be run.
+    """
+    package = read_package(folder)
+    own = _own_signature(package)
+    if package.folder == folder:
+        return BuildFolder(package, None, own)
+    host = _host(folder)
+    now = _shapes(own) if host is None else Signature(host.inputs, host.outputs)
+    report = _report(folder / REPORT)
+    before = _original(report)
+    found = None if before is None else align(before, now)
+    if before is None or found is None or found.reason or found.classes:
+        return BuildFolder(package, host, own if host is None else _plain(now, {}))
+    return BuildFolder(package, host, _plain(before, _datatypes(report)), found)
+
+
+def _host(folder: Path) -> HostParts | None:
+    """Return the host's parts of a build, if its accelerator is not all of the model."""
+    from brainsmith.steps.host_ends import PARENT
+
+    if not (folder / PARENT).is_file():
+        return None
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.host_parts import HostParts
+
+    return HostParts(ModelWrapper(str(folder / PARENT)))
+
+
+def _own_signature(package: Package) -> ModelSignature:
+    def specs(streams: Any) -> tuple[TensorSpec, ...]:
+        return tuple(_spec(stream.layout) for stream in streams)
+
+    return ModelSignature(specs(package.design.inputs), specs(package.design.outputs))
+
+
+def _spec(layout: Layout) -> TensorSpec:
+    return TensorSpec(layout.tensor, layout.shape, carried_in(layout), value_type(layout))
+
+
+def carried_in(layout: Layout) -> str:
+    """Return the type of numpy in which a model passes what a stream carries."""
+    return "float32" if layout.lane_bits <= EXACT_BITS else "int64"
+
+
+def _shapes(own: ModelSignature) -> Signature:
+    return Signature({s.name: s.shape for s in own.inputs}, {s.name: s.shape for s in own.outputs})
+
+
+def _plain(shapes: Signature, datatypes: Mapping[str, str]) -> ModelSignature:
+    """Return the signature of a model, whose tensors are float32 unless that does not hold their datatype."""
+
+    def specs(tensors: Mapping[str, Shape]) -> tuple[TensorSpec, ...]:
+        return tuple(
+            TensorSpec(name, shape, "float32", datatypes.get(name, "FLOAT32"))
+            for name, shape in tensors.items()
+        )
+
+    return ModelSignature(specs(shapes.inputs), specs(shapes.outputs))
+
+
+def _report(path: Path) -> dict[str, Any]:
+    """Return a build's report; nothing if it cannot be read, which is no reason not to run its accelerator."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _original(report: Mapping[str, Any]) -> Signature | None:
+    """Return the names and shapes of the model that was built."""
+    try:
+        ends = [
+            {str(name): tuple(int(size) for size in shape) for name, shape in report["model"][end].items()}
+            for end in ("inputs", "outputs")
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return Signature(*ends) if all(np.prod(shape) > 0 for end in ends for shape in end.values()) else None
+
+
+def _datatypes(report: Mapping[str, Any]) -> dict[str, str]:
+    try:
+        nodes = report["graphs"]["before"]["nodes"]
+        return {node["name"]: node["datatype"] for node in nodes if node["op_type"] in ("Input", "Output")}
+    except (KeyError, TypeError):
+        return {}

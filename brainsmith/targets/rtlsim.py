@@ -1,0 +1,226 @@
+"""rtlsim: the circuit of a build, simulated cycle by cycle."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import InputError, ToolError, UsageError
+from brainsmith.plugin.core import target
+from brainsmith.plugin.info import Priority
+from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy as np
+
+    from brainsmith.rtl.package.running import AcceleratorRun, RunnablePackage
+    from brainsmith.targets.build_folder import BuildFolder
+
+    Array = np.ndarray[Any, Any]
+
+SETTINGS = ("check", "frames")
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What a build's folder becomes.
+
+    Attributes:
+        folder: What was read.
+        accelerator: Its simulation.
+    """
+
+    folder: BuildFolder
+    accelerator: RunnablePackage
+
+    def tensors(self) -> tuple[str, ...]:
+        """Return the tensors that can be kept: those of the host, and those that move from layer to layer.
+
+        Those of the accelerator that have the name of an input or output of the model, and are not that, are left out.
+        """
+        signature = self.folder.signature
+        ends = {spec.name for spec in (*signature.inputs, *signature.outputs)}
+        host = () if self.folder.host is None else self.folder.host.tensors()
+        names = dict.fromkeys((*host, *self.accelerator.boundaries()))
+        return tuple(name for name in names if name not in ends)
+
+
+@target(
+    name="rtlsim",
+    priority=Priority.LOW,
+    device_types=("rtlsim",),
+    requires=("verilator",),
+    display_name="RTL simulation",
+    vendor="BrainSmith",
+    description="The stitched circuit of a build, cycle by cycle in Verilator",
+    version="0.1.0",
+)
+class RtlSimulation(Target):
+    """Runs the circuit of a build's folder.
+
+    The folder is that of a build (then inputs and outputs are those of the model that was built, and what the host
+    computes before and after the accelerator is computed here too), or a package alone, such as `out/accelerator`
+    (then they are the accelerator's own, whole numbers). All frames of a call go through the pipeline one behind the
+    other; each call begins with a reset of a circuit of its own, so devices and threads do not meet.
+    """
+
+    def __init__(self, device_id: int = 0) -> None:
+        super().__init__(device_id)
+        self._own = threading.local()
+
+    @property
+    def last_run(self) -> AcceleratorRun | None:
+        """What the last `execute` of the calling thread measured: cycles, interval, latency; None before the first."""
+        return getattr(self._own, "run", None)
+
+    def is_available(self) -> bool:
+        """Tell whether simulations can be built."""
+        return not self.unavailable_reason()
+
+    def unavailable_reason(self) -> str:
+        """Return which tool is missing, and how to get it."""
+        from brainsmith.rtl.simulation.toolchain import find_toolchain
+
+        try:
+            find_toolchain()
+        except ToolError as error:
+            return str(error)
+        return ""
+
+    def supports(self, resource: Any) -> str:
+        """Return why a resource is no accelerator."""
+        from brainsmith.rtl.package.contents import FOLDER, MANIFEST
+
+        if not isinstance(resource, (str, Path)):
+            return f"rtlsim runs the folder of a build, not {type(resource).__name__}"
+        folder = Path(resource)
+        if any((one / MANIFEST).is_file() for one in (folder / FOLDER, folder)):
+            return ""
+        what = "holds none" if folder.is_dir() else "is a file" if folder.exists() else "is not there"
+        return (
+            f"rtlsim runs the folder of a build with an accelerator, and {resource} {what}: "
+            "brainsmith build MODEL --blueprint FILE --output DIR --produce simulated"
+        )
+
+    def get_capabilities(self) -> Capabilities:
+        """Return what it promises: what the hardware computes, and when."""
+        return Capabilities(
+            bit_exact=True,
+            cycle_accurate=True,
+            batch=True,
+            streaming=True,
+            intermediates=True,
+            concurrent=True,
+        )
+
+    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+        """Read a build's folder and build its simulation, or take the one that is kept.
+
+        Args:
+            resource: The folder.
+            config: `frames`: how many will be run, about; for many the simulation is optimised (by default as for what
+                its build ran). `check`: whether a few golden frames are run before it is believed (by default).
+
+        Raises:
+            UsageError: It is no accelerator, or the configuration has other words.
+            BuildError: A file of it cannot be read.
+            SimulationError: It cannot be built, or golden frames do not have the golden outputs.
+            ToolError: g++ or Verilator is missing.
+        """
+        from brainsmith.rtl.package.running import prepare_package
+        from brainsmith.targets.build_folder import read_build_folder
+
+        if problem := self.supports(resource):
+            raise UsageError(problem)
+        frames, check = _settings(config or {})
+        folder = read_build_folder(Path(resource))
+        accelerator = prepare_package(folder.package, frames=frames, check=check)
+        return Prepared(target=self, signature=folder.signature, payload=Simulated(folder, accelerator))
+
+    def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
+        self,
+        prepared: Prepared,
+        inputs: Any,
+        *,
+        keep: Iterable[str] | None = (),
+        seed: int | None = None,
+        limit: int | None = None,
+        constant: bool = False,
+    ) -> dict[str, Array]:
+        """Run frames through the circuit; `last_run` says how long it took.
+
+        Args:
+            prepared: Of this target.
+            inputs: By name, or one array.
+            keep: Further tensors: of the host, and of those that move from layer to layer; None for all.
+            seed: Of random stalls at all ends of the circuit; none by default.
+            limit: The cycles after which a run is given up; it follows the estimate by default.
+            constant: Whether outputs that never change are believed though the circuit was not checked.
+
+        Returns:
+            The outputs, then what is kept, with all frames in the first axis.
+
+        Raises:
+            InputError: Inputs do not fit, or there is no such tensor.
+            SimulationError: The circuit reported an error, or its result cannot be trusted.
+            SimulationStalledError: Not all came out within the limit.
+        """
+        simulated: Simulated = prepared.payload
+        folder = simulated.folder
+        arrays, frames = folder.signature.checked(inputs)
+        wanted = _wanted(simulated.tensors(), keep)
+        inside = [name for name in wanted if name in simulated.accelerator.boundaries()]
+        kept: dict[str, Array] = {}
+
+        def run(stacks: dict[str, Array]) -> dict[str, Array]:
+            done = simulated.accelerator.run(stacks, keep=inside, seed=seed, limit=limit, constant=constant)
+            self._own.run = done
+            kept.update(_carried(simulated, done.tensors))
+            return _carried(simulated, done.outputs)
+
+        found = folder.run(
+            folder.signature.stacked(arrays, frames), run, frozenset(wanted).difference(inside)
+        )
+        joined = folder.signature.joined(found)
+        tensors = {**found, **kept}
+        return {**joined, **{name: _joined(tensors[name]) for name in wanted}}
+
+
+def _settings(config: Mapping[str, Any]) -> tuple[int | None, bool]:
+    unknown = [name for name in config if name not in SETTINGS]
+    if unknown:
+        raise UsageError(f"rtlsim takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
+    frames, check = config.get("frames"), config.get("check", True)
+    if frames is not None and (isinstance(frames, bool) or not isinstance(frames, int) or frames < 1):
+        raise UsageError(f"frames of rtlsim must be a whole number, 1 or more, not {frames!r}")
+    if not isinstance(check, bool):
+        raise UsageError(f"check of rtlsim must be true or false, not {check!r}")
+    return frames, check
+
+
+def _wanted(there: tuple[str, ...], keep: Iterable[str] | None) -> tuple[str, ...]:
+    if keep is None:
+        return there
+    chosen = tuple(dict.fromkeys(keep))
+    if unknown := [name for name in chosen if name not in there]:
+        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
+    return chosen
+
+
+def _carried(simulated: Simulated, tensors: Mapping[str, Array]) -> dict[str, Array]:
+    """Return whole numbers in the types in which models pass them."""
+    from brainsmith.targets.build_folder import carried_in
+
+    layouts = {link.layout.tensor: link.layout for link in simulated.accelerator.design.links if link.layout}
+    return {name: values.astype(carried_in(layouts[name])) for name, values in tensors.items()}
+
+
+def _joined(stack: Array) -> Array:
+    """Return a stack (frames, *shape) with the frames in the first axis."""
+    return stack.reshape(-1, *stack.shape[2:])
