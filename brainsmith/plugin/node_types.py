@@ -106,3 +106,11 @@ def keep_current(domain: str) -> None:
         table = qonnx._OP_REGISTRY
         if not isinstance(table.get(domain), _CurrentTypes):
             table[domain] = _CurrentTypes(table.get(domain, {}))
+
+
+def forget_type(domain: str, op_type: str) -> None:
+    """Have QONNX forget one type of a domain, to look for it anew and not to list it; nothing if it does not know it."""
+    qonnx = sys.modules.get(_QONNX_REGISTRY)
+    if qonnx is not None:
+        with qonnx._REGISTRY_LOCK:
+            qonnx._OP_REGISTRY.get(domain, {}).pop(op_type, None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.autodiff.graphs.missing_op import missing_text
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.graphs.op_definition import definition_hash
 from brainsmith.autodiff.op import Op
@@ -81,7 +82,8 @@ def check_ops(model: ModelWrapper) -> list[OpProblem]:
     problems = []
     for name in used_ops(model):
         entry = noted.get(name, {})
-        found = _difference(name, entry) if name in here else _missing(name, entry)
+        missing = OpProblem(name, "missing", missing_text(name, entry)) if name not in here else None
+        found = missing or _difference(name, entry)
         if found is not None:
             problems.append(found)
     return problems
@@ -177,36 +179,3 @@ def _difference(name: str, entry: dict[str, str]) -> OpProblem | None:
             f"was saved with another definition of operation {name!r} {version}; its results may differ",
         )
     return None
-
-
-def _missing(name: str, entry: dict[str, str]) -> OpProblem:
-    text = f"uses the operation {name!r}, which is not registered"
-    bundle = entry.get("bundle", "")
-    if bundle:
-        version = entry.get("bundle_version", "")
-        text += f"; it was saved with that of bundle {bundle!r}{' ' + version if version else ''}"
-    elif entry:
-        text += f"; it was saved with version {entry.get('version', '?')} of it, which came with no bundle"
-    offers = _offers(name, bundle)
-    if offers:
-        text += "".join(f"\n  {offer}" for offer in offers)
-    elif bundle:
-        text += f'\n  load it: brainsmith.plugins.load_plugin("<path of {bundle}>")'
-    else:
-        text += (
-            "\n  register it: ops.register_custom_op(op), @op in the project's plugins, or load_plugin(path)"
-        )
-    return OpProblem(name, "missing", text)
-
-
-def _offers(name: str, bundle: str) -> list[str]:
-    """Return what can be called to get an op: bundles that discovery knows, by the op or by the name of its bundle."""
-    found = []
-    for info in get_registry().records("bundle"):
-        offered = name in info.extra.get("ops", ())
-        if offered or info.name == bundle:
-            place = info.extra.get("path") or info.origin
-            found.append(
-                f"bundle {info.name!r} {info.version} offers it: brainsmith.plugins.load_plugin({str(place)!r})"
-            )
-    return found
