@@ -26,6 +26,8 @@ A lowering is a function of one node::
 - `node.span(name)` is (low, high) if the tensor is proved to hold whole numbers within them, else None. It comes from
   constants, from checked annotations, and from what lowerings prove with `node.prove(name, low, high)`: only ever
   prove what holds for all inputs. An annotation that a span proves is not checked at run time; all others are.
+- `node.rounds_differently()` before emitting what may differ from the reference in its last bits even so (a sum of
+  floats, exp): in a *faithful* program, which build verification runs, the node is then left to ONNX Runtime.
 - `raise NotLowered("why")` leaves the node to the `foreign` instruction: its own Python model or ONNX Runtime, as
   before. A node whose inputs are all constants is computed once in that way, and no lowering sees it.
 - A result is bit for bit that of the reference wherever its arithmetic is exact: products of integers go through

@@ -27,22 +27,27 @@ _CHUNK_BYTES = 1 << 25
 """Of the largest tensor of a chunk."""
 
 
-def lower(model: ModelWrapper) -> Program:
+def lower(model: ModelWrapper, faithful: bool = False) -> Program:
     """Make a program of a model that `runnable_copy` gave.
+
+    Args:
+        model: Not changed.
+        faithful: Give the reference's own bits also where it rounds: sums of floats and functions such as exp are
+            left to ONNX Runtime then, which takes a batch only where that changes no bit.
 
     Raises:
         BuildError: A node cannot be executed; the message names it.
     """
-    return _Lowering(model).program()
+    return _Lowering(ModelFacts(model, faithful)).program()
 
 
 class _Lowering:
     """One model on its way to a program."""
 
-    def __init__(self, model: ModelWrapper) -> None:
-        self.facts = ModelFacts(model)
-        self._graph = model.graph
-        self._unsettled = levels_without_offset(model.graph)
+    def __init__(self, facts: ModelFacts) -> None:
+        self.facts = facts
+        self._graph = facts.model.graph
+        self._unsettled = levels_without_offset(self._graph)
         self._instructions: list[Instruction] = []
         self._held: dict[str, Array] = {}
         self._tensors: list[str] = []
@@ -74,15 +79,12 @@ class _Lowering:
         )
 
     def _signature(self) -> ModelSignature:
-        from onnx import helper
-
         def specs(values: Any) -> tuple[TensorSpec, ...]:
             made = []
             for value in values:
-                kind = value.type.tensor_type.elem_type
-                dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind)).name if kind else "float32"
-                shape = self.facts.shape(value.name) or ()
-                made.append(TensorSpec(value.name, shape, dtype, self.facts.datatype(value.name).name))
+                name = value.name
+                shape, dtype = self.facts.shape(name) or (), self.facts.dtype(name).name
+                made.append(TensorSpec(name, shape, dtype, self.facts.datatype(name).name))
             return tuple(made)
 
         varying = [value for value in self._graph.input if value.name not in self.facts.constants]
@@ -95,6 +97,9 @@ class _Lowering:
             if lowering is None:
                 raise NotLowered("it has no lowering")
             lowering(view)
+            if view.constant_outputs:
+                self.facts.constants.update(view.constant_outputs)
+                return
         except NotLowered:
             view = NodeView(node, self.facts)
             emit_foreign(view, node, self.facts)
@@ -124,9 +129,9 @@ class _Lowering:
             return
         low, high = datatype.min(), datatype.max()
         bipolar = datatype.name == "BIPOLAR"
-        if proved is not None and low <= proved[0] and proved[1] <= high:
-            if not bipolar or (view is not None and name in view.bipolar):
-                return
+        exact = not bipolar or (view is not None and name in view.bipolar)
+        if proved is not None and low <= proved[0] and proved[1] <= high and exact:
+            return
         settled = name not in self._unsettled
         parameters = {
             "tensor": name,

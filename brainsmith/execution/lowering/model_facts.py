@@ -18,20 +18,25 @@ class ModelFacts:
 
     Args:
         model: Its shapes are inferred; not changed.
+        faithful: See `lower`.
 
     Attributes:
         model: The same.
+        faithful: The same.
         constants: Values of all tensors that no input changes, rounded to their annotations; lowering adds to them.
         spans: What was proved of tensors that vary: they hold whole numbers from low to high.
     """
 
-    def __init__(self, model: ModelWrapper) -> None:
+    def __init__(self, model: ModelWrapper, faithful: bool = False) -> None:
         self.model = model
+        self.faithful = faithful
         self.constants: dict[str, Array] = _initialisers(model)
         self.spans: dict[str, Span] = {}
         self._opsets: dict[str, int] = model.get_opset_imports()
         graph = model.graph
-        self._shapes = {v.name: _shape(v) for v in (*graph.output, *graph.value_info, *graph.input)}
+        values = {v.name: v for v in (*graph.output, *graph.value_info, *graph.input)}
+        self._shapes = {name: _shape(value) for name, value in values.items()}
+        self._kinds = {name: value.type.tensor_type.elem_type for name, value in values.items()}
         self._datatypes: dict[str, Any] = {}
         self._annotated = {a.tensor_name for a in graph.quantization_annotation}
 
@@ -45,12 +50,21 @@ class ModelFacts:
     def shape(self, name: str) -> tuple[int, ...] | None:
         """Return a tensor's shape for one run; None if it is not known."""
         if name in self.constants:
-            return self.constants[name].shape
+            return tuple(self.constants[name].shape)
         return self._shapes.get(name)
 
     def state_shape(self, name: str, shape: tuple[int, ...]) -> None:
         """Enter the shape of a tensor of which the graph does not state it."""
         self._shapes.setdefault(name, shape)
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """Return the NumPy type of a tensor's values: float32 where the graph does not state it."""
+        if name in self.constants:
+            return np.dtype(self.constants[name].dtype)
+        from onnx import helper
+
+        kind = self._kinds.get(name)
+        return np.dtype(helper.tensor_dtype_to_np_dtype(kind) if kind else np.float32)
 
     def datatype(self, name: str) -> Any:
         """Return a tensor's QONNX datatype."""

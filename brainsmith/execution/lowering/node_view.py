@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 Span = tuple[int, int]
 
 
-class NotLowered(Exception):
+class NotLowered(Exception):  # noqa: N818 - a signal, no failure
     """A node is left to the `foreign` instruction; the message says why."""
 
 
@@ -35,6 +35,10 @@ class NodeView:
         inputs: Names, "" for one that is left out.
         outputs: Names, "" for one that nobody wants.
         instructions: What was emitted, in order.
+        constants: What was held, by name.
+        proved: Spans by name.
+        bipolar: Tensors that hold -1 and 1 alone.
+        constant_outputs: Outputs that do not depend on any value; nothing is emitted then.
     """
 
     def __init__(self, node: Any, facts: ModelFacts) -> None:
@@ -49,6 +53,7 @@ class NodeView:
         self.constants: dict[str, Array] = {}
         self.proved: dict[str, Span] = {}
         self.bipolar: set[str] = set()
+        self.constant_outputs: dict[str, Array] = {}
         self._facts = facts
 
     def constant(self, index: int) -> Array | None:
@@ -83,11 +88,24 @@ class NodeView:
             NotLowered: It is not known.
         """
         if name in self.constants:
-            return self.constants[name].shape
+            return tuple(self.constants[name].shape)
         shape = self._facts.shape(name)
         if shape is None:
             raise NotLowered(f"the shape of '{name}' is not known")
         return shape
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """Return the NumPy type of a tensor's values."""
+        return self.constants[name].dtype if name in self.constants else self._facts.dtype(name)
+
+    def rounds_differently(self) -> None:
+        """Say that what is emitted may differ from the reference in its last bits, whatever the inputs hold.
+
+        Raises:
+            NotLowered: The program is to give the reference's own bits, so the node is left to that.
+        """
+        if self._facts.faithful:
+            raise NotLowered("it rounds differently from the reference")
 
     def datatype(self, name: str) -> str:
         """Return the name of the QONNX datatype with which a tensor is annotated; FLOAT32 if it is not."""

@@ -83,8 +83,13 @@ def emit_product(node: NodeView, left: str, weights: Array, output: str | None =
 
     Returns:
         Name of the product, float32, whose span is proved where both are whole numbers.
+
+    Raises:
+        NotLowered: They are not, and the program is to give the reference's own bits.
     """
     span = node.span(left)
+    if span is None or span_of(weights) is None:
+        node.rounds_differently()
     kind = exact_type(span, weights)
     held = node.hold(weights.astype(kind))
     name = node.emit(matrix.product, [left, held], None if output is None else [output], exact=kind)

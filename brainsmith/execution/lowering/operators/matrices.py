@@ -13,13 +13,13 @@ from brainsmith.execution.program.functions import arithmetic, matrix, shapes
 @lowers("", "MatMul")
 def mat_mul(node: NodeView) -> None:
     """Multiply with a constant matrix as one product over all runs, else matrix by matrix."""
-    left, right = node.inputs
+    left = node.inputs[0]
     weights = node.constant(1)
-    if weights is not None and weights.ndim == 2 and node.varies(left) and weights.dtype == np.float32:
-        if node.shape(left):
-            emit_product(node, left, weights, node.outputs[0])
-            return
-    _general(node)
+    plain = weights is not None and weights.ndim == 2 and weights.dtype == np.float32
+    if weights is not None and plain and node.varies(left):
+        emit_product(node, left, weights, node.outputs[0])
+    else:
+        _general(node)
 
 
 def _general(node: NodeView) -> None:
@@ -38,6 +38,8 @@ def _general(node: NodeView) -> None:
         exact = type_of_bound(bound)
         if exact != "int64":
             node.prove(node.outputs[0], -bound, bound)
+    else:
+        node.rounds_differently()
     ready = [_as_matrix(node, 0, rank), _as_matrix(node, 1, rank)]
     product = node.emit(matrix.matmul, ready, exact=exact, dtype=dtype)
     node.emit(shapes.reshape, [product], node.outputs, shape=node.shape(node.outputs[0]))
@@ -58,7 +60,7 @@ def _as_matrix(node: NodeView, index: int, rank: int) -> str:
 
 @lowers("", "Gemm")
 def gemm(node: NodeView) -> None:
-    """alpha * A' * B' + beta * C, with a constant B as one product over all runs."""
+    """Compute alpha * A' * B' + beta * C, with a constant B as one product over all runs."""
     weights = node.needed_constant(1, "second matrix")
     if node.attribute("transB", 0):
         weights = weights.T

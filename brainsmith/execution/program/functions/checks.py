@@ -30,6 +30,7 @@ def annotated(
         whole numbers pass that the datatype does not hold, which a circuit would not.
 
     Args:
+        values: A stack.
         tensor: Its name.
         datatype: The annotation.
         low: The least value of the datatype.

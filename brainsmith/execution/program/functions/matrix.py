@@ -23,4 +23,4 @@ def product(values: Array, weights: Array, *, exact: str) -> Array:
 def matmul(left: Array, right: Array, *, exact: str, dtype: str) -> Array:
     """Multiply stacks of matrices in a type; `dtype` comes back."""
     result = np.matmul(left.astype(exact, copy=False), right.astype(exact, copy=False))
-    return result.astype(dtype, copy=False)
+    return np.asarray(result, dtype)

@@ -1,0 +1,181 @@
+"""Convolutions and pooling over images (runs, *batch and channels, *space), of any number of spatial axes."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.program.table import instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+_SMALL_IMAGE = 256
+"""Pixels up to which all images of a chunk go into one matrix product, at the cost of a transposition."""
+
+
+@instruction
+def convolve(
+    images: Array,
+    weights: Array,
+    bias: Array | None,
+    *,
+    strides: Shape,
+    dilations: Shape,
+    before: Shape,
+    after: Shape,
+    groups: int,
+    exact: str,
+) -> Array:
+    """Convolve (ONNX, Conv), as one product of matrices.
+
+    Args:
+        images: (runs, batch, channels, *space).
+        weights: (filters, channels of a group, *kernel), of the type in which sums are computed.
+        bias: (filters,), float32; added to the rounded sums.
+        strides: For each spatial axis, as all that follow.
+        dilations: Between the taps of the kernel.
+        before: Padding with 0.
+        after: Likewise.
+        groups: Into which channels and filters are divided.
+        exact: Type in which the sums are computed; float32 comes back.
+    """
+    runs, batch, channels = images.shape[:3]
+    flat = images.reshape(runs * batch, channels, *images.shape[3:]).astype(exact, copy=False)
+    padded = _padded(flat, before, after, 0)
+    kernel = weights.shape[2:]
+    size = _positions(padded.shape[2:], kernel, strides, dilations)
+    taps = list(_taps(padded, kernel, size, strides, dilations))
+    if groups == channels and weights.shape[0] == channels:
+        sums = _channel_by_channel(taps, weights)
+    else:
+        sums = _all_channels(taps, weights, groups, size)
+    result = sums.astype(np.float32, copy=False)
+    if bias is not None:
+        result = result + bias.reshape(-1, *(1,) * len(kernel))
+    return result.reshape(runs, batch, weights.shape[0], *size)
+
+
+@instruction
+def pool(
+    images: Array,
+    *,
+    kernel: Shape,
+    strides: Shape,
+    dilations: Shape,
+    before: Shape,
+    after: Shape,
+    average: bool,
+    count_padding: bool,
+) -> Array:
+    """Return the largest or the mean value of each window.
+
+    Args:
+        images: (runs, batch, channels, *space).
+        kernel: For each spatial axis, as all that follow.
+        strides: Between windows.
+        dilations: Between the taps of a window.
+        before: Padding, which is never the largest.
+        after: Likewise; more than is needed is not looked at.
+        average: The mean instead of the largest.
+        count_padding: The mean counts the padding, as 0.
+    """
+    lead = images.shape[:3]
+    flat = images.reshape(-1, 1, *images.shape[3:])
+    lowest = 0 if average else (-np.inf if images.dtype.kind == "f" else np.iinfo(images.dtype).min)
+    padded = _padded(flat, before, after, lowest)
+    size = _positions(padded.shape[2:], kernel, strides, dilations)
+    total: Array | None = None
+    for tap in _taps(padded, kernel, size, strides, dilations):
+        if total is None:
+            total = tap.copy()
+        else:
+            (np.add if average else np.maximum)(total, tap, out=total)
+    assert total is not None
+    if average:
+        shape = images.shape[3:]
+        total /= _counts(shape, kernel, strides, dilations, before, after, count_padding).astype(total.dtype)
+    return total.reshape(*lead, *size)
+
+
+def _all_channels(taps: list[Array], weights: Array, groups: int, size: Shape) -> Array:
+    """Multiply (filters, terms) with the columns of all windows."""
+    images, channels = taps[0].shape[:2]
+    filters, pixels = weights.shape[0], int(np.prod(size))
+    share = channels // groups
+    matrices = weights.reshape(groups, filters // groups, -1)
+    if len(taps) == 1 and pixels > _SMALL_IMAGE:
+        columns = taps[0].reshape(images, groups, share, pixels)
+        return np.asarray(np.matmul(matrices, columns)).reshape(images, filters, *size)
+    if pixels > _SMALL_IMAGE:
+        columns = np.empty((images, channels, len(taps), *size), taps[0].dtype)
+        for at, tap in enumerate(taps):
+            columns[:, :, at] = tap
+        columns = columns.reshape(images, groups, share * len(taps), pixels)
+        return np.asarray(np.matmul(matrices, columns)).reshape(images, filters, *size)
+    rows = np.empty((channels, len(taps), images, *size), taps[0].dtype)
+    for at, tap in enumerate(taps):
+        rows[:, at] = tap.swapaxes(0, 1)
+    rows = rows.reshape(groups, share * len(taps), images * pixels)
+    together = np.matmul(matrices, rows).reshape(filters, images, *size)
+    return np.ascontiguousarray(together.swapaxes(0, 1))
+
+
+def _channel_by_channel(taps: list[Array], weights: Array) -> Array:
+    """Sum each channel's own windows."""
+    flat = weights.reshape(weights.shape[0], -1, *(1,) * (weights.ndim - 2))
+    total = taps[0] * flat[:, 0]
+    for at, tap in enumerate(taps[1:], 1):
+        total += tap * flat[:, at]
+    return total
+
+
+def _padded(images: Array, before: Shape, after: Shape, fill: float) -> Array:
+    if not any(before) and not any(after):
+        return images
+    space = images.shape[2:]
+    shape = tuple(size + low + high for size, low, high in zip(space, before, after, strict=True))
+    result = np.full((*images.shape[:2], *shape), fill, images.dtype)
+    inside = tuple(slice(low, low + size) for size, low in zip(space, before, strict=True))
+    result[(slice(None), slice(None), *inside)] = images
+    return result
+
+
+def _positions(space: Shape, kernel: Shape, strides: Shape, dilations: Shape) -> Shape:
+    """Return how many windows fit along each axis."""
+    return tuple(
+        (size - (taps - 1) * dilation - 1) // stride + 1
+        for size, taps, stride, dilation in zip(space, kernel, strides, dilations, strict=True)
+    )
+
+
+def _taps(padded: Array, kernel: Shape, size: Shape, strides: Shape, dilations: Shape) -> Iterator[Array]:
+    """Yield what each tap of the kernel sees: (images, channels, *positions), in the order of the kernel."""
+    for tap in product(*map(range, kernel)):
+        starts = [at * dilation for at, dilation in zip(tap, dilations, strict=True)]
+        cut = tuple(
+            slice(start, start + (count - 1) * stride + 1, stride)
+            for start, count, stride in zip(starts, size, strides, strict=True)
+        )
+        yield padded[(slice(None), slice(None), *cut)]
+
+
+def _counts(
+    space: Shape,
+    kernel: Shape,
+    strides: Shape,
+    dilations: Shape,
+    before: Shape,
+    after: Shape,
+    count_padding: bool,
+) -> Array:
+    """Return by how much the sum of each window is divided."""
+    inside = _padded(np.ones((1, 1, *space)), before, after, 1.0 if count_padding else 0.0)
+    size = _positions(inside.shape[2:], kernel, strides, dilations)
+    taps = _taps(inside, kernel, size, strides, dilations)
+    return np.asarray(sum(tap.astype(np.float64) for tap in taps))
