@@ -1,0 +1,129 @@
+"""How many thresholds a value reaches: by comparing, by looking up, or by searching in halves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.standard_onnx.facts import FLOAT_LIMIT
+
+if TYPE_CHECKING:
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView
+
+Array = np.ndarray[Any, Any]
+
+TABLE_LIMIT = 1 << 18
+"""Entries of a table of results; a larger one falls out of the processor's cache."""
+
+_COMPARED = 3
+"""Up to so many thresholds are compared one after the other."""
+
+
+def emit_levels(
+    view: NodeView, emit: Emitter, x: str, thresholds: Array, axis: int, levels: Array, output: str
+) -> None:
+    """Write which level a value has: `levels[n]` where it reaches n of its channel's thresholds.
+
+    `x` has the shape of `output`, with its channels in an axis; thresholds are (channels or 1, T), in any order; the
+    T + 1 levels are float32.
+
+    Raises:
+        ModelError: A threshold is no number, or there are not as many rows as channels.
+    """
+    shape = view.shape(output)
+    if not 0 < axis < len(shape) or thresholds.shape[0] not in (1, shape[axis]):
+        raise view.refused(
+            f"its thresholds have shape {thresholds.shape}, its tensor {shape} with the channels in axis {axis}"
+        )
+    if np.isnan(thresholds).any():
+        raise view.refused("a threshold is NaN")
+    bounds = np.sort(thresholds.astype(np.float64), axis=1)
+    aside = (-1,) + (1,) * (len(shape) - 1 - axis)
+    span = view.span(x)
+    table = _table(bounds, span, levels)
+    if bounds.shape[1] == 0:
+        emit.affine(emit.affine(x, 0.0, 0.0), 0.0, float(levels[0]), output)
+    elif bounds.shape[1] == 1:
+        _one(emit, x, _least_floats(bounds).reshape(aside), levels, output)
+    elif bounds.shape[1] <= _COMPARED and _is_straight(levels):
+        _compared(emit, x, _least_floats(bounds).T.reshape(-1, *aside), levels, output)
+    elif table is not None:
+        _looked_up(emit, x, table[0], table[1], aside, output)
+    else:
+        _searched(emit, x, _least_floats(bounds), aside, levels, output)
+    if np.array_equal(levels, np.rint(levels)):
+        view.facts.note_span(output, float(levels.min()), float(levels.max()))
+
+
+def _least_floats(bounds: Array) -> Array:
+    """Return, for each bound, the least float32 that reaches it: then comparing in float32 says the same."""
+    floats = bounds.astype(np.float32)
+    return np.where(floats < bounds, np.nextafter(floats, np.float32(np.inf)), floats)
+
+
+def _is_straight(levels: Array) -> bool:
+    return bool(np.array_equal(levels, levels[0] + np.arange(len(levels), dtype=np.float32)))
+
+
+def _one(emit: Emitter, x: str, bound: Array, levels: Array, output: str) -> None:
+    reached = emit.at_least(x, emit.constant(bound, "thresholds"))
+    high, low = emit.constant(levels[1], "scalar"), emit.constant(levels[0], "scalar")
+    emit.add("Where", [reached, high, low], output)
+
+
+def _compared(emit: Emitter, x: str, bounds: Array, levels: Array, output: str) -> None:
+    total = emit.constant(levels[0], "scalar")
+    for at, bound in enumerate(bounds):
+        reached = emit.add("Cast", [emit.at_least(x, emit.constant(bound, "thresholds"))], to=1)
+        total = emit.add("Add", [reached, total], output if at == len(bounds) - 1 else "")
+
+
+def _table(bounds: Array, span: tuple[int, int] | None, levels: Array) -> tuple[Array, int] | None:
+    """Return (channels, values) levels of all whole numbers that can differ, and the first of these."""
+    finite = bounds[np.isfinite(bounds)]
+    if span is None or not finite.size:
+        return None
+    low = max(float(np.ceil(finite.min())) - 1, span[0])
+    high = max(min(float(np.ceil(finite.max())), span[1]), low)
+    width = high - low + 1
+    if width * len(bounds) > TABLE_LIMIT or max(abs(low), abs(high), width * len(bounds)) >= FLOAT_LIMIT:
+        return None
+    values = low + np.arange(int(width))
+    counts = np.stack([np.searchsorted(row, values, side="right") for row in bounds])
+    return levels[counts].astype(np.float32), int(low)
+
+
+def _looked_up(emit: Emitter, x: str, table: Array, low: int, aside: tuple[int, ...], output: str) -> None:
+    channels, width = table.shape
+    first, last = emit.constant(low, "scalar"), emit.constant(low + width - 1, "scalar")
+    inside = emit.add("Clip", [x, first, last])
+    offset = (np.arange(channels) * width - low).reshape(aside) if channels > 1 else np.asarray(-low)
+    place = emit.add("Add", [inside, emit.constant(offset, "offset")]) if np.any(offset) else inside
+    index = emit.add("Cast", [place], to=6)
+    emit.add("Gather", [emit.constant(table.reshape(-1), "levels"), index], output, axis=0)
+
+
+def _searched(
+    emit: Emitter, x: str, bounds: Array, aside: tuple[int, ...], levels: Array, output: str
+) -> None:
+    """Halve the range of the count until it is known; behind the last bound lie NaNs, which nothing reaches."""
+    channels, count = bounds.shape
+    width = 1 << count.bit_length()
+    padded = np.full((channels, width), np.nan, np.float32)
+    padded[:, :count] = bounds
+    flat = padded.reshape(-1)
+    first = (np.arange(channels) * width).reshape(aside)
+    place = emit.constant(first, "offset", np.int32)
+    step = width // 2
+    while step:
+        # Beyond a row's end lies the next one's, but a place never gets there: it holds at most width - 1 - step.
+        shifted = emit.constant(np.append(flat[step - 1 :], np.full(step - 1, np.nan)), "thresholds")
+        reached = emit.at_least(x, emit.add("Gather", [shifted, place], axis=0))
+        further = emit.add("Add", [place, emit.constant(step, "scalar", np.int32)])
+        place = emit.add("Where", [reached, further, place])
+        step //= 2
+    spread = np.full((channels, width), levels[-1], np.float32)
+    spread[:, : count + 1] = levels
+    emit.add("Gather", [emit.constant(spread.reshape(-1), "levels"), place], output, axis=0)

@@ -1,0 +1,92 @@
+"""Layers that only move values: FIFOs, width converters, forks, joins, reshapes; and QONNX's DebugMarker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
+
+if TYPE_CHECKING:
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView
+
+
+@rewrites(QONNX, "DebugMarker")
+@rewrites(
+    FINN,
+    "StreamingFIFO",
+    "StreamingDataWidthConverter",
+    "DuplicateStreams",
+    "Reshape",
+    "Squeeze",
+    "Unsqueeze",
+)
+def rewrite_same_values(view: NodeView, emit: Emitter) -> None:
+    """Write the values in the outputs' shapes; what lies in memory stays in its order."""
+    for output in view.outputs:
+        emit.reshaped(view.inputs[0], view.shape(output), output)
+        if (span := view.span(view.inputs[0])) is not None:
+            view.facts.note_span(output, *span)
+
+
+@rewrites(FINN, "StreamingConcat")
+def rewrite_concat(view: NodeView, emit: Emitter) -> None:
+    """Write the inputs beside each other in the last axis."""
+    axis = len(view.shape(view.outputs[0])) - 1
+    emit.add("Concat", view.inputs, view.outputs[0], axis=axis)
+    spans = [view.span(name) for name in view.inputs]
+    whole = [span for span in spans if span is not None]
+    if len(whole) == len(spans):
+        lowest, highest = min(low for low, _ in whole), max(high for _, high in whole)
+        view.facts.note_span(view.outputs[0], lowest, highest)
+
+
+@rewrites(FINN, "StreamingSplit")
+def rewrite_split(view: NodeView, emit: Emitter) -> None:
+    """Write the parts of the last axis."""
+    axis = len(view.shape(view.inputs[0])) - 1
+    starts = np.cumsum([0, *view.attribute("ChannelsPerStream")])
+    for output, first, end in zip(view.outputs, starts[:-1], starts[1:], strict=True):
+        limits = [emit.constant([value], "limit", np.int64) for value in (first, end, axis)]
+        emit.add("Slice", [view.inputs[0], *limits], output)
+        if (span := view.span(view.inputs[0])) is not None:
+            view.facts.note_span(output, *span)
+
+
+@rewrites(FINN, "Crop")
+def rewrite_crop(view: NodeView, emit: Emitter) -> None:
+    """Write what is left of (N, H, W, C) inside of the borders.
+
+    Raises:
+        ModelError: It has no such image.
+    """
+    shape = view.shape(view.inputs[0])
+    if len(shape) != 4:
+        raise view.refused(f"its image must have 4 axes, not shape {shape}")
+    height, width = view.attribute("ImgDim")
+    starts = [view.attribute("CropNorth"), view.attribute("CropWest")]
+    ends = [height - view.attribute("CropSouth"), width - view.attribute("CropEast")]
+    limits = [emit.constant(values, "limits", np.int64) for values in (starts, ends, [1, 2])]
+    emit.add("Slice", [view.inputs[0], *limits], view.outputs[0])
+    if (span := view.span(view.inputs[0])) is not None:
+        view.facts.note_span(view.outputs[0], *span)
+
+
+@rewrites(FINN, "UpsampleNearestNeighbour")
+def rewrite_upsample(view: NodeView, emit: Emitter) -> None:
+    """Write each pixel of (N, H, W, C) several times.
+
+    Source: `execute_node` of FINN: the Resize of opset 13 in its default coordinates, `half_pixel`, whole factors.
+    """
+    factors = [round(view.attribute(f"{axis}O") / view.attribute(f"{axis}I")) for axis in ("H", "W")]
+    x = view.inputs[0]
+    for axis, factor in enumerate(factors, start=1):
+        if factor != 1:
+            shape = view.shape(view.inputs[0])
+            places = np.repeat(np.arange(shape[axis]), factor)
+            x = emit.add("Gather", [x, emit.constant(places, "pixels", np.int64)], axis=axis)
+    emit.add("Identity", [x], view.outputs[0])
+    if (span := view.span(view.inputs[0])) is not None:
+        view.facts.note_span(view.outputs[0], *span)

@@ -1,0 +1,61 @@
+"""Which plan rewrites which operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+
+from brainsmith.execution.standard_onnx.emitter import Emitter
+from brainsmith.execution.standard_onnx.facts import NodeView
+
+Plan = Callable[[NodeView, Emitter], None]
+"""Writes what a node computes for any number of runs that lie in the first axis of its inputs one after the other."""
+
+QONNX = "qonnx.custom_op.general"
+CHANNELS_LAST = "qonnx.custom_op.channels_last"
+FINN = "finn.custom_op.fpgadataflow"
+STANDARD = ""
+
+_SAME_DOMAIN = {
+    "onnx.brevitas": QONNX,
+    "finn.custom_op.general": QONNX,
+    "ai.onnx": STANDARD,
+    f"{FINN}.hls": FINN,
+    f"{FINN}.rtl": FINN,
+}
+_FAMILIES = (
+    "quantisers", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
+    "hardware_arithmetic",
+)  # fmt: skip
+_PLANS: dict[tuple[str, str], Plan] = {}
+
+
+def rewrites(domain: str, *kinds: str) -> Callable[[Plan], Plan]:
+    """Enter a function as the plan of some operators."""
+
+    def enter(plan: Plan) -> Plan:
+        _PLANS.update({(domain, kind): plan for kind in kinds})
+        return plan
+
+    return enter
+
+
+@cache
+def _all_plans() -> dict[tuple[str, str], Plan]:
+    for family in _FAMILIES:
+        import_module(f"brainsmith.execution.standard_onnx.{family}")
+    return _PLANS
+
+
+def plan_of(domain: str, kind: str) -> Plan | None:
+    """Return the plan of an operator; None if nothing rewrites it."""
+    return _all_plans().get((domain, kind))
+
+
+def known_as(domain: str, op_type: str) -> tuple[str, str]:
+    """Return the domain and the operator as which a node is known: of a hardware backend, its kernel."""
+    kernel = op_type
+    if domain in (f"{FINN}.hls", f"{FINN}.rtl") and op_type.endswith(("_hls", "_rtl")):
+        kernel = op_type[:-4]
+    return _SAME_DOMAIN.get(domain, domain), kernel

@@ -1,0 +1,205 @@
+"""A whole model rewritten to standard ONNX operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError, ModelError
+from brainsmith.execution.annotations import levels_without_offset
+from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.execution.standard_onnx.constants import fold_constants
+from brainsmith.execution.standard_onnx.emitter import Emitter
+from brainsmith.execution.standard_onnx.facts import Facts, NodeView
+from brainsmith.execution.standard_onnx.plans import STANDARD, known_as, plan_of
+from brainsmith.execution.standard_onnx.samples import mixes_runs
+from brainsmith.execution.standard_onnx.standard import copy_standard
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+_RUNS = "runs"
+"""What the first axis of inputs is called where it is free."""
+
+
+@dataclass(frozen=True)
+class StandardModel:
+    """A model of standard ONNX operators only.
+
+    Attributes:
+        signature: Inputs and outputs, for one run.
+        content: The ONNX file.
+        tensors: All tensors that depend on the inputs and have the original model's names, in its order.
+        mixed: Why it takes one run at a time; empty if it takes any number in the first axis.
+        run_bytes: Sum of the sizes of all tensors of one run, so that memory can be bounded.
+    """
+
+    signature: ModelSignature
+    content: bytes
+    tensors: tuple[TensorSpec, ...]
+    mixed: str
+    run_bytes: int
+
+
+def rewrite(model: ModelWrapper) -> StandardModel:
+    """Rewrite a model; tensors keep their names.
+
+    Args:
+        model: Not changed.
+
+    Raises:
+        ModelError: It has a node that cannot be rewritten; the message names it and says why.
+    """
+    try:
+        runnable = runnable_copy(model)
+    except BuildError as error:
+        raise ModelError(f"the model cannot be written with standard ONNX operators: {error}") from error
+    return _Rewriting(_modern(runnable)).result()
+
+
+def _modern(model: ModelWrapper) -> ModelWrapper:
+    """Bring a model to opset 11, the oldest that has all operators that plans write."""
+    from onnx import helper, version_converter
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    opsets = model.get_opset_imports()
+    if opsets.get("", 0) >= 11:
+        return model
+    proto = model.model
+    for domain in {node.domain for node in model.graph.node} - set(opsets):
+        proto.opset_import.append(helper.make_opsetid(domain, 1))
+    try:
+        converted = version_converter.convert_version(proto, 13)
+    except Exception as error:
+        text = str(error).strip().partition("\n")[0]
+        raise ModelError(
+            f"the model cannot be brought from opset {opsets.get('', 0)} to 13, which is needed here: {text}"
+        ) from error
+    converted.graph.quantization_annotation.extend(model.graph.quantization_annotation)
+    return ModelWrapper(converted)
+
+
+class _Rewriting:
+    """The work on one model."""
+
+    def __init__(self, model: ModelWrapper) -> None:
+        self.model = model
+        self.graph: GraphProto = model.graph
+        self.opsets = model.get_opset_imports()
+        self.facts = Facts.of(model)
+        self.emit = Emitter(self.opsets[""], self.facts.shapes)
+        self.mixed = ""
+        self.varying: list[str] = []
+        loose = levels_without_offset(self.graph)
+        for name in loose & set(self.facts.annotated):
+            low, high = self.facts.annotated[name]
+            self.facts.annotated[name] = (low, high - low)
+
+    def result(self) -> StandardModel:
+        fold_constants(self.model, self.facts)
+        inputs = [value for value in self.graph.input if value.name not in self.facts.constants]
+        for value in inputs:
+            if value.name in self.facts.annotated:
+                self.facts.note_span(value.name, *self.facts.annotated[value.name])
+            self.varying.append(value.name)
+        for node in self.graph.node:
+            if any(name not in self.facts.constants for name in node.output if name):
+                self._rewrite_node(node)
+        outputs = list(self.graph.output)
+        for value in outputs:
+            self._settle_output(value.name)
+        signature = ModelSignature(
+            tuple(self._spec(value.name) for value in inputs),
+            tuple(self._spec(value.name) for value in outputs),
+        )
+        for spec in signature.inputs:
+            if not spec.shape:
+                self._note_mixed(f"input '{spec.name}' has no axis")
+        content = self._proto(signature).SerializeToString()
+        tensors = tuple(self._spec(name) for name in self.varying)
+        return StandardModel(signature, content, tensors, self.mixed, self._run_bytes())
+
+    def _rewrite_node(self, node: Any) -> None:
+        domain, kind = known_as(node.domain, node.op_type)
+        view = NodeView(node, self.facts, kind, self.opsets.get(node.domain, 1))
+        plan = copy_standard if domain == STANDARD else plan_of(domain, kind)
+        if plan is None:
+            raise view.refused(f"no plan is known for {node.op_type} of domain {node.domain}")
+        if domain == STANDARD and any(attribute.HasField("g") for attribute in node.attribute):
+            self._check_inside(view)
+        reason = mixes_runs(view, domain)
+        if reason:
+            self._note_mixed(f"node '{node.name}' ({node.op_type}): {reason}")
+        plan(view, self.emit)
+        for name in filter(None, node.output):
+            self._round(name)
+            self.varying.append(name)
+
+    def _check_inside(self, view: NodeView) -> None:
+        for attribute in view.node.attribute:
+            for inner in attribute.g.node if attribute.HasField("g") else ():
+                if known_as(inner.domain, inner.op_type)[0] != STANDARD:
+                    raise view.refused(f"it holds a node {inner.op_type} of domain {inner.domain}")
+
+    def _round(self, name: str) -> None:
+        """Round what is annotated as whole but not known to be, as QONNX does between nodes."""
+        if name not in self.facts.annotated or self.facts.span(name) is not None:
+            return
+        if self.facts.kinds.get(name, "float32") == "float32":
+            self.emit.sent_through(name, "Round")
+        self.facts.note_span(name, *self.facts.annotated[name])
+
+    def _settle_output(self, name: str) -> None:
+        if name in self.facts.constants:
+            hidden = self.emit.fresh(name)
+            self.facts.constants[hidden] = self.facts.constants.pop(name)
+            self.emit.add("Identity", [hidden], name)
+            self._note_mixed(f"output '{name}' is a constant")
+
+    def _note_mixed(self, reason: str) -> None:
+        self.mixed = self.mixed or reason
+
+    def _spec(self, name: str) -> TensorSpec:
+        datatype = self.model.get_tensor_datatype(name).name
+        return TensorSpec(name, self.facts.shapes[name], self.facts.kinds.get(name, "float32"), datatype)
+
+    def _run_bytes(self) -> int:
+        sizes = [int(np.prod(self.facts.shapes[name], dtype=np.int64)) for name in self.varying]
+        return 4 * sum(sizes) or 4
+
+    def _proto(self, signature: ModelSignature) -> ModelProto:
+        from onnx import helper, numpy_helper
+
+        def values(specs: tuple[TensorSpec, ...]) -> list[Any]:
+            return [
+                helper.make_tensor_value_info(
+                    spec.name,
+                    helper.np_dtype_to_tensor_dtype(np.dtype(spec.dtype)),
+                    list(spec.shape) if self.mixed else [_RUNS, *spec.shape[1:]],
+                )
+                for spec in specs
+            ]
+
+        constants = {**self.facts.constants, **self.emit.constants}
+        used = {name for node in self.emit.nodes for name in [*node.input, *_captured(node)]}
+        graph = helper.make_graph(
+            self.emit.nodes,
+            "standard",
+            values(signature.inputs),
+            values(signature.outputs),
+            [numpy_helper.from_array(array, name) for name, array in constants.items() if name in used],
+        )
+        opset = helper.make_opsetid("", self.emit.opset)
+        # IR version 10 is what every ONNX Runtime of the last years reads.
+        return helper.make_model(graph, ir_version=10, opset_imports=[opset])
+
+
+def _captured(node: Any) -> list[str]:
+    """Return the names that graphs inside of a node use."""
+    graphs = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+    inner = [name for graph in graphs for each in graph.node for name in [*each.input, *_captured(each)]]
+    return inner + [value.name for graph in graphs for value in graph.output]
