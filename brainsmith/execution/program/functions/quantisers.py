@@ -56,7 +56,8 @@ def quant(
         if bipolar:
             np.copyto(out, np.where(out >= 0, np.float32(1), np.float32(-1)))
         else:
-            _clip(out, low, high)
+            np.minimum(out, np.float32(high), out=out)
+            np.maximum(out, np.float32(low), out=out)
             rounded(out, out=out)
         np.subtract(out, zero, out=out)
         np.multiply(out, by, out=out)
@@ -66,7 +67,7 @@ def quant(
 
 @instruction
 def bipolar_quant(x: Array, scale: Array) -> Array:
-    """Return the scale where x >= 0, and its negative elsewhere, so also for NaN. (QONNX 1.0, BipolarQuant.)"""
+    """Return the scale where x >= 0, and its negative elsewhere, so also for NaN (QONNX 1.0)."""
 
     def piece(part: Array, by: Array, out: Array) -> None:
         np.copyto(out, part >= 0)
@@ -133,7 +134,8 @@ def trunc_to_scale(
 
     def piece(part: Array, by: Array, zero: Array, step: Array, after: Array, out: Array) -> None:
         _in_units(part, by, zero, step, out)
-        _clip(out, low, high)
+        np.copyto(out, high, where=out > high)
+        np.copyto(out, low, where=out < low)  # where `maximum` may give a 0 the other sign
         rounded(out, out=out)
         np.subtract(out, zero / step, out=out)
         np.multiply(out, after, out=out)
@@ -152,7 +154,7 @@ def float_quant(
     rounding: str,
     overflow: str,
 ) -> Array:
-    """Round values to floats of few bits, times a scale. (QONNX 1.0, FloatQuant.)
+    """Round values to floats of few bits, times a scale (QONNX 1.0).
 
     Args:
         x: Float32.
@@ -188,12 +190,6 @@ def _in_units(part: Array, by: Array, zero: Array, step: Array, out: Array) -> N
     np.add(out, zero, out=out)
     np.rint(out, out=out)
     np.divide(out, step, out=out)
-
-
-def _clip(values: Array, low: Any, high: Any) -> None:
-    """Clip in place; NaN stays."""
-    np.minimum(values, np.float32(high), out=values)
-    np.maximum(values, np.float32(low), out=values)
 
 
 def _in_pieces(piece: Callable[..., None], x: Array, *parameters: Array) -> Array:

@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def _from_zero(values: Array, out: Array) -> Array:
+def _from_zero(values: Array, out: Array) -> Any:
     return np.multiply(np.sign(values), np.ceil(np.abs(values)), out=out)
 
 
-def _half_from_zero(values: Array, out: Array) -> Array:
+def _half_from_zero(values: Array, out: Array) -> Any:
     return np.multiply(np.sign(values), np.floor(np.abs(values) + values.dtype.type(0.5)), out=out)
 
 
-def _half_to_zero(values: Array, out: Array) -> Array:
+def _half_to_zero(values: Array, out: Array) -> Any:
     return np.multiply(np.sign(values), np.ceil(np.abs(values) - values.dtype.type(0.5)), out=out)
 
 
-ROUNDINGS: dict[str, Callable[..., Array]] = {
+ROUNDINGS: dict[str, Callable[..., Any]] = {
     "ROUND": np.rint,
     "HALF_EVEN": np.rint,
     "CEIL": np.ceil,

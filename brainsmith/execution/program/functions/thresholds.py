@@ -42,20 +42,16 @@ def compare_each(x: Array, thresholds: Array, *, axis: int, scale: float, bias: 
 
 
 @instruction
-def look_up(
-    x: Array, low: Array, high: Array, start: Array, table: Array, *, axis: int, scale: float, bias: float
-) -> Array:
-    """Look whole numbers up in a table of levels.
+def look_up(x: Array, low: Array, high: Array, start: Array, table: Array, *, axis: int) -> Array:
+    """Look whole numbers up in a table of results.
 
     Args:
         x: A stack of whole numbers.
         low: (channels or 1,): what x is clipped to, because beyond all levels are alike.
         high: Likewise.
         start: (channels or 1,): where in the table a channel's 0 is, or would be.
-        table: The levels, as results.
+        table: The results.
         axis: Of the channels, from the end.
-        scale: Of the result; in the table already.
-        bias: Of the result; in the table already.
     """
 
     def piece(part: Array, low: Array, high: Array, start: Array, out: Array) -> None:
@@ -136,8 +132,8 @@ def search(x: Array, thresholds: Array, *, axis: int, scale: float, bias: float)
     values, wanted = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
     if len(thresholds) == 1:
         values, wanted = values[None], wanted[None]
-    for given, result, row in zip(values, wanted, thresholds, strict=True):
-        result[...] = np.searchsorted(row, given, side="right")
+    for channel, row in enumerate(thresholds):
+        wanted[channel] = np.searchsorted(row, values[channel], side="right")
     out[np.isnan(x)] = 0
     _scaled(out, scale, bias)
     return out

@@ -1,0 +1,41 @@
+"""QONNX's MultiThreshold and FINN's Thresholding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.lowering.registry import lowers
+from brainsmith.execution.lowering.staircase import emit_staircase
+
+if TYPE_CHECKING:
+    from brainsmith.execution.lowering.node_view import NodeView
+
+FINN = "finn.custom_op.fpgadataflow"
+LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
+"""What QONNX takes for the layout of so many axes where none is stated."""
+
+
+@lowers("qonnx.custom_op.general", "MultiThreshold")
+def multi_threshold(node: NodeView) -> None:
+    """Count reached thresholds along the axis that the layout calls C."""
+    rank = len(node.shape(node.inputs[0]))
+    layout = node.attribute("data_layout", "") or LAYOUTS.get(rank, "")
+    axis = layout.index("C") if "C" in layout else 1
+    if axis >= rank:
+        raise NotLowered(f"its input has no axis {axis} for channels")
+    scale, bias = node.attribute("out_scale", 1.0), node.attribute("out_bias", 0.0)
+    thresholds = node.needed_constant(1, "thresholds")
+    emit_staircase(node, node.inputs[0], thresholds, axis - rank, scale, bias, node.outputs)
+
+
+@lowers(FINN, "Thresholding")
+@lowers(f"{FINN}.hls", "Thresholding_hls")
+@lowers(f"{FINN}.rtl", "Thresholding_rtl")
+def thresholding(node: NodeView) -> None:
+    """Count reached thresholds along the last axis."""
+    scale, bias = 1.0, float(node.attribute("ActVal", 0))
+    if node.attribute("outputDataType", "") == "BIPOLAR":
+        scale, bias = 2.0, 2 * bias - 1
+    thresholds = node.needed_constant(1, "thresholds")
+    emit_staircase(node, node.inputs[0], thresholds, -1, scale, bias, node.outputs)
