@@ -15,6 +15,7 @@ from digits_data import Array
 from brainsmith.ops import Op
 from brainsmith.ops.bipolar_quant import BipolarQuant
 from brainsmith.ops.int_quant import IntQuant
+from brainsmith.ops.integer_quantiser import integer_range
 
 GRID = 2.0**16
 """Gradients are multiples of 1 / GRID, in the units of the integers that a circuit has."""
@@ -81,7 +82,7 @@ class OnGrid(Op):
 class ActivationQuant(IntQuant):
     """int_quant whose gradient passes wherever rounding and not clipping chooses the level: half a level further.
 
-    It is signed, of the full range, and has no zero point.
+    It has no zero point.
     """
 
     name = "activation_quant"
@@ -90,14 +91,22 @@ class ActivationQuant(IntQuant):
     def backward(self, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any) -> Any:
         """Pass the gradient inside."""
         x, scale, _, bits = inputs
-        high = 2.0 ** (bits - 1)
+        low, high = self._ends(bits, attributes)
         levels = x / scale
-        return grad_output * ((levels >= -high - 0.5) & (levels <= high - 0.5)), None, None, None
+        return grad_output * ((levels >= low) & (levels <= high)), None, None, None
 
     def surrogate(self, x: Array, scale: Array, zero_point: Array, bits: Array, **attributes: Any) -> Array:
         """Return the function whose gradient this is."""
-        high = 2.0 ** (bits - 1)
-        return np.clip(x, (-high - 0.5) * scale, (high - 0.5) * scale)
+        low, high = self._ends(bits, attributes)
+        return np.clip(x, low * scale, high * scale)
+
+    @staticmethod
+    def _ends(bits: Array, attributes: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Return where clipping begins, in levels."""
+        low, high = integer_range(
+            np.asarray(bits, np.float64), attributes.get("signed", True), attributes.get("narrow", False)
+        )
+        return low - 0.5, high + 0.5
 
 
 class SignQuant(BipolarQuant):

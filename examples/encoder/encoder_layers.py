@@ -1,33 +1,25 @@
-"""Layers of a quantised transformer with their backward passes, in numpy.
+"""Layers of a quantised transformer, as ops on Tensors: what is trained is what is exported.
 
 Every layer computes in two ways. `quantised`: what the exported graph computes, and hardware after it: integers
 times a power of two. Otherwise the float model: the same parameters, with nothing rounded. Quantisation-aware
-training uses the straight-through estimator (Bengio et al., arXiv:1308.3432): the backward pass takes rounding as
-the identity inside the range. Scales are powers of two, so float64 holds every product and sum exactly.
+training uses the straight-through estimator (Bengio et al., arXiv:1308.3432): the gradient takes rounding as the
+identity inside the range. Scales are powers of two, so float64 holds every product and sum exactly.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from encoder_ops import StoredLayerNorm, StraightQuant
+from quantised_layers import Latent, Layer
+from training_ops import ActivationQuant, HalfOdd
 
-Array = NDArray[np.float64]
+from brainsmith.ops import Op, Tensor, functional
+from brainsmith.ops.int_quant import IntQuant
 
-
-@dataclass
-class Parameter:
-    """A trained real array, its bounds, and the step that one unit of learning rate makes on it."""
-
-    value: Array
-    low: float
-    high: float
-    gain: float = 1.0
-    gradient: Array = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.gradient = np.zeros_like(self.value)
+_INT_QUANT, _ACTIVATION_QUANT, _STRAIGHT_QUANT = IntQuant(), ActivationQuant(), StraightQuant()
+_HALF_ODD, _STORED_LAYER_NORM = HalfOdd(), StoredLayerNorm()
 
 
 @dataclass(frozen=True)
@@ -52,57 +44,56 @@ class Grid:
         """The greatest integer."""
         return (1 << (self.bits - int(self.signed))) - 1
 
-    def round(self, x: Array) -> Array:
-        """Return the nearest values of the grid; what lies beyond becomes the nearest end."""
-        return np.asarray(np.clip(np.rint(x / self.scale), self.low, self.high) * self.scale)
+    def round(self, x: Tensor, op: Op = _INT_QUANT) -> Tensor:
+        """Return the nearest values of the grid, by int_quant or one of its kind; what lies beyond becomes an end."""
+        kind = {"signed": self.signed, "narrow": self.narrow}
+        rounded: Tensor = Tensor.apply(op, [x, self.scale, 0.0, self.bits], kind)
+        return rounded
 
-    def clip(self, x: Array) -> Array:
+    def clip(self, x: Tensor) -> Tensor:
         """Cut off what lies beyond the grid, without rounding."""
-        return np.asarray(np.clip(x, self.low * self.scale, self.high * self.scale))
-
-    def covers(self, x: Array) -> NDArray[np.bool_]:
-        """Tell which values round to the grid without being cut off."""
-        n = x / self.scale
-        return np.asarray((n >= self.low - 0.5) & (n <= self.high + 0.5))
+        clipped: Tensor = functional.clip(x, self.low * self.scale, self.high * self.scale)
+        return clipped
 
 
-class Dense:
+def stored(tensor: Tensor) -> Tensor:
+    """Return the values as a graph stores them: a constant in float32."""
+    return Tensor(tensor.numpy().astype(np.float32))
+
+
+class Dense(Layer):
     """A product with a matrix of weights (fan-in, fan-out), over the last axis."""
 
     def __init__(
         self, name: str, fan_in: int, fan_out: int, grid: Grid, random: np.random.RandomState
     ) -> None:
-        self.name = name
+        super().__init__(name)
         self.grid = grid
         start = random.standard_normal((fan_in, fan_out)) / np.sqrt(fan_in)
-        limit = grid.high * grid.scale
+        self.limit = grid.high * grid.scale
         # A scale that is large (the last layer's logits are integers) starts, and learns, in its own units.
-        unit = max(1.0, grid.scale)
-        self.weight = Parameter(np.clip(start * unit, -limit, limit), -limit, limit, gain=unit)
+        self.unit = max(1.0, grid.scale)
+        self.weight = self.add_parameter("weight", np.clip(start * self.unit, -self.limit, self.limit))
 
-    @property
-    def rounded(self) -> Array:
-        """The weights that the hardware will hold."""
-        return self.grid.round(self.weight.value)
-
-    def forward(self, x: Array, quantised: bool) -> Array:
+    def forward(self, x: Tensor, quantised: bool) -> Tensor:
         """Multiply (..., fan-in) to (..., fan-out)."""
-        self.x = x
-        self.used = self.rounded if quantised else self.weight.value
-        return np.asarray(x @ self.used)
+        return self.named(self.name, x @ (self.rounded() if quantised else self.weight))
 
-    def backward(self, gradient: Array) -> Array:
-        """Fill the weights' gradient; return that of the input."""
-        rows = self.x.reshape(-1, self.x.shape[-1])
-        self.weight.gradient = rows.T @ gradient.reshape(len(rows), -1)
-        return np.asarray(gradient @ self.used.T)
+    def rounded(self) -> Tensor:
+        """Return the weights that the hardware will hold."""
+        weight = self.weight if self.frozen is None else self.frozen
+        return self.named(f"{self.name}_weight_quant", self.grid.round(weight))
 
-    def parameters(self) -> list[Parameter]:
+    def latents(self) -> list[Latent]:
         """List the weights."""
-        return [self.weight]
+        return [Latent(self.weight, 1.0, -self.limit, self.limit, gain=self.unit)]
+
+    def freeze(self) -> None:
+        """Round the weights."""
+        self.frozen = self.named(f"{self.name}_weight", stored(self.rounded()))
 
 
-class Quantiser:
+class Quantiser(Layer):
     """Adds a bias to sums of products and rounds them to a grid, with a rectifier if the grid is unsigned.
 
     `unit` is the real value of one unit of the sums. The bias is an odd number of half units and the grid's
@@ -111,58 +102,55 @@ class Quantiser:
     """
 
     def __init__(self, name: str, shape: tuple[int, ...], unit: float, grid: Grid) -> None:
+        super().__init__(name)
         if grid.scale < 2 * unit:
             raise ValueError(f"{name}: a scale of {grid.scale} leaves no bit to round from units of {unit}")
-        self.name = name
         self.unit = unit
         self.grid = grid
-        limit = grid.scale * (grid.high + 1)
-        self.latent = Parameter(np.zeros(shape), -limit, limit)
+        self.latent = self.add_parameter("bias", np.zeros(shape))
 
-    @property
-    def bias(self) -> Array:
-        """The bias that the hardware will hold."""
-        return np.asarray((np.floor(self.latent.value / self.unit) + 0.5) * self.unit)
+    def bias(self) -> Tensor:
+        """Return the bias that the hardware will hold."""
+        bias: Tensor = Tensor.apply(_HALF_ODD, [self.latent], {"unit": self.unit})
+        return bias
 
-    def forward(self, x: Array, quantised: bool) -> Array:
+    def forward(self, x: Tensor, quantised: bool) -> Tensor:
         """Compute the output; the last axes of x are those of the bias."""
         if not quantised:
-            return self.grid.clip(x + self.latent.value)
-        moved = x + self.bias
-        self.inside = self.grid.covers(moved)
-        return self.grid.round(moved)
+            return self.grid.clip(x + self.latent)
+        if self.frozen is None:
+            return self.grid.round(x + self.bias(), _ACTIVATION_QUANT)
+        x = self.named(f"{self.name}_add_bias", x + self.frozen)
+        if not self.grid.signed:
+            x = self.named(f"{self.name}_relu", functional.relu(x))
+        return self.named(f"{self.name}_quant", self.grid.round(x))
 
-    def backward(self, gradient: Array) -> Array:
-        """Pass the gradient where the value was not cut off."""
-        passed = np.asarray(gradient * self.inside)
-        self.latent.gradient = passed.reshape(-1, *self.latent.value.shape).sum(axis=0)
-        return passed
+    def latents(self) -> list[Latent]:
+        """List the bias, which reaches as far as the grid."""
+        limit = self.grid.scale * (self.grid.high + 1)
+        return [Latent(self.latent, 1.0, -limit, limit)]
 
-    def parameters(self) -> list[Parameter]:
-        """List the bias."""
-        return [self.latent]
+    def freeze(self) -> None:
+        """Round the bias."""
+        self.frozen = self.named(f"{self.name}_bias", stored(self.bias()))
 
 
-class Softmax:
+class Softmax(Layer):
     """`exp(x) / sum(exp(x))` over the last axis, rounded to an unsigned grid."""
 
     def __init__(self, name: str, grid: Grid) -> None:
-        self.name = name
+        super().__init__(name)
         self.grid = grid
 
-    def forward(self, x: Array, quantised: bool) -> Array:
+    def forward(self, x: Tensor, quantised: bool) -> Tensor:
         """Compute probabilities."""
-        powers = np.exp(x - x.max(axis=-1, keepdims=True))
-        self.exact = powers / powers.sum(axis=-1, keepdims=True)
-        return self.grid.round(self.exact) if quantised else self.exact
-
-    def backward(self, gradient: Array) -> Array:
-        """Return the gradient of the unrounded probabilities."""
-        shared = (gradient * self.exact).sum(axis=-1, keepdims=True)
-        return np.asarray(self.exact * (gradient - shared))
+        exact = self.named(self.name, functional.softmax(x))
+        return (
+            self.named(f"{self.name}_quant", self.grid.round(exact, _STRAIGHT_QUANT)) if quantised else exact
+        )
 
 
-class LayerNorm:
+class LayerNorm(Layer):
     """Rows to mean 0 and variance 1, then a scale and a bias per channel, rounded to a grid.
 
     The scale stays above 0, since a threshold can only take a factor that keeps the order of values.
@@ -171,32 +159,28 @@ class LayerNorm:
     epsilon = 1e-5
 
     def __init__(self, name: str, channels: int, grid: Grid) -> None:
-        self.name = name
+        super().__init__(name)
         self.grid = grid
-        self.scale = Parameter(np.ones(channels), 0.25, 4.0)
-        self.bias = Parameter(np.zeros(channels), -2.0, 2.0)
+        self.scale = self.add_parameter("scale", np.ones(channels))
+        self.bias = self.add_parameter("bias", np.zeros(channels))
+        self.constants: tuple[Tensor, Tensor] | None = None
 
-    def forward(self, x: Array, quantised: bool) -> Array:
+    def forward(self, x: Tensor, quantised: bool) -> Tensor:
         """Normalise over the last axis, with parameters as float32 holds them."""
-        centred = x - x.mean(axis=-1, keepdims=True)
-        self.deviation = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + self.epsilon)
-        self.normal = centred / self.deviation
-        y = self.normal * self.scale.value.astype(np.float32) + self.bias.value.astype(np.float32)
+        if self.constants is None:
+            inputs = [x, self.scale, self.bias]
+            y = Tensor.apply(_STORED_LAYER_NORM, inputs, {"epsilon": self.epsilon})
+        else:
+            y = self.named(self.name, functional.layer_norm(x, *self.constants, epsilon=self.epsilon))
         if not quantised:
             return self.grid.clip(y)
-        self.inside = self.grid.covers(y)
-        return self.grid.round(y)
+        return self.named(f"{self.name}_quant", self.grid.round(y, _ACTIVATION_QUANT))
 
-    def backward(self, gradient: Array) -> Array:
-        """Fill the gradients of scale and bias; return that of the input."""
-        passed = gradient * self.inside
-        channels = len(self.bias.value)
-        self.bias.gradient = passed.reshape(-1, channels).sum(axis=0)
-        self.scale.gradient = (passed * self.normal).reshape(-1, channels).sum(axis=0)
-        inner = passed * self.scale.value
-        along = (inner * self.normal).mean(axis=-1, keepdims=True)
-        return np.asarray((inner - inner.mean(axis=-1, keepdims=True) - self.normal * along) / self.deviation)
-
-    def parameters(self) -> list[Parameter]:
+    def latents(self) -> list[Latent]:
         """List scale and bias."""
-        return [self.scale, self.bias]
+        return [Latent(self.scale, 1.0, 0.25, 4.0), Latent(self.bias, 1.0, -2.0, 2.0)]
+
+    def freeze(self) -> None:
+        """Round scale and bias."""
+        scale = self.named(f"{self.name}_scale", stored(self.scale))
+        self.constants = scale, self.named(f"{self.name}_bias", stored(self.bias))

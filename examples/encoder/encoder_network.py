@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from encoder_layers import Array, Dense, Grid, LayerNorm, Parameter, Quantiser, Softmax
-from numpy.typing import NDArray
+from digits_data import Array, Labels
+from encoder_layers import Dense, Grid, LayerNorm, Quantiser, Softmax
+from encoder_ops import Fork
+from quantised_layers import Layer
+from quantised_network import Block
+
+from brainsmith.ops import Tensor, functional, no_grad
 
 TOKENS = 8
 PIXELS = 8
@@ -24,13 +29,18 @@ RECTIFIED = Grid(4, 2.0**-2, signed=False)
 FEATURES = Grid(4, 2.0**-1)
 SCORE_SCALE = (WIDTH // HEADS) ** -0.5
 
+HEAD_AXES = {"query": (0, 2, 1, 3), "key": (0, 2, 3, 1), "value": (0, 2, 1, 3)}
+"""The order of the axes (image, token, head, channel) in which each operand is multiplied."""
+
+_FORK = Fork()
+
 
 def weights(scale: float) -> Grid:
     """Return the grid of weights of 4 bits."""
     return Grid(4, scale, narrow=True)
 
 
-class Attention:
+class Attention(Block):
     """Multi-head attention: softmax(Q K^T / sqrt(d)) V per head, then an output projection."""
 
     def __init__(self, random: np.random.RandomState) -> None:
@@ -41,55 +51,55 @@ class Attention:
                 Dense(name, WIDTH, WIDTH, grid, random),
                 Quantiser(name, (WIDTH,), unit, OPERAND),
             )
-            for name in ("query", "key", "value")
+            for name in HEAD_AXES
         }
-        self.softmax = Softmax("attend", PROBABILITY)
+        self.score_scale = Tensor(np.float32(SCORE_SCALE))
+        self.softmax = Softmax("softmax", PROBABILITY)
         self.mix = Quantiser("mix", (WIDTH,), PROBABILITY.scale * OPERAND.scale, MIXED)
         self.output = Dense("project", WIDTH, WIDTH, grid, random)
         self.output_quantiser = Quantiser("project", (WIDTH,), MIXED.scale * grid.scale, STREAM)
+        first: list[Layer] = [layer for pair in self.inputs.values() for layer in pair]
+        super().__init__("attention", [*first, self.softmax, self.mix, self.output, self.output_quantiser])
 
-    def forward(self, x: Array, quantised: bool) -> Array:
+    def forward(self, x: Tensor, quantised: bool = True) -> Tensor:
         """Let each token (N, TOKENS, WIDTH) gather from all tokens."""
-        self.heads = {
-            name: split(quantiser.forward(dense.forward(x, quantised), quantised))
-            for name, (dense, quantiser) in self.inputs.items()
+        heads = self.heads(x, quantised)
+        scores = self.named("scores", heads["query"] @ heads["key"])
+        probability = self.softmax(self.named("scale", scores * self.score_scale), quantised)
+        mixed = self.mix(self.merge(self.named("mix", probability @ heads["value"])), quantised)
+        given: Tensor = self.output_quantiser(self.output(mixed, quantised), quantised)
+        return given
+
+    def heads(self, x: Tensor, quantised: bool) -> dict[str, Tensor]:
+        """Return queries, keys and values, (N, HEADS, ...) in the axes that they are multiplied in."""
+        ways = Tensor.apply(_FORK, [x]) if self.output.frozen is None else (x, x, x)
+        return {
+            name: self.split(name, quantiser(dense(way, quantised), quantised))
+            for way, (name, (dense, quantiser)) in zip(ways, self.inputs.items(), strict=True)
         }
-        scores = self.heads["query"] @ self.heads["key"].swapaxes(-1, -2)
-        self.probability = self.softmax.forward(scores * SCORE_SCALE, quantised)
-        mixed = self.mix.forward(merge(self.probability @ self.heads["value"]), quantised)
-        return self.output_quantiser.forward(self.output.forward(mixed, quantised), quantised)
 
-    def backward(self, gradient: Array) -> Array:
-        """Return the gradient of the tokens."""
-        mixed = self.output.backward(self.output_quantiser.backward(gradient))
-        per_head = split(self.mix.backward(mixed))
-        scores = self.softmax.backward(per_head @ self.heads["value"].swapaxes(-1, -2)) * SCORE_SCALE
-        gradients = {
-            "query": scores @ self.heads["key"],
-            "key": scores.swapaxes(-1, -2) @ self.heads["query"],
-            "value": self.probability.swapaxes(-1, -2) @ per_head,
-        }
-        total = np.zeros_like(gradient)
-        for name, (dense, quantiser) in self.inputs.items():
-            total += dense.backward(quantiser.backward(merge(gradients[name])))
-        return total
+    def split(self, name: str, x: Tensor) -> Tensor:
+        """Bring tokens (N, TOKENS, WIDTH) to heads."""
+        apart = functional.reshape(x, (-1, TOKENS, HEADS, WIDTH // HEADS))
+        turned = functional.transpose(self.named(f"{name}_split", apart), HEAD_AXES[name])
+        return self.named(f"{name}_transpose", turned)
 
-    def parameters(self) -> list[Parameter]:
-        """List what is trained."""
-        first: list[Dense | Quantiser] = [layer for pair in self.inputs.values() for layer in pair]
-        layers = [*first, self.mix, self.output, self.output_quantiser]
-        return [parameter for layer in layers for parameter in layer.parameters()]
+    def merge(self, x: Tensor) -> Tensor:
+        """Bring heads (N, HEADS, TOKENS, WIDTH / HEADS) back to tokens."""
+        turned = self.named("mix_transpose", functional.transpose(x, (0, 2, 1, 3)))
+        return self.named("mix_merge", functional.reshape(turned, (-1, TOKENS, WIDTH)))
 
 
-class Encoder:
+class Encoder(Block):
     """Rows to logits: embedding, attention and feed-forward with residual sums and norms, pooling, classes."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.RandomState(seed)
         narrow, fine = weights(2.0**-4), weights(2.0**-5)
+        self.centre = Tensor(np.float32(-8.0))
         self.embed = Dense("embed", PIXELS, WIDTH, fine, random)
         self.position = Quantiser("position", (TOKENS, WIDTH), INPUT.scale * fine.scale, STREAM)
-        self.position.latent.value = random.standard_normal((TOKENS, WIDTH)) * 0.5
+        self.position.latent.data = random.standard_normal((TOKENS, WIDTH)) * 0.5
         self.attention = Attention(random)
         self.norm1 = LayerNorm("norm1", WIDTH, STREAM)
         self.expand = Dense("expand", WIDTH, HIDDEN, narrow, random)
@@ -99,42 +109,28 @@ class Encoder:
         self.norm2 = LayerNorm("norm2", WIDTH, FEATURES)
         # Its scale makes the logits integers: the sum of the tokens in place of their mean.
         self.classify = Dense("classify", WIDTH, CLASSES, weights(TOKENS / FEATURES.scale), random)
+        layers: list[Layer] = [self.embed, self.position, self.attention, self.norm1, self.expand]
+        layers += [self.rectify, self.contract, self.contracted, self.norm2, self.classify]
+        super().__init__("encoder", layers)
 
-    def forward(self, images: Array, quantised: bool = True) -> Array:
+    def forward(self, images: Tensor, quantised: bool = True) -> Tensor:
         """Compute logits (N, 10) of images (N, 8, 8), integers 0 to 16."""
-        x = INPUT.round(images - 8.0) if quantised else INPUT.clip(images - 8.0)
-        x = self.position.forward(self.embed.forward(x, quantised), quantised)
-        x = self.norm1.forward(x + self.attention.forward(x, quantised), quantised)
-        hidden = self.rectify.forward(self.expand.forward(x, quantised), quantised)
-        fed = self.contracted.forward(self.contract.forward(hidden, quantised), quantised)
-        x = self.norm2.forward(x + fed, quantised)
-        return self.classify.forward(x.mean(axis=1), quantised)
+        x = self.named("centre", images + self.centre)
+        x = self.named("image_quant", INPUT.round(x)) if quantised else INPUT.clip(x)
+        x = self.position(self.embed(x, quantised), quantised)
+        attended = self.attention(x, quantised)
+        x = self.norm1(self.named("add1", x + attended), quantised)
+        hidden = self.rectify(self.expand(x, quantised), quantised)
+        fed = self.contracted(self.contract(hidden, quantised), quantised)
+        x = self.norm2(self.named("add2", x + fed), quantised)
+        logits: Tensor = self.classify(self.named("pool", functional.mean(x, axis=1)), quantised)
+        return logits
 
-    def backward(self, gradient: Array) -> None:
-        """Fill all gradients from that of the logits of the quantised network."""
-        pooled = self.classify.backward(gradient) / TOKENS
-        x = self.norm2.backward(np.repeat(pooled[:, np.newaxis], TOKENS, axis=1))
-        fed = self.contract.backward(self.contracted.backward(x))
-        x = self.norm1.backward(x + self.expand.backward(self.rectify.backward(fed)))
-        self.embed.backward(self.position.backward(x + self.attention.backward(x)))
+    @no_grad()
+    def compute(self, images: Array, quantised: bool = True) -> Array:
+        """Compute logits as an array, without the tape."""
+        return np.asarray(self(Tensor(images), quantised).numpy())
 
-    def parameters(self) -> list[Parameter]:
-        """List what is trained, first layer first."""
-        layers: list[Dense | Quantiser | Attention | LayerNorm]
-        layers = [self.embed, self.position, self.attention, self.norm1, self.expand, self.rectify]
-        layers += [self.contract, self.contracted, self.norm2, self.classify]
-        return [parameter for layer in layers for parameter in layer.parameters()]
-
-    def predict(self, images: Array, quantised: bool = True) -> NDArray[np.int64]:
+    def predict(self, images: Array, quantised: bool = True) -> Labels:
         """Return the class of each image: the first of the greatest logits."""
-        return np.asarray(self.forward(images, quantised).argmax(axis=1))
-
-
-def split(x: Array) -> Array:
-    """Bring tokens (N, TOKENS, WIDTH) to heads (N, HEADS, TOKENS, WIDTH / HEADS)."""
-    return x.reshape(len(x), x.shape[1], HEADS, -1).transpose(0, 2, 1, 3)
-
-
-def merge(x: Array) -> Array:
-    """Bring heads back to tokens."""
-    return x.transpose(0, 2, 1, 3).reshape(len(x), x.shape[2], -1)
+        return np.asarray(self.compute(images, quantised).argmax(axis=1))

@@ -1,13 +1,16 @@
-"""Adam with a softmax cross entropy; the held-out images are not looked at."""
+"""Adam with a softmax cross entropy, whose gradient the tape carries back; the held-out images are not looked at."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from digits_data import Array, Digits, Labels, shift
-from encoder_layers import Parameter
+from digits_data import Digits, shift
 from encoder_network import Encoder
+from encoder_ops import ClassLoss
+from quantised_layers import Latent
+
+from brainsmith.ops import Tensor
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class Adam:
 
     beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 
-    def __init__(self, parameters: list[Parameter]) -> None:
-        self.moments = [(p, np.zeros_like(p.value), np.zeros_like(p.value)) for p in parameters]
+    def __init__(self, latents: list[Latent]) -> None:
+        self.moments = [(p, np.zeros(p.tensor.shape), np.zeros(p.tensor.shape)) for p in latents]
         self.power1 = self.power2 = 1.0
 
     def step(self, rate: float) -> None:
@@ -42,25 +45,18 @@ class Adam:
         self.power1 *= self.beta1
         self.power2 *= self.beta2
         for p, mean, square in self.moments:
-            mean += (1 - self.beta1) * (p.gradient - mean)
-            square += (1 - self.beta2) * (p.gradient * p.gradient - square)
+            gradient = p.take_gradient()
+            mean += (1 - self.beta1) * (gradient - mean)
+            square += (1 - self.beta2) * (gradient * gradient - square)
             size = np.sqrt(square / (1 - self.power2)) + self.epsilon
-            moved = p.value - rate * p.gain * (mean / (1 - self.power1)) / size
-            p.value = np.clip(moved, p.low, p.high)
-
-
-def loss_gradient(logits: Array, labels: Labels, temperature: float) -> Array:
-    """Return the gradient of the mean cross entropy with respect to the logits, times the temperature."""
-    powers = np.exp((logits - logits.max(axis=1, keepdims=True)) / temperature)
-    gradient = powers / powers.sum(axis=1, keepdims=True)
-    gradient[np.arange(len(labels)), labels] -= 1.0
-    return np.asarray(gradient / len(labels))
+            p.move(rate * p.gain * (mean / (1 - self.power1)) / size)
 
 
 def train(network: Encoder, digits: Digits, schedule: Schedule) -> None:
     """Train a network in place, always as the quantised one."""
     random = np.random.RandomState(schedule.seed)
-    optimiser = Adam(network.parameters())
+    optimiser = Adam(network.latents())
+    loss = ClassLoss()
     steps = schedule.epochs * -(-len(digits.train_x) // schedule.batch)
     reach = range(-schedule.move, schedule.move + 1)
     moved = np.stack([shift(digits.train_x, rows, columns) for rows in reach for columns in reach])[..., 0]
@@ -69,7 +65,8 @@ def train(network: Encoder, digits: Digits, schedule: Schedule) -> None:
         order = random.permutation(len(digits.train_x))
         for start in range(0, len(order), schedule.batch):
             chosen = order[start : start + schedule.batch]
-            logits = network.forward(moved[random.randint(len(moved), size=len(chosen)), chosen])
-            network.backward(loss_gradient(logits, digits.train_y[chosen], schedule.temperature))
+            logits = network(Tensor(moved[random.randint(len(moved), size=len(chosen)), chosen]))
+            units = {"temperature": schedule.temperature}
+            Tensor.apply(loss, [logits, digits.train_y[chosen]], units).backward()
             optimiser.step(schedule.rate * (1.0 - done / steps))
             done += 1
