@@ -42,11 +42,14 @@ class Simulated:
     def tensors(self) -> tuple[str, ...]:
         """Return the tensors that can be kept: those of the host, and those that move from layer to layer.
 
-        Those of the accelerator that have the name of an input or output of the model, and are not that, are left out.
+        Where the model has more than the accelerator, its inputs and outputs are no such tensors, nor is what has the
+        name of one.
         """
-        signature = self.folder.signature
-        ends = {spec.name for spec in (*signature.inputs, *signature.outputs)}
-        host = () if self.folder.host is None else self.folder.host.tensors()
+        folder = self.folder
+        ends = {spec.name for spec in (*folder.signature.inputs, *folder.signature.outputs)}
+        if folder.host is None and folder.alignment is None:
+            return self.accelerator.boundaries()
+        host = () if folder.host is None else folder.host.tensors()
         names = dict.fromkeys((*host, *self.accelerator.boundaries()))
         return tuple(name for name in names if name not in ends)
 

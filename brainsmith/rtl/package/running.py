@@ -206,7 +206,7 @@ class RunnablePackage:
         stalls: Mapping[str, Stalls],
         limit: int | None,
     ) -> SimulationStalledError:
-        text = str(error)
+        text = str(error).replace("run(..., limit=CYCLES)", "execute(..., limit=CYCLES)")
         if limit is None and not self.package.changed:
             text = f"{text}\n{explain(self.design, fed, None, stalls=stalls, cache=self.cache)}"
         return SimulationStalledError(text)
