@@ -149,7 +149,7 @@ class NoActiveTargetError(TargetError):
     """Something is to be executed, and no target is active: none was chosen, or the manager is closed."""
 
 
-class DeviceError(BrainsmithError, ValueError):
+class DeviceError(PluginNotFoundError, ValueError):
     """There is no such device, or no such id; the message lists those that there are."""
 
 

@@ -33,6 +33,8 @@ class Settings:
         performance_tracking: Whether times are measured.
         debug: Whether the logger `brainsmith.plugin` writes every step to stderr.
         dynamic_loading: Whether bundles may be loaded at run time.
+        device: What executes models where nothing is said: `auto`, a target or a device type, with `:id` or without.
+        verbose: Whether the logger `brainsmith.targets` writes what it does to stderr.
         plugin_folders: Folders that are scanned besides the project's `plugins`; absolute.
         groups: Named sets of plugins: members by name.
         project: The project's folder; None outside a project.
@@ -45,6 +47,7 @@ class Settings:
         "cache_dir",
         "cache_ttl",
         "debug",
+        "device",
         "discovery_mode",
         "dynamic_loading",
         "files",
@@ -54,6 +57,7 @@ class Settings:
         "plugin_folders",
         "project",
         "sources",
+        "verbose",
     )
 
     def __init__(self) -> None:
@@ -63,6 +67,8 @@ class Settings:
         self.performance_tracking = True
         self.debug = False
         self.dynamic_loading = True
+        self.device = "auto"
+        self.verbose = False
         self.plugin_folders: tuple[str, ...] = ()
         self.groups: dict[str, tuple[str, ...]] = {}
         self.project: str | None = None
@@ -135,6 +141,11 @@ def wants_colour(is_terminal: bool) -> bool:
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def op_threads() -> str:
+    """Return how many threads a compiled op may use, as `BRAINSMITH_OP_THREADS` says it; empty where nothing is said."""
+    return os.environ.get("BRAINSMITH_OP_THREADS", "")
+
+
 def search_path() -> str:
     """Return `PATH`."""
     return os.environ.get("PATH", os.defpath)
@@ -193,6 +204,8 @@ _VARIABLES: tuple[tuple[str, str, Callable[[str], object]], ...] = (
     ("BRAINSMITH_PLUGIN_MODE", "discovery_mode", str),
     ("BRAINSMITH_PLUGIN_DEBUG", "debug", _boolean),
     ("BRAINSMITH_DYNAMIC_LOADING", "dynamic_loading", _boolean),
+    ("BRAINSMITH_DEVICE", "device", str),
+    ("BRAINSMITH_VERBOSE", "verbose", _boolean),
 )
 
 
@@ -252,6 +265,12 @@ def _as_boolean(value: object) -> bool:
     return value
 
 
+def _as_text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise TypeError
+    return value.strip()
+
+
 def _as_strings(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise TypeError
@@ -271,6 +290,8 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "performance_tracking": ("true or false", _as_boolean),
     "debug": ("true or false", _as_boolean),
     "dynamic_loading": ("true or false", _as_boolean),
+    "device": ("a device such as auto, cpu or rtlsim:0", _as_text),
+    "verbose": ("true or false", _as_boolean),
     "plugin_folders": ("a list of folders", _as_strings),
     "groups": ("a table of lists of plugin names", _as_groups),
 }

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol, TypeVar, overload
 
+    from brainsmith.plugin.info import PluginInfo
+
     T = TypeVar("T")
 
     class Decorator(Protocol):
@@ -64,18 +66,33 @@ def _enter(plugin_type: str, obj: Any, values: dict[str, Any], origin: str) -> A
     reference = f"{getattr(obj, '__module__', '?')}:{getattr(obj, '__qualname__', name)}"
     info = make_record(plugin_type, values, name, _framework(plugin_type, reference), reference, origin)
     check_kind(plugin_type, obj, origin)
-    override = bool(values.get("override"))
+    enter(info, obj, override=bool(values.get("override")))
+    if "domain" in info.extra:
+        enter_operator(info, obj)
+    return obj
+
+
+def enter(info: PluginInfo, obj: Any, *, override: bool = False) -> PluginInfo:
+    """Register an object under its record; return that, with the framework that the object comes from.
+
+    Args:
+        info: Its record; the framework that it states is a guess.
+        obj: The object; None if it is imported when it is first used.
+        override: Take the place of another object of this name.
+
+    Raises:
+        DuplicatePluginError: Another object of its framework has this name.
+    """
     try:
         REGISTRY.register(info, obj, override=override)
     except DuplicatePluginError:
         get_registry()  # discovery knows which distribution an object comes from; without it all seem one
-        framework = _framework(plugin_type, reference)
+        framework = _framework(info.type, info.reference)
         if framework == info.framework:
             raise
-        REGISTRY.register(info.replace(framework=framework), obj, override=override)
-    if "domain" in info.extra:
-        enter_operator(info, obj)
-    return obj
+        info = info.replace(framework=framework)
+        REGISTRY.register(info, obj, override=override)
+    return info
 
 
 def _framework(plugin_type: str, reference: str) -> str:

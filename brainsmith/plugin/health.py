@@ -202,6 +202,8 @@ def describe_settings(settings: Settings) -> dict[str, dict[str, Any]]:
         "performance_tracking",
         "debug",
         "dynamic_loading",
+        "device",
+        "verbose",
         "plugin_folders",
         "groups",
     )

@@ -58,6 +58,22 @@ class InstanceCache:
                 else:
                     self._making[key] = (lock, waiting - 1)
 
+    def find(self, key: Hashable) -> Any | None:
+        """Return the instance of a key if there is one."""
+        with self._lock:
+            return self._instances.get(key)
+
+    def values(self) -> list[Any]:
+        """Return the instances that are in use."""
+        with self._lock:
+            return list(self._instances.values())
+
+    def discard(self, key: Hashable, instance: Any) -> None:
+        """Forget an instance, unless its key has another one by now."""
+        with self._lock:
+            if self._instances.get(key) is instance:
+                del self._instances[key]
+
     def clear(self) -> None:
         """Forget all instances; those in use live on with their users."""
         with self._lock:

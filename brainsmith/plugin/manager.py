@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _thread import RLock
 
-from brainsmith.errors import SettingsError
+from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.records import RecordList
@@ -64,7 +64,7 @@ class PluginManager:
         self._request: Request | None = None
         self._current: Snapshot | None = None
         self._blueprint: tuple[str, frozenset[tuple[str, str]]] | None = None
-        self._before_reset: Callable[[], None] | None = None
+        self._before_reset: list[Callable[[], None]] = []
         self.stats = Stats()
         registry.on_miss(self._refresh)
 
@@ -301,20 +301,27 @@ class PluginManager:
             self._current = None
 
     def before_reset(self, function: Callable[[], None]) -> None:
-        """Have a function called before everything is forgotten: it removes the bundles."""
-        self._before_reset = function
+        """Have a function called before everything is forgotten: it removes the bundles, or closes the targets."""
+        self._before_reset.append(function)
 
     def reset(self) -> None:
         """Forget everything that this process knows; what lies in scanned places is found again.
 
         Raises:
             BundleError: The clean-up of a bundle failed. Everything is forgotten all the same.
+            TargetError: The clean-up of a target did; so too.
         """
+        errors = []
         try:
-            if self._before_reset is not None:
-                self._before_reset()
+            for function in reversed(self._before_reset):
+                try:
+                    function()
+                except BrainsmithError as error:
+                    errors.append(error)
         finally:
             self._forget()
+        if errors:
+            raise errors[0]
 
     def _forget(self) -> None:
         with self._lock:

@@ -147,17 +147,54 @@ def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[t
             yield name, wanted, _is_met(wanted, found[name].version) if name in found else False
 
 
+def unmet_requirements(requirements: Iterable[str]) -> list[str]:
+    """Return a sentence for each PEP 508 requirement that is not met here; one whose marker does not hold counts as met.
+
+    Args:
+        requirements: Texts such as `pynq>=3.0; platform_machine == "aarch64"`.
+    """
+    unmet = []
+    found: dict[str, InfoFolder] | None = None
+    for text in requirements:
+        try:
+            parsed = _requirement(text)
+        except ValueError:
+            unmet.append(f"requires {text!r}, which is no PEP 508 requirement")
+            continue
+        if parsed is None:
+            continue
+        found = installed() if found is None else found
+        name, wanted = parsed
+        if name not in found:
+            unmet.append(f"requires {name}{wanted}, which is not installed: pip install '{name}{wanted}'")
+        elif _is_met(wanted, found[name].version) is False:
+            version = found[name].version
+            unmet.append(f"requires {name}{wanted}, and {version} is installed: pip install '{name}{wanted}'")
+    return unmet
+
+
 def _parsed(text: str) -> tuple[str, str] | None:
-    """Return name and versions of a PEP 508 requirement; None for one that does not hold here."""
+    """Return name and versions of a PEP 508 requirement; None for one that does not hold here, or is none."""
     try:
-        from packaging.requirements import InvalidRequirement, Requirement
+        return _requirement(text)
+    except ValueError:
+        return None
+
+
+def _requirement(text: str) -> tuple[str, str] | None:
+    """Return name and versions of a PEP 508 requirement; None for one that does not hold here.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        from packaging.requirements import Requirement
     except ImportError:
         match = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*$", text)
-        return (normalised(match[1]), match[2].strip()) if match else None
-    try:
-        requirement = Requirement(text)
-    except InvalidRequirement:
-        return None
+        if match is None:
+            raise ValueError(text) from None
+        return normalised(match[1]), match[2].strip()
+    requirement = Requirement(text)
     if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
         return None
     return normalised(requirement.name), str(requirement.specifier)

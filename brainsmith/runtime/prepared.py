@@ -23,6 +23,7 @@ class Prepared:
             when the target is cleaned up.
         key: Stands for the resource's content, the target, its arguments (the device among them) and the configuration.
         resource: What was prepared, for people: a path, or what kind of object.
+        bare: Whether the target returned something else than this class, and executes just that: `payload`.
     """
 
     target: Target
@@ -30,3 +31,4 @@ class Prepared:
     payload: Any
     key: str = ""
     resource: str = ""
+    bare: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import PluginDefinitionError
@@ -32,7 +33,10 @@ class Target(ABC):
 
     Attributes:
         device_id: As given.
+        dependencies: The targets that `depends_on` names, initialised, by name; there before `initialize`.
     """
+
+    dependencies: Mapping[str, Target] = MappingProxyType({})
 
     def __init__(self, device_id: int = 0) -> None:
         self.device_id = device_id

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo as PluginInfo
     from brainsmith.plugin.info import Priority as Priority
     from brainsmith.runtime.capabilities import Capabilities as Capabilities
+    from brainsmith.runtime.default import execute as execute
+    from brainsmith.runtime.default import get_registry as get_registry
+    from brainsmith.runtime.default import get_resource_manager as get_resource_manager
+    from brainsmith.runtime.default import init as init
+    from brainsmith.runtime.default import list_plugins as list_plugins
+    from brainsmith.runtime.manager import ResourceManager as ResourceManager
     from brainsmith.runtime.prepared import Prepared as Prepared
+    from brainsmith.runtime.profile import Profile as Profile
+    from brainsmith.runtime.registry import TargetRegistry as TargetRegistry
     from brainsmith.runtime.target import Target as Target
 
 _HOMES = {
@@ -29,8 +37,16 @@ _HOMES = {
     "PluginInfo": "brainsmith.plugin.info",
     "Prepared": "brainsmith.runtime.prepared",
     "Priority": "brainsmith.plugin.info",
+    "Profile": "brainsmith.runtime.profile",
+    "ResourceManager": "brainsmith.runtime.manager",
     "Target": "brainsmith.runtime.target",
+    "TargetRegistry": "brainsmith.runtime.registry",
     "TensorSpec": "brainsmith.execution.signature",
+    "execute": "brainsmith.runtime.default",
+    "get_registry": "brainsmith.runtime.default",
+    "get_resource_manager": "brainsmith.runtime.default",
+    "init": "brainsmith.runtime.default",
+    "list_plugins": "brainsmith.runtime.default",
     "target": "brainsmith.plugin.core",
 }
 

@@ -1,0 +1,59 @@
+"""The arguments with which a target's class is called: one form for each instance, checked before it is made."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import DeviceError, TargetError
+from brainsmith.plugin.definition import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brainsmith.runtime.target import Target
+
+
+def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords for a target's class, the device among them if it takes one.
+
+    Args:
+        cls: The class.
+        name: The target's name, for messages.
+        given: Keywords, of which `device_id` may be one.
+
+    Raises:
+        TargetError: There is a keyword that the class does not take.
+        DeviceError: The device is no whole number, or there is no such device.
+    """
+    device_id = given.get("device_id", 0)
+    if not isinstance(device_id, int) or isinstance(device_id, bool) or device_id < 0:
+        raise DeviceError(
+            f"device_id of target '{name}' must be a whole number, 0 or more, not {device_id!r}"
+        )
+    taken, any_keyword = _keywords_of(cls)
+    arguments = {**given, "device_id": device_id}
+    if "device_id" not in taken and not any_keyword:
+        if device_id:
+            raise DeviceError(
+                f"target '{name}' has no device {device_id}: it takes no device_id, so it has 0 only"
+            )
+        del arguments["device_id"]
+    for keyword in arguments:
+        if keyword not in taken and not any_keyword:
+            known = ", ".join(taken) or "none"
+            raise TargetError(
+                f"target '{name}' takes no argument {keyword!r}{did_you_mean(keyword, taken)}; it takes {known}"
+            )
+    ids = cls.device_ids()
+    if ids is not None and device_id not in ids:
+        there = f"it has {', '.join(map(str, ids))}" if ids else "it has none here"
+        raise DeviceError(f"target '{name}' has no device {device_id}; {there}")
+    return arguments
+
+
+def _keywords_of(cls: type[Target]) -> tuple[tuple[str, ...], bool]:
+    parameters = inspect.signature(cls).parameters.values()
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    names = tuple(parameter.name for parameter in parameters if parameter.kind in named)
+    return names, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)

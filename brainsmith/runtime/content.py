@@ -1,0 +1,128 @@
+"""What stands for the content of a resource and of arguments: equal content, equal digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from brainsmith.errors import TargetError
+
+_DIGEST_BYTES = 16
+_EXTERNAL = b"\x0a\x08location"
+"""How ONNX writes that a tensor lies in another file (`StringStringEntryProto`, key `location`)."""
+
+
+def content_of(resource: Any) -> str:
+    """Return what stands for a resource's content.
+
+    Args:
+        resource: The path of a file or folder (content and names of its files count), bytes, a QONNX ModelWrapper or an
+            ONNX model, or plain values.
+
+    Returns:
+        Hexadecimal digits; nothing for an object whose content cannot be told.
+    """
+    hasher = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    proto = getattr(resource, "model", resource)
+    if isinstance(resource, bytes | bytearray | memoryview):
+        hasher.update(resource)
+    elif isinstance(resource, str | os.PathLike):
+        _add_path(hasher, Path(resource))
+    elif hasattr(proto, "SerializeToString"):
+        hasher.update(proto.SerializeToString(deterministic=True))
+    elif not _add_value(hasher, resource):
+        return ""
+    return hasher.hexdigest()
+
+
+def digest_of(values: Any, what: str) -> str:
+    """Return what stands for plain values; 1, 1.0 and True are others.
+
+    Args:
+        values: Of numbers, texts, None, lists, tables and arrays.
+        what: Begins the message.
+
+    Raises:
+        TargetError: There is another kind of object among them.
+    """
+    hasher = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    if not _add_value(hasher, values):
+        raise TargetError(
+            f"{what} must be plain values (numbers, texts, lists, tables, arrays), not {values!r}"
+        )
+    return hasher.hexdigest()
+
+
+def describe_resource(resource: Any) -> str:
+    """Return what a resource is, for people."""
+    if isinstance(resource, str | os.PathLike):
+        return os.fspath(resource)
+    if isinstance(resource, bytes | bytearray | memoryview):
+        return f"{len(resource):,} bytes"
+    return f"a {type(resource).__name__}"
+
+
+def _add_path(hasher: Any, path: Path) -> None:
+    if path.is_dir():
+        for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
+            _add_tagged(hasher, "file", os.fsencode(file.relative_to(path)))
+            _add_file(hasher, file)
+    elif path.is_file():
+        data = _add_file(hasher, path)
+        if _EXTERNAL in data:
+            for name in sorted(_external_files(data)):
+                _add_tagged(hasher, "external", name.encode())
+                _add_path(hasher, path.parent / name)
+    else:
+        _add_tagged(hasher, "name", os.fsencode(path))
+
+
+def _add_file(hasher: Any, path: Path) -> bytes:
+    data = path.read_bytes()
+    _add_tagged(hasher, "content", hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest())
+    return data
+
+
+def _external_files(data: bytes) -> set[str]:
+    import onnx
+
+    model = onnx.load_model_from_string(data)
+    tensors = onnx.external_data_helper._get_all_tensors(model)
+    return {
+        entry.value
+        for tensor in tensors
+        if onnx.external_data_helper.uses_external_data(tensor)
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+
+
+def _add_value(hasher: Any, value: Any) -> bool:
+    """Add a plain value with its type and length, so that no two values look alike; False for another kind."""
+    kind = type(value).__name__
+    if value is None or isinstance(value, bool | int | float | str):
+        _add_tagged(hasher, kind, repr(value).encode("utf-8", "surrogatepass"))
+        return True
+    if isinstance(value, bytes | os.PathLike):
+        _add_tagged(hasher, kind, value if isinstance(value, bytes) else os.fsencode(value))
+        return True
+    if isinstance(value, Mapping):
+        _add_tagged(hasher, "table", str(len(value)).encode())
+        pairs = sorted(value.items(), key=lambda pair: str(pair[0]))
+        return all(_add_value(hasher, part) for pair in pairs for part in pair)
+    if isinstance(value, list | tuple | set | frozenset):
+        _add_tagged(hasher, "list", str(len(value)).encode())
+        parts = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        return all(_add_value(hasher, part) for part in parts)
+    if hasattr(value, "tobytes") and hasattr(value, "dtype") and not value.dtype.hasobject:
+        _add_tagged(hasher, f"{value.dtype.str}{value.shape}", value.tobytes())
+        return True
+    return False
+
+
+def _add_tagged(hasher: Any, tag: str, data: bytes) -> None:
+    hasher.update(f"{tag}:{len(data)}:".encode())
+    hasher.update(data)

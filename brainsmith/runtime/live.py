@@ -1,0 +1,228 @@
+"""One instance of a target with its life: initialised once, used by any number of threads, cleaned up once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager, nullcontext
+from threading import Condition, RLock, get_ident
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import DeviceError, InputError, TargetError
+from brainsmith.plugin.loading import describe_error
+from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.log import note
+from brainsmith.runtime.prepared_cache import PreparedCache
+from brainsmith.runtime.profile import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.runtime.target import Target
+
+MADE, STARTING, READY, CLOSING, GONE = "made", "starting", "ready", "closing", "gone"
+"""The states, in their order. An instance whose `initialize` raised is gone."""
+
+_TOLD = (InputError, TargetError, DeviceError)
+"""Errors that say all that there is to say."""
+
+_LIFE = "_brainsmith_life"
+
+
+def life_of(target: Target) -> LiveTarget | None:
+    """Return the life of an instance; None for one that was not made by the registry."""
+    life: LiveTarget | None = getattr(target, _LIFE, None)
+    return life
+
+
+class LiveTarget:
+    """Guards one instance: its states, who holds it, and the calls that are in it.
+
+    Who holds it keeps it initialised; when the last one lets go it is cleaned up, after the calls that are still in
+    it. A gone instance never comes back: another one is made.
+
+    Args:
+        info: The record.
+        target: The instance.
+        key: Stands for the target and its arguments.
+        needs: Returns the targets that it depends on, held; called before `initialize`.
+        gone: Called when the instance is gone.
+
+    Attributes:
+        capabilities: What the target said once it was initialised.
+        prepared: What it has prepared.
+        meter: What it took.
+    """
+
+    def __init__(
+        self,
+        info: PluginInfo,
+        target: Target,
+        key: str,
+        needs: Callable[[], dict[str, LiveTarget]],
+        gone: Callable[[LiveTarget], None],
+    ) -> None:
+        self.info = info
+        self.target = target
+        self.key = key
+        self.capabilities = Capabilities()
+        self.prepared = PreparedCache()
+        self.meter = Meter(info.name, self.device_id)
+        self._needs, self._gone = needs, gone
+        self._needed: dict[str, LiveTarget] = {}
+        self._gate = RLock()
+        self._calls = Condition()
+        self._running: Counter[int] = Counter()
+        self._turn: AbstractContextManager[Any] = RLock()
+        self._holders = 0
+        self.state = MADE
+        setattr(target, _LIFE, self)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is initialised."""
+        return self.state == READY
+
+    @property
+    def name(self) -> str:
+        """The target's name."""
+        return self.info.name
+
+    @property
+    def device_id(self) -> int:
+        """Which of several devices it is; 0 for a target that knows none."""
+        return int(getattr(self.target, "device_id", 0))
+
+    def hold(self) -> bool:
+        """Keep the instance initialised until `release`; the first one initialises it.
+
+        Returns:
+            False if it is gone, and another one must be made.
+
+        Raises:
+            TargetError: Its `initialize` raised. It is gone.
+        """
+        with self._gate:
+            if self.state == STARTING:
+                raise TargetError(f"target '{self.name}' uses itself in its own initialize")
+            if self.state == MADE:
+                self._initialize()
+            if self.state != READY:
+                return False
+            self._holders += 1
+            return True
+
+    def release(self) -> None:
+        """Let go; the last one cleans up, after the calls that are still in the instance.
+
+        Raises:
+            TargetError: Its `cleanup` raised, or this is called from inside its own `execute`. After the first it is
+                gone all the same.
+        """
+        with self._gate:
+            if self._holders == 1 and get_ident() in self._running:
+                raise TargetError(f"target '{self.name}' cannot be released from inside its own execute")
+            self._holders -= 1
+            if self._holders == 0:
+                self._cleanup()
+
+    def forget(self) -> None:
+        """Let another instance be made in the place of this one, which is gone."""
+        self._gone(self)
+
+    @contextmanager
+    def use(self, doing: str) -> Iterator[None]:
+        """Be in a call of the target: one of several, or the only one, as its capabilities say.
+
+        Args:
+            doing: What the message says that failed: `execute`, `prepare_resource`.
+
+        Raises:
+            TargetError: It is not initialised, or not any more; or the call raised something that is not the user's
+                error.
+        """
+        thread = get_ident()
+        with self._calls:
+            if self.state != READY:
+                raise TargetError(self._not_ready())
+            self._running[thread] += 1
+        try:
+            with self._turn:
+                yield
+        except _TOLD:
+            raise
+        except Exception as error:
+            raise self._failed(doing, error) from error
+        finally:
+            with self._calls:
+                self._running[thread] -= 1
+                if not self._running[thread]:
+                    del self._running[thread]
+                self._calls.notify_all()
+
+    def _initialize(self) -> None:
+        self.state = STARTING
+        begin = perf_counter()
+        doing = "initialize"
+        try:
+            self._needed = self._needs()
+            self.target.dependencies = {name: live.target for name, live in self._needed.items()}
+            self.target.initialize()
+            doing = "get_capabilities"
+            self.capabilities = self.target.get_capabilities()
+            if self.capabilities.concurrent:
+                self._turn = nullcontext()
+        except BaseException as error:
+            self.state = GONE
+            self._gone(self)
+            self._let_go_of_needed()
+            if isinstance(error, Exception) and not isinstance(error, _TOLD):
+                raise self._failed(doing, error) from error
+            raise
+        self.meter.initialized(perf_counter() - begin)
+        self.state = READY
+        note("%s initialised in %.1f ms", self, (perf_counter() - begin) * 1e3)
+
+    def _cleanup(self) -> None:
+        with self._calls:
+            self.state = CLOSING
+            self._calls.wait_for(lambda: not self._running)
+        errors = [self._failed("close of a prepared resource", error) for error in self.prepared.close()]
+        try:
+            self.target.cleanup()
+        except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is told below)
+            errors.insert(0, self._failed("cleanup", error))
+        finally:
+            self.state = GONE
+            self._gone(self)
+        errors.extend(self._let_go_of_needed())
+        note("%s cleaned up", self)
+        if errors:
+            raise errors[0]
+
+    def _let_go_of_needed(self) -> list[TargetError]:
+        errors = []
+        for live in reversed(self._needed.values()):
+            try:
+                live.release()
+            except TargetError as error:
+                errors.append(error)
+        self._needed = {}
+        return errors
+
+    def _failed(self, doing: str, error: BaseException) -> TargetError:
+        failure = TargetError(f"target '{self.name}' failed in {doing}: {describe_error(error)}")
+        failure.__cause__ = error
+        return failure
+
+    def _not_ready(self) -> str:
+        if self.state == MADE:
+            return f"target '{self.name}' is not initialised: get it from a ResourceManager, or call its switch_plugin"
+        return (
+            f"target '{self.name}' was released, and what it had prepared with it: prepare the resource again"
+        )
+
+    def __str__(self) -> str:
+        return f"target '{self.name}' (device {self.device_id})"

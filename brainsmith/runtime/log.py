@@ -1,0 +1,31 @@
+"""The logger `brainsmith.targets`: what is chosen, initialised, prepared and cleaned up."""
+
+from __future__ import annotations
+
+import logging
+
+NAME = "brainsmith.targets"
+_HANDLER = "brainsmith verbose"
+_LOGGER = logging.getLogger(NAME)
+
+
+def note(message: str, *arguments: object) -> None:
+    """Log an event at INFO."""
+    _LOGGER.info(message, *arguments)
+
+
+def warn(message: str, *arguments: object) -> None:
+    """Log at WARNING what did not work and was got around."""
+    _LOGGER.warning(message, *arguments)
+
+
+def set_verbose(on: bool) -> None:
+    """Write the logger's messages to stderr, or stop doing so."""
+    for handler in [handler for handler in _LOGGER.handlers if handler.name == _HANDLER]:
+        _LOGGER.removeHandler(handler)
+    _LOGGER.setLevel(logging.INFO if on else logging.NOTSET)
+    if on:
+        handler = logging.StreamHandler()
+        handler.name = _HANDLER
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        _LOGGER.addHandler(handler)

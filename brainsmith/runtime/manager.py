@@ -1,0 +1,300 @@
+"""The resource manager: which target is active, what it has prepared, and how to change it while running."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self
+
+from brainsmith.errors import NoActiveTargetError, TargetError
+from brainsmith.plugin.core import get_registry as get_plugin_registry
+from brainsmith.runtime.content import content_of
+from brainsmith.runtime.devices import find_device
+from brainsmith.runtime.live import LiveTarget
+from brainsmith.runtime.log import note
+from brainsmith.runtime.manager_config import ManagerConfig
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.resource_info import describe_prepared, describe_target
+from brainsmith.runtime.selection import Selection
+from brainsmith.runtime.use import execute_prepared, prepare
+
+if TYPE_CHECKING:
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.runtime.profile import Profile
+    from brainsmith.runtime.registry import TargetRegistry
+    from brainsmith.runtime.target import Target
+    from brainsmith.runtime.use import Outputs
+
+_CHOICES = 256
+"""Resources of which it is remembered which target was chosen for them."""
+
+
+class ResourceManager:
+    """Holds targets, and has one of them active. All methods may be called from any thread.
+
+    A target is initialised when it is first chosen, and stays so with all that it has prepared when another one is
+    chosen; it is cleaned up when the manager closes or lets go of it, unless another manager holds it too.
+
+    Args:
+        config: `device` (as `init`; by default the setting), `verbose`, and `targets`: constructor arguments by the
+            target's name.
+        registry: Of the targets; the one of this process by default.
+
+    Raises:
+        SettingsError: The configuration has an unknown key, or a value that cannot be used.
+    """
+
+    def __init__(
+        self, config: Mapping[str, Any] | None = None, registry: TargetRegistry | None = None
+    ) -> None:
+        from brainsmith.runtime.default import get_registry
+
+        self.config = ManagerConfig.of(config)
+        self.registry = registry or get_registry()
+        self._lock = RLock()  # of what is held and active; never while a target initialises or executes
+        self._switching = RLock()  # one change at a time
+        self._held: dict[int, LiveTarget] = {}
+        self._active: LiveTarget | None = None
+        self._selection: Selection | None = None
+        self._chosen: OrderedDict[tuple[str, int], LiveTarget] = OrderedDict()
+
+    @property
+    def active(self) -> Target | None:
+        """The target that is active; None before one is chosen, and after `close`."""
+        active = self._active
+        return None if active is None else active.target
+
+    def initialize(self, auto_discover: bool = True) -> Self:
+        """Choose the target that the configuration names, unless one is active.
+
+        Args:
+            auto_discover: Choose the best one if the configuration names none. Otherwise none is active until
+                `switch_plugin` chooses one.
+
+        Returns:
+            The manager itself.
+
+        Raises:
+            DeviceError: There is no such device.
+            TargetUnavailableError: It cannot be used here.
+            TargetError: Its `initialize` raised.
+        """
+        if self._active is not None:
+            return self
+        self.config.apply()
+        with self._switching:
+            if self._active is None and (auto_discover or self.config.names_device):
+                self.use_device(self.config.device)
+        return self
+
+    def configure(self, config: Mapping[str, Any] | None = None) -> Self:
+        """Take another configuration, and choose the device that it names, or else the setting: all or nothing.
+
+        Raises:
+            SettingsError: The configuration has an unknown key, or a value that cannot be used.
+            DeviceError, TargetUnavailableError, TargetError: As `initialize`.
+        """
+        given = ManagerConfig.of(config)
+        given.apply()
+        with self._switching:
+            before, self.config = self.config, given
+            try:
+                self.use_device(given.device)
+            except BaseException:
+                self.config = before
+                raise
+        return self
+
+    def use_device(self, text: str) -> Target:
+        """Choose a target by a device's name: `auto`, `cpu`, `numpy`, `rtlsim:1`. All or nothing.
+
+        With `auto` or a device type the best target is chosen now, and for each resource the best that supports it.
+
+        Raises:
+            DeviceError, TargetUnavailableError, TargetError: As `initialize`. The target that was active stays so.
+        """
+        device = find_device(text, self.registry.records)
+        if device.target is not None:
+            return self._switch(device.target, {"device_id": device.device_id})
+        selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
+        with self._switching:
+            live = self._keep(selection.acquire())
+            with self._lock:
+                self._active, self._selection = live, selection
+                self._chosen.clear()
+        return live.target
+
+    def switch_plugin(self, name: str, device_id: int = 0, **arguments: Any) -> Target:
+        """Make another target the active one: all or nothing.
+
+        The one that was active stays initialised with what it has prepared; both can be executed.
+
+        Args:
+            name: `name` or `framework:name`.
+            device_id: Which of several equal devices.
+            **arguments: Further constructor arguments; they win over the configuration's.
+
+        Raises:
+            DeviceError, TargetUnavailableError, TargetError: As `initialize`. The target that was active stays so.
+        """
+        return self._switch(self.registry.get_info(name), {**arguments, "device_id": device_id})
+
+    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+        """Have the active target prepare a resource; one that it has already is returned.
+
+        Args:
+            resource: The path of an .onnx file, its bytes, a QONNX ModelWrapper; for some targets a build's folder.
+            config: The target's own choices, plain values.
+
+        Raises:
+            NoActiveTargetError: No target is active.
+            UnsupportedResourceError: The active target does not support it; with `auto`: none does.
+            TargetError: The target failed.
+        """
+        content = content_of(resource)
+        with self._lock:
+            live, selection = self._active, self._selection
+        if live is None:
+            raise NoActiveTargetError(_NO_TARGET)
+        if selection is None:
+            return prepare(live, resource, content, config)
+        return prepare(self._choose(selection, resource, content), resource, content, config, supported=True)
+
+    def execute(self, prepared: Prepared, inputs: Any, **kwargs: Any) -> Outputs:
+        """Execute what was prepared, on the target that prepared it, active or not.
+
+        Args:
+            prepared: Of any manager.
+            inputs: Arrays by name, or one array for a model with one input. Their first axis is any multiple of the
+                model's own.
+            **kwargs: The target's own; `keep` names further tensors to return.
+
+        Returns:
+            The outputs by name.
+
+        Raises:
+            NoActiveTargetError: No target is active.
+            InputError: The inputs are not the model's.
+            TargetError: The target failed, or was released.
+        """
+        if not self._held:
+            raise NoActiveTargetError(_NO_TARGET)
+        return execute_prepared(prepared, inputs, kwargs)
+
+    def release(self, name: str, device_id: int | None = None) -> None:
+        """Let go of a target; it is cleaned up unless another manager holds it. If it is active, none is any more.
+
+        Args:
+            name: `name` or `framework:name`.
+            device_id: Only of this device; of all by default.
+
+        Raises:
+            NoActiveTargetError: The manager does not hold it.
+            TargetError: Its `cleanup` raised. It is released all the same.
+        """
+        with self._switching:
+            with self._lock:
+                found = [
+                    live
+                    for live in self._held.values()
+                    if name in (live.name, live.info.qualified) and device_id in (None, live.device_id)
+                ]
+            if not found:
+                held = ", ".join(str(live) for live in self._held.values()) or "none"
+                which = "" if device_id is None else f" (device {device_id})"
+                raise NoActiveTargetError(
+                    f"target {name!r}{which} is not held by this manager; it holds {held}"
+                )
+            self._let_go(found)
+
+    def close(self) -> None:
+        """Let go of all targets, the last chosen first. A closed manager can be initialised again.
+
+        Raises:
+            TargetError: The `cleanup` of one raised; the first is told. All are released all the same.
+        """
+        with self._switching:
+            self._let_go(list(reversed(self._held.values())))
+            with self._lock:
+                self._selection = None
+
+    def get_resource_info(self, prepared: Prepared | None = None) -> dict[str, Any]:
+        """Return what is known of one prepared resource, or of all that the manager holds, as plain values."""
+        if prepared is not None:
+            return describe_prepared(prepared)
+        with self._lock:
+            held, active, selection = list(self._held.values()), self._active, self._selection
+        return {
+            "active": active.name if active else None,
+            "device_id": active.device_id if active else None,
+            "automatic": selection is not None,
+            "targets": [describe_target(live) for live in held],
+        }
+
+    def profiles(self) -> dict[str, Profile]:
+        """Return what each target that the manager holds took, by `name:device_id`."""
+        with self._lock:
+            held = list(self._held.values())
+        return {f"{live.name}:{live.device_id}": live.meter.profile() for live in held}
+
+    def __enter__(self) -> Self:
+        return self.initialize()
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _switch(self, info: PluginInfo, arguments: dict[str, Any]) -> Target:
+        complete = {**self.config.targets.get(info.name, {}), **arguments}
+        with self._switching:
+            live = self._keep(self.registry.acquire(info, complete))
+            with self._lock:
+                self._active, self._selection = live, None
+        note("%s is active", live)
+        return live.target
+
+    def _keep(self, live: LiveTarget) -> LiveTarget:
+        """Hold a target that was acquired once, however often it is chosen."""
+        with self._lock:
+            known = id(live) in self._held
+            self._held.setdefault(id(live), live)
+        if known:
+            live.release()
+        return live
+
+    def _choose(self, selection: Selection, resource: Any, content: str) -> LiveTarget:
+        """Return the best target for a resource; asked once for each content as long as no plugin changes."""
+        key = (content, get_plugin_registry().generation)
+        with self._lock:
+            chosen = self._chosen.get(key)
+        if chosen is not None and content and chosen.is_ready:
+            return chosen
+        with self._switching:
+            live = self._keep(selection.acquire(resource))
+            with self._lock:
+                if self._selection is selection:
+                    self._active = live
+                    self._chosen[key] = live
+                    while len(self._chosen) > _CHOICES:
+                        self._chosen.popitem(last=False)
+        return live
+
+    def _let_go(self, found: list[LiveTarget]) -> None:
+        errors = []
+        for live in found:
+            try:
+                live.release()
+            except TargetError as error:
+                if live.is_ready:  # it was refused, from inside its own execute
+                    raise
+                errors.append(error)
+            with self._lock:
+                self._held.pop(id(live), None)
+                self._chosen = OrderedDict((k, kept) for k, kept in self._chosen.items() if kept is not live)
+                if self._active is live:
+                    self._active = None
+        if errors:
+            raise errors[0]
+
+
+_NO_TARGET = "no target is active: call initialize() or switch_plugin(name) first, or use the manager in a with statement"

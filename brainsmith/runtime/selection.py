@@ -1,0 +1,118 @@
+"""Which target `auto` means: the best that is available and supports the resource."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import (
+    BrainsmithError,
+    TargetError,
+    TargetUnavailableError,
+    UnsupportedResourceError,
+)
+from brainsmith.runtime.content import describe_resource
+from brainsmith.runtime.devices import unknown_device
+from brainsmith.runtime.log import note, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.runtime.live import LiveTarget
+    from brainsmith.runtime.registry import TargetRegistry
+
+
+class Selection:
+    """The targets among which the best is chosen.
+
+    Args:
+        registry: Of the targets.
+        device_type: Only those that serve it.
+        device_id: Which of several equal devices.
+        options: Constructor arguments by the target's name.
+
+    Raises:
+        DeviceError: No target serves the device type.
+    """
+
+    def __init__(
+        self,
+        registry: TargetRegistry,
+        device_type: str | None = None,
+        device_id: int = 0,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._registry = registry
+        self._device_id = device_id
+        self._options = options or {}
+        records = registry.records()
+        self._records = [
+            i for i in records if device_type is None or device_type in (*i.device_types, i.name)
+        ]
+        self._what = f"device {device_type!r}" if device_type else "any device"
+        if device_type is not None and not self._records:
+            raise unknown_device(device_type, records)
+
+    def best(self, resource: Any = None) -> LiveTarget:
+        """Return the best target, not initialised by this; with a resource, the best that supports it.
+
+        Raises:
+            TargetUnavailableError: None can be used here; each is named with its reason.
+            UnsupportedResourceError: None of those supports the resource.
+        """
+        reasons: dict[str, str] = {}
+        for info in self._usable(resource, reasons):
+            return self._registry.live(info, self.arguments(info))
+        raise self._none(resource, reasons)
+
+    def acquire(self, resource: Any = None) -> LiveTarget:
+        """Return the best target, initialised and held; one whose `initialize` fails is passed over, with a warning.
+
+        Raises:
+            TargetUnavailableError, UnsupportedResourceError: As `best`.
+        """
+        reasons: dict[str, str] = {}
+        for info in self._usable(resource, reasons):
+            try:
+                live = self._registry.acquire(info, self.arguments(info))
+            except TargetError as error:
+                warn("passed over: %s", error)
+                reasons[info.name] = str(error)
+            else:
+                note(
+                    "%s is chosen for %s",
+                    live,
+                    "any resource" if resource is None else describe_resource(resource),
+                )
+                return live
+        raise self._none(resource, reasons)
+
+    def arguments(self, info: PluginInfo) -> dict[str, Any]:
+        """Return the constructor arguments of a target."""
+        return {"device_id": self._device_id, **self._options.get(info.name, {})}
+
+    def _usable(self, resource: Any, reasons: dict[str, str]) -> Iterator[PluginInfo]:
+        """Yield the targets that can be used, the best first; note why others cannot."""
+        self._unsupported = False
+        for info in self._records:
+            try:
+                reason = self._registry.why_unavailable(info, self.arguments(info))
+                if not reason and resource is not None:
+                    reason = self._registry.why_unsupported(info, resource, self.arguments(info))
+                    self._unsupported |= bool(reason)
+            except BrainsmithError as error:
+                reason = str(error)
+            if reason:
+                reasons[info.name] = reason
+            else:
+                yield info
+
+    def _none(self, resource: Any, reasons: dict[str, str]) -> TargetError:
+        told = (
+            "".join(f"\n  {name}: {reason}" for name, reason in reasons.items()) or "\n  none is registered"
+        )
+        if self._unsupported:
+            return UnsupportedResourceError(
+                f"no target for {self._what} can execute {describe_resource(resource)}:{told}"
+            )
+        return TargetUnavailableError(f"no target for {self._what} can be used here:{told}")
