@@ -12,7 +12,7 @@ from brainsmith.errors import BrainsmithError, OpError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Op
+    from brainsmith.autodiff.op import Array, Op, Shape
 
 
 def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> Any:
@@ -65,6 +65,9 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
 def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if isinstance(value, np.generic):
         return np.asarray(value)
+    device = str(getattr(value, "device", CPU))
+    if device != CPU:
+        raise OpError(f"Operation {op.name!r} expects inputs on device 'cpu', got {device!r} for input {at}")
     if value is None:  # numpy would make it NaN
         raise OpError(f"Operation {op.name!r} expects an array for input {at}, got None")
     if holds_tensor(value):
@@ -90,13 +93,24 @@ def holds_tensor(value: Any) -> bool:
 
 
 def check_inputs(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> None:
-    """Have the op validate its inputs; what it raises becomes an OpError that names it."""
+    """Have the op validate its inputs; what it raises becomes an OpError that names it.
+
+    A ValueError refuses the inputs; anything else is a mistake in the op's own code, and is called that.
+    """
     try:
         op.validate_inputs(arrays, **attributes)
     except BrainsmithError:
         raise
-    except Exception as error:
+    except ValueError as error:
         raise OpError(f"Operation {op.name!r} does not take these inputs: {error}") from error
+    except Exception as error:  # a callback of the user's can raise anything, and the op is to be named
+        raise OpError(
+            f"validate of operation {op.name!r} failed on shapes {_shapes(arrays)}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _shapes(arrays: Sequence[Array]) -> str:
+    return ", ".join(str(array.shape) for array in arrays)
 
 
 def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
@@ -109,55 +123,89 @@ def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) 
         given = op.forward(*arrays, **attributes)
     except BrainsmithError:
         raise
-    except Exception as error:
-        shapes = ", ".join(str(array.shape) for array in arrays)
+    except Exception as error:  # forward is the user's code: whatever it raises names the op
         raise OpError(
-            f"Operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
+            f"Operation {op.name!r} failed on shapes {_shapes(arrays)}: {type(error).__name__}: {error}"
         ) from error
     if op.trusted and op.num_outputs == 1:
         return given if isinstance(given, np.ndarray) else np.asarray(given)
     outputs = given if op.num_outputs > 1 else (given,)
     if not isinstance(outputs, tuple | list) or len(outputs) != op.num_outputs:
         raise OpError(f"Operation {op.name!r} must return {op.num_outputs} outputs, not {_count(outputs)}")
-    shapes_, dtypes_ = promised(op, arrays, attributes)
+    shapes, dtypes = promised(
+        op, [array.shape for array in arrays], [array.dtype for array in arrays], attributes
+    )
     checked = tuple(
         _checked(op, at, value, shape, dtype)
-        for at, (value, shape, dtype) in enumerate(zip(outputs, shapes_, dtypes_, strict=True))
+        for at, (value, shape, dtype) in enumerate(zip(outputs, shapes, dtypes, strict=True))
     )
     return checked if op.num_outputs > 1 else checked[0]
 
 
-def promised(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the shapes and the dtypes that an op's rules say for inputs, a tuple each."""
-    shapes = op.output_shape([array.shape for array in arrays], **attributes)
-    dtypes = op.output_dtype([array.dtype for array in arrays], **attributes)
-    return (shapes, dtypes) if op.num_outputs > 1 else ((shapes,), (dtypes,))
+def promised(
+    op: Op, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]], attributes: Mapping[str, Any]
+) -> tuple[tuple[Shape, ...], tuple[np.dtype[Any], ...]]:
+    """Return the shapes and the dtypes that an op's rules say for those of its inputs, one for each output.
 
-
-def _checked(op: Op, at: int, value: Any, shape: Any, dtype: Any) -> Array:
-    array = np.asarray(value)
-    which = f"output {at}" if op.num_outputs > 1 else "an output"
-    if array.shape != tuple(shape):
+    Raises:
+        OpError: A rule fails or gives what cannot be, or promises an output on a device where no array is.
+    """
+    try:
+        devices = _each(op, op.output_device((CPU,) * len(shapes), **attributes))
+        made = _each(op, op.output_shape(list(shapes), **attributes))
+        kinds = _each(op, op.output_dtype(list(dtypes), **attributes))
+    except BrainsmithError:
+        raise
+    except Exception as error:  # rules are the user's code: whatever they raise names the op
+        listed = ", ".join(map(str, shapes))
         raise OpError(
-            f"Operation {op.name!r} returned {which} of shape {array.shape}; its rule says {tuple(shape)}"
+            f"Operation {op.name!r} failed on shapes {listed}: {type(error).__name__}: {error}"
+        ) from error
+    for device in devices:
+        if device != CPU:
+            raise OpError(
+                f"Operation {op.name!r} promises its output on device {device!r}; arrays of this host are on 'cpu'"
+            )
+    return tuple(_shape(op, shape) for shape in made), tuple(_dtype(op, kind) for kind in kinds)
+
+
+def _each(op: Op, answer: Any) -> Sequence[Any]:
+    answers: Sequence[Any] = answer if op.num_outputs > 1 else (answer,)
+    if not isinstance(answers, tuple | list) or len(answers) != op.num_outputs:
+        raise OpError(
+            f"the rules of operation {op.name!r} must give {op.num_outputs} answers, one for each output, "
+            f"not {answer!r}"
         )
-    if array.dtype != dtype:
-        if array.dtype.kind not in "fiub":
-            raise OpError(f"Operation {op.name!r} returned {which} of {array.dtype}; its rule says {dtype}")
-        array = array.astype(dtype)
-    return array
+    return answers
+
+
+def _shape(op: Op, shape: Any) -> Shape:
+    if not isinstance(shape, tuple | list):
+        raise OpError(f"output_shape of operation {op.name!r} must return a shape, a tuple, not {shape!r}")
+    return tuple(shape)
+
+
+def _dtype(op: Op, kind: Any) -> np.dtype[Any]:
+    try:
+        if kind is not None:  # numpy takes that for float64
+            made: np.dtype[Any] = np.dtype(kind)
+            return made
+    except TypeError:
+        pass
+    raise OpError(f"output_dtype of operation {op.name!r} must return a dtype of numpy, not {kind!r}")
+
+
+def _checked(op: Op, at: int, value: Any, shape: Shape, dtype: np.dtype[Any]) -> Array:
+    which = f"output {at}" if op.num_outputs > 1 else "an output"
+    if value is None:
+        raise OpError(f"Operation {op.name!r} returned None, not {which}")
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise OpError(f"Operation {op.name!r} returned {which} of {array.dtype}; its rule says {dtype}")
+    if array.shape != shape:
+        raise OpError(f"Operation {op.name!r} returned {which} of shape {array.shape}; its rule says {shape}")
+    return array if array.dtype == dtype else array.astype(dtype)
 
 
 def _count(outputs: Any) -> Any:
     return len(outputs) if isinstance(outputs, tuple | list) else type(outputs).__name__
-
-
-def devices_of(op: Op, devices: Sequence[str]) -> str:
-    """Return the one device of an op's inputs.
-
-    Raises:
-        OpError: They are on several.
-    """
-    if len(set(devices)) > 1:
-        raise OpError(f"Operation {op.name!r} expects inputs on one device, got {', '.join(devices)}")
-    return devices[0] if devices else CPU

@@ -42,7 +42,9 @@ class Deferred:
     def __init__(self, op: Op, inputs: tuple[Tensor, ...], attributes: Mapping[str, Any]) -> None:
         self.op, self.inputs, self.attributes = op, inputs, attributes
         self.arrays = tuple(None if isinstance(one, LazyTensor) else one.numpy() for one in inputs)
-        self.shapes, self.dtypes = _promised(op, inputs, attributes)
+        self.shapes, self.dtypes = calls.promised(
+            op, [tensor.shape for tensor in inputs], [tensor.dtype for tensor in inputs], attributes
+        )
         self.serial, self.recorded = next(clock), is_recording()
         self.values: tuple[Array, ...] | None = None
         self.results: tuple[Tensor, ...] | None = None
@@ -186,24 +188,6 @@ def _stand_in(value: Any) -> Any:
     if isinstance(value, LazyTensor):
         return np.broadcast_to(np.zeros((), value.dtype), value.shape)
     return value.numpy() if isinstance(value, Tensor) else value
-
-
-def _promised(
-    op: Op, inputs: Sequence[Tensor], attributes: Mapping[str, Any]
-) -> tuple[tuple[Shape, ...], tuple[np.dtype[Any], ...]]:
-    shapes, dtypes = [tensor.shape for tensor in inputs], [tensor.dtype for tensor in inputs]
-    try:
-        made, kinds = op.output_shape(shapes, **attributes), op.output_dtype(dtypes, **attributes)
-    except OpError:
-        raise
-    except Exception as error:
-        listed = ", ".join(map(str, shapes))
-        raise OpError(
-            f"Operation {op.name!r} failed on shapes {listed}: {type(error).__name__}: {error}"
-        ) from error
-    if op.num_outputs == 1:
-        made, kinds = (made,), (kinds,)
-    return tuple(tuple(shape) for shape in made), tuple(np.dtype(kind) for kind in kinds)
 
 
 def records_of(deferred: Deferred) -> tuple[Tensor, ...]:

@@ -1,0 +1,97 @@
+"""What goes into an op, what its callbacks do and what comes out is checked; each fault has its own message."""
+
+import numpy as np
+import pytest
+
+from brainsmith import ops
+from brainsmith.autodiff.calls import run_op
+from brainsmith.errors import OpError
+
+X = np.ones(3, np.float32)
+
+
+def built(rule=None, function=None, forward=lambda inputs: inputs[0]):
+    builder = ops.CustomOpBuilder("bent", 1).forward(forward)
+    return (getattr(builder, rule)(function) if rule else builder).build()
+
+
+def refusal(op, given=X):
+    """Return the one message that a plain call, one on the tape, and a lazy one whose value is asked for raise."""
+    messages = set()
+    for make in (np.asarray, ops.Tensor):
+        with pytest.raises(OpError) as raised:
+            run_op(op, [make(given)])
+        messages.add(str(raised.value))
+    with ops.lazy(), pytest.raises(OpError) as raised:
+        run_op(op, [ops.Tensor(given)]).numpy()
+    (message,) = {*messages, str(raised.value)}
+    return message
+
+
+@pytest.mark.parametrize("rule", ["output_shape", "output_dtype", "output_device"])
+def test_a_rule_that_raises_names_the_op(rule):
+    assert (
+        refusal(built(rule, lambda given: {}["k"])) == "Operation 'bent' failed on shapes (3,): KeyError: 'k'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer", "message"),
+    [
+        ("output_shape", None, "output_shape of operation 'bent' must return a shape, a tuple, not None"),
+        ("output_shape", 3, "output_shape of operation 'bent' must return a shape, a tuple, not 3"),
+        ("output_dtype", None, "output_dtype of operation 'bent' must return a dtype of numpy, not None"),
+        (
+            "output_dtype",
+            "fluid",
+            "output_dtype of operation 'bent' must return a dtype of numpy, not 'fluid'",
+        ),
+        (
+            "output_device",
+            "cuda:0",
+            "Operation 'bent' promises its output on device 'cuda:0'; arrays of this host are on 'cpu'",
+        ),
+    ],
+)
+def test_a_rule_that_gives_what_cannot_be_is_refused(rule, answer, message):
+    assert refusal(built(rule, lambda given: answer)) == message
+
+
+def test_the_rules_of_several_outputs_give_as_many_answers():
+    two = ops.CustomOpBuilder("two", 1, 2).forward(lambda inputs: (inputs[0], inputs[0]))
+    two.output_shape(lambda shapes: (shapes[0],))
+    assert refusal(two.build()) == (
+        "the rules of operation 'two' must give 2 answers, one for each output, not ((3,),)"
+    )
+
+
+def test_validation_that_fails_is_no_refusal_of_the_inputs():
+    assert refusal(built("validate", lambda inputs: 1 // 0)) == (
+        "validate of operation 'bent' failed on shapes (3,): ZeroDivisionError: integer division or modulo by zero"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "Operation 'bent' returned None, not an output"),
+        ("x", "Operation 'bent' returned an output of <U1; its rule says float32"),
+        (X[:2], "Operation 'bent' returned an output of shape (2,); its rule says (3,)"),
+    ],
+)
+def test_a_forward_that_gives_no_such_array_is_refused(given, message):
+    assert refusal(built(forward=lambda inputs: given)) == message
+
+
+class Elsewhere:
+    """Stands for an array in the memory of another device."""
+
+    device = "cuda:1"
+
+
+@pytest.mark.parametrize("first", [X, ops.Tensor(X)])
+def test_an_input_on_another_device_is_refused(first):
+    op = ops.CustomOpBuilder("both", 2).forward(lambda inputs: inputs[0] + inputs[1]).build()
+    with pytest.raises(OpError) as raised:
+        run_op(op, [first, Elsewhere()])
+    assert str(raised.value) == "Operation 'both' expects inputs on device 'cpu', got 'cuda:1' for input 1"
