@@ -146,6 +146,11 @@ def op_threads() -> str:
     return os.environ.get("BRAINSMITH_OP_THREADS", "")
 
 
+def qonnx_rounding() -> tuple[str, str]:
+    """Return what QONNX reads of the environment: whether tensors are held to their datatypes, and how closely."""
+    return os.environ.get("SANITIZE_QUANT_TENSORS", "1"), os.environ.get("ERROR_THRESH", "0.01")
+
+
 def search_path() -> str:
     """Return `PATH`."""
     return os.environ.get("PATH", os.defpath)

@@ -11,7 +11,16 @@ from brainsmith.execution.annotations import levels_without_offset
 from brainsmith.execution.lowering.foreign import emit_foreign, fold
 from brainsmith.execution.lowering.model_facts import ModelFacts
 from brainsmith.execution.lowering.node_view import NodeView, NotLowered
+from brainsmith.execution.lowering.partitions import (
+    PARTITIONS,
+    described,
+    inlined,
+    inner_name,
+    partition_model,
+    text_of,
+)
 from brainsmith.execution.lowering.registry import find_lowering
+from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import CHUNK, Program
@@ -23,29 +32,35 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+_LASTING = ("ai.onnx", "qonnx.", "onnx.brevitas", "finn.")
+"""Domains whose operators change only with the environment, beside ONNX's own."""
+
 _CHUNK_BYTES = 1 << 25
 """Of the largest tensor of a chunk."""
 
 
-def lower(model: ModelWrapper, faithful: bool = False) -> Program:
+def lower(model: ModelWrapper, faithful: bool = False, inner: ModelWrapper | None = None) -> Program:
     """Make a program of a model that `runnable_copy` gave.
 
     Args:
         model: Not changed.
         faithful: Give the reference's own bits also where it rounds: sums of floats and functions such as exp are
             left to ONNX Runtime then, which takes a batch only where that changes no bit.
+        inner: The model to run in place of the file that a dataflow partition names.
 
     Raises:
         BuildError: A node cannot be executed; the message names it.
     """
-    return _Lowering(ModelFacts(model, faithful)).program()
+    return _Lowering(ModelFacts(model, faithful), inner).program()
 
 
 class _Lowering:
     """One model on its way to a program."""
 
-    def __init__(self, facts: ModelFacts) -> None:
+    def __init__(self, facts: ModelFacts, inner: ModelWrapper | None) -> None:
         self.facts = facts
+        self._inner = inner
+        self._files: dict[str, str] | None = {}
         self._graph = facts.model.graph
         self._unsettled = levels_without_offset(self._graph)
         self._instructions: list[Instruction] = []
@@ -60,10 +75,15 @@ class _Lowering:
             if np.dtype(spec.dtype).kind in "iu":
                 self._append(name_of(shapes.cast), spec.name, {"dtype": spec.dtype})
         for node in self._graph.node:
-            if any(name and name not in self.facts.constants for name in node.input):
-                self._lower(node)
-            else:
-                self._fold(node)
+            try:
+                if node.op_type in PARTITIONS:
+                    self._lower_partition(node)
+                elif any(name and name not in self.facts.constants for name in node.input):
+                    self._lower(node)
+                else:
+                    self._fold(node)
+            except Exception as error:
+                raise BuildError(f"{described(node)} cannot be executed: {text_of(error)}") from error
         used = {name for made in self._instructions for name in made.inputs}
         used |= {spec.name for spec in signature.outputs}
         constants = {**self.facts.constants, **self._held}
@@ -76,6 +96,7 @@ class _Lowering:
             tuple(self._tensors),
             sizes,
             max(1, min(CHUNK, _CHUNK_BYTES // max(1, largest))),
+            self._files,
         )
 
     def _signature(self) -> ModelSignature:
@@ -109,13 +130,24 @@ class _Lowering:
             self._tensors.append(name)
             self._check(name, view)
 
+    def _lower_partition(self, node: Any) -> None:
+        """Put the instructions of the model that a dataflow partition holds in the node's place."""
+        inner, files = partition_model(node, self._inner)
+        part = _Lowering(ModelFacts(runnable_copy(inner), self.facts.faithful), None).program()
+        varying = [name for name in node.input if name not in self.facts.constants]
+        self._instructions.extend(inlined(part, node, varying))
+        self._held.update({inner_name(node, name): value for name, value in part.constants.items()})
+        self._tensors.extend(node.output)
+        for outer in node.output:
+            self._check(outer, None)
+        if self._files is not None:
+            self._files = None if part.files is None else {**self._files, **files, **part.files}
+
     def _fold(self, node: Any) -> None:
         """Compute a node that no input changes."""
-        try:
-            self.facts.constants.update(fold(node, self.facts))
-        except Exception as error:
-            text = str(error).strip() or type(error).__name__
-            raise BuildError(f"node '{node.name}' ({node.op_type}) cannot be executed: {text}") from error
+        self.facts.constants.update(fold(node, self.facts))
+        if node.domain and not node.domain.startswith(_LASTING):
+            self._files = None
 
     def _check(self, name: str, view: NodeView | None) -> None:
         """Hold a tensor to its annotation, unless it is proved; note what is known of it then."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BrainsmithError, BuildError
+from brainsmith.execution.program.blas_threads import one_thread
 from brainsmith.execution.program.table import find
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Program:
         tensors: Those of the graph that vary, in the order in which they are made; `keep` names of these.
         shapes: Of one run, of the inputs, outputs and `tensors`.
         chunk: Runs that are computed together: as many as keep the largest tensor's memory bounded.
+        files: Digests by path of further files that the model names; None if it depends on what cannot be told from
+            files, so that it must not be kept.
     """
 
     signature: ModelSignature
@@ -43,6 +46,7 @@ class Program:
     tensors: tuple[str, ...]
     shapes: dict[str, Shape]
     chunk: int = CHUNK
+    files: dict[str, str] | None = field(default_factory=dict)
     _calls: list[Callable[..., Any] | None] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -68,10 +72,11 @@ class Program:
                 its datatype does not.
         """
         total = len(next(iter(inputs.values()))) if inputs else 1
-        parts = [
-            self._run({name: stack[at : at + self.chunk] for name, stack in inputs.items()}, keep)
-            for at in range(0, total, self.chunk)
-        ] or [self._run(inputs, keep)]
+        with one_thread():
+            parts = [
+                self._run({name: stack[at : at + self.chunk] for name, stack in inputs.items()}, keep)
+                for at in range(0, max(total, 1), self.chunk)
+            ]
         if len(parts) == 1:
             return parts[0]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -80,7 +85,7 @@ class Program:
         outputs = [spec.name for spec in self.signature.outputs]
         wanted = frozenset(self.tensors if keep is None else keep) | frozenset(outputs)
         values: dict[str, Array] = {
-            spec.name: np.asarray(inputs[spec.name]) for spec in self.signature.inputs
+            spec.name: _float_as(spec.dtype, inputs[spec.name]) for spec in self.signature.inputs
         }
         runs = len(next(iter(values.values()))) if values else 1
         wanted |= frozenset(values) if keep is None else frozenset()
@@ -112,3 +117,8 @@ class Program:
             text = str(error).strip() or type(error).__name__
             raise BuildError(f"{instruction.source} cannot be executed: {text}") from error
         return results if isinstance(results, tuple) else (results,)
+
+
+def _float_as(dtype: str, stack: Array) -> Array:
+    """Return a stack as the input's type if that is a float; whole numbers are checked before they are converted."""
+    return np.asarray(stack, dtype) if dtype.startswith("float") else np.asarray(stack)

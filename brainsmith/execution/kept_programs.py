@@ -1,0 +1,91 @@
+"""Programs kept on disk by content, so that an unchanged model is ready without ONNX or QONNX being imported."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brainsmith import __version__, settings
+from brainsmith.built import Store
+from brainsmith.errors import OutputError
+from brainsmith.execution.program.encoding import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brainsmith.execution.program.program import Program
+
+_FILE = "program"
+_LIMIT = 1 << 29
+
+
+def obtain_program(content: str, make: Callable[[], Program]) -> Program:
+    """Return the program of a model, made if there is none on disk that is whole.
+
+    Args:
+        content: Stands for the model and for how it is lowered.
+        make: Lowers it.
+
+    Raises:
+        BuildError: It cannot be lowered.
+    """
+    key = _key(content)
+    store = Store(Path(settings.cache_dir()) / "programs", _LIMIT, failure=OutputError)
+    found = _read(store.entry(key) / _FILE)
+    if found is not None:
+        return found
+    program = make()
+    if program.files is not None:
+        data = encode(program)
+
+        def write(folder: Path) -> None:
+            (folder / _FILE).write_bytes(data)
+
+        with contextlib.suppress(OutputError):  # it is only not kept then
+            _drop_damaged(store.entry(key) / _FILE)
+            store.obtain(key, write)
+    return program
+
+
+def _read(path: Path) -> Program | None:
+    """Read a program; None if there is none, it is damaged, or a file that its model names has changed."""
+    try:
+        program = decode(path.read_bytes())
+        files = program.files or {}
+        if all(_digest(Path(name).read_bytes()) == digest for name, digest in files.items()):
+            with contextlib.suppress(OSError):
+                os.utime(path.parent)
+            return program
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    return None
+
+
+def _drop_damaged(path: Path) -> None:
+    """Remove what was not believed, so that it is made anew."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _key(content: str) -> str:
+    parts = (__version__, _source_stamp(), *settings.qonnx_rounding(), content)
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
+
+
+@cache
+def _source_stamp() -> str:
+    """Return what stands for the code that lowers: an edited or upgraded one has other programs."""
+    folder = Path(__file__).parent
+    stamps = []
+    for path in sorted((*folder.glob("lowering/**/*.py"), *folder.glob("program/**/*.py"))):
+        status = path.stat()
+        stamps.append(f"{path}|{status.st_mtime_ns}|{status.st_size}")
+    return _digest("\n".join(stamps).encode())
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()

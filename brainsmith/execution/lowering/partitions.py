@@ -1,0 +1,94 @@
+"""Dataflow partitions: nodes that hold a model in a file of its own, whose instructions take their place."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+from brainsmith.execution.program.functions import shapes
+from brainsmith.execution.program.instruction import Instruction
+from brainsmith.execution.program.table import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.program.program import Program
+
+PARTITIONS = ("StreamingDataflowPartition", "GenericPartition")
+
+
+def partition_model(node: Any, inner: ModelWrapper | None) -> tuple[ModelWrapper, dict[str, str]]:
+    """Return a partition's model: the one that is given in its place, else that of its file; and that file's digest."""
+    from qonnx.core.modelwrapper import ModelWrapper
+    from qonnx.custom_op.registry import getCustomOp
+
+    if inner is not None:
+        return inner, {}
+    path = getCustomOp(node).get_nodeattr("model")
+    return ModelWrapper(path), {str(Path(path).absolute()): file_digest(path)}
+
+
+def file_digest(path: str | Path) -> str:
+    """Return what stands for a file's content."""
+    return hashlib.blake2b(Path(path).read_bytes(), digest_size=20).hexdigest()
+
+
+def inlined(part: Program, node: Any, varying: Sequence[str]) -> list[Instruction]:
+    """Return a partition's instructions, with its own names for all tensors.
+
+    Args:
+        part: The program of its model.
+        node: The partition.
+        varying: What goes into it, by position.
+
+    Raises:
+        BuildError: Its model has another number of inputs or outputs.
+    """
+    inputs = [spec.name for spec in part.signature.inputs]
+    outputs = [spec.name for spec in part.signature.outputs]
+    if len(inputs) != len(varying) or len(outputs) != len(node.output):
+        raise BuildError(
+            f"its model has {len(inputs)} inputs and {len(outputs)} outputs, and the node {len(varying)} "
+            f"and {len(node.output)}"
+        )
+    source = described(node)
+    pass_on = name_of(shapes.same)
+    made = [
+        Instruction(pass_on, (outer,), (inner_name(node, name),), source=source)
+        for outer, name in zip(varying, inputs, strict=True)
+    ]
+    for instruction in part.instructions:
+        inside = f"{source} cannot be executed: {instruction.source}" if instruction.source else source
+        made.append(
+            replace(
+                instruction,
+                inputs=tuple(inner_name(node, name) for name in instruction.inputs),
+                outputs=tuple(inner_name(node, name) for name in instruction.outputs),
+                source=inside,
+            )
+        )
+    made.extend(
+        Instruction(pass_on, (inner_name(node, name),), (outer,), source=source)
+        for name, outer in zip(outputs, node.output, strict=True)
+    )
+    return made
+
+
+def inner_name(node: Any, name: str) -> str:
+    """Return the name that a partition's tensor has in the whole program."""
+    return f"{node.name}/{name}" if name else ""
+
+
+def described(node: Any) -> str:
+    """Return a node as messages name it."""
+    return f"node '{node.name}' ({node.op_type})"
+
+
+def text_of(error: Exception) -> str:
+    """Return what an exception says, or its kind if it says nothing."""
+    return str(error).strip() or type(error).__name__

@@ -1,0 +1,121 @@
+"""numpy: a model compiled once into array code, with the reference's bits wherever arithmetic is exact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import InputError, UsageError
+from brainsmith.plugin.core import target
+from brainsmith.plugin.info import Priority
+from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy as np
+
+    from brainsmith.execution.program.program import Program
+
+    Array = np.ndarray[Any, Any]
+
+SETTINGS = ("faithful",)
+
+
+@target(
+    name="numpy",
+    priority=Priority.HIGH,
+    device_types=("cpu",),
+    requires=("numpy",),
+    display_name="NumPy",
+    vendor="BrainSmith",
+    description="The whole model as array code over many samples at once; exact for whole numbers",
+    version="0.1.0",
+)
+class NumpyExecution(Target):
+    """Runs any model that QONNX runs, hundreds of times faster.
+
+    The program of a model is kept on disk by content: a second process reads it, and imports neither ONNX nor QONNX
+    unless the model has nodes that no lowering knows.
+    """
+
+    def get_capabilities(self) -> Capabilities:
+        """Return what it promises."""
+        return Capabilities(bit_exact=True, batch=True, intermediates=True, concurrent=True)
+
+    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+        """Compile a model, or take the program that is kept.
+
+        Args:
+            resource: The path of an .onnx file, its bytes, or a QONNX ModelWrapper.
+            config: `faithful`: whether sums of floats and functions such as exp are left to ONNX Runtime, so that
+                they have the reference's bits too (by default not; it is slower).
+
+        Raises:
+            UsageError: The configuration has other words.
+            ModelError: It is no ONNX model.
+            BuildError: A node cannot be executed; the message names it.
+        """
+        from brainsmith.execution.kept_programs import obtain_program
+        from brainsmith.runtime.content import content_of
+
+        faithful = _settings(config or {})
+
+        def make() -> Program:
+            from brainsmith.execution.lowering.lower import lower
+            from brainsmith.execution.lowering.runnable import runnable_copy
+            from brainsmith.execution.read_model import read_model
+
+            return lower(runnable_copy(read_model(resource)), faithful)
+
+        program = obtain_program(f"{content_of(resource)}|{faithful}", make)
+        return Prepared(target=self, signature=program.signature, payload=program)
+
+    def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
+        self, prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
+    ) -> dict[str, Array]:
+        """Run samples.
+
+        Args:
+            prepared: Of this target.
+            inputs: By name, or one array.
+            keep: Further tensors to return; None for all.
+
+        Returns:
+            The outputs, then what is kept, with all runs in the first axis.
+
+        Raises:
+            InputError: Inputs do not fit, or there is no such tensor.
+            BuildError: A node cannot be executed, or a tensor holds what its datatype does not.
+        """
+        program: Program = prepared.payload
+        arrays, runs = program.signature.checked(inputs)
+        wanted = _wanted(program, keep)
+        stacks = program.run(program.signature.stacked(arrays, runs), frozenset(wanted))
+        return {**program.signature.joined(stacks), **{name: joined(stacks[name]) for name in wanted}}
+
+
+def joined(stack: Array) -> Array:
+    """Return a stack (runs, *shape) with the runs in the first axis of the shape."""
+    return stack.reshape(-1, *stack.shape[2:])
+
+
+def _settings(config: Mapping[str, Any]) -> bool:
+    if unknown := [name for name in config if name not in SETTINGS]:
+        raise UsageError(f"numpy takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
+    faithful = config.get("faithful", False)
+    if not isinstance(faithful, bool):
+        raise UsageError(f"faithful of numpy must be true or false, not {faithful!r}")
+    return faithful
+
+
+def _wanted(program: Program, keep: Iterable[str] | None) -> tuple[str, ...]:
+    ends = {spec.name for spec in (*program.signature.inputs, *program.signature.outputs)}
+    there = tuple(name for name in program.tensors if name not in ends)
+    if keep is None:
+        return there
+    chosen = tuple(dict.fromkeys(keep))
+    if unknown := [name for name in chosen if name not in there and name not in ends]:
+        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
+    return tuple(name for name in chosen if name in there)
