@@ -8,7 +8,7 @@ from threading import Condition, RLock, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import DeviceError, InputError, TargetError
+from brainsmith.errors import BrainsmithError, DeviceError, InputError, TargetError
 from brainsmith.plugin.loading import describe_error
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.log import note
@@ -213,7 +213,8 @@ class LiveTarget:
         return errors
 
     def _failed(self, doing: str, error: BaseException) -> TargetError:
-        failure = TargetError(f"target '{self.name}' failed in {doing}: {describe_error(error)}")
+        told = str(error) if isinstance(error, BrainsmithError) else describe_error(error)
+        failure = TargetError(f"target '{self.name}' failed in {doing}: {told}")
         failure.__cause__ = error
         return failure
 

@@ -86,7 +86,7 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
         raise TargetError(
             f"target {prepared.target!r} was not made by the registry: execute with its own method, or get it by name"
         )
-    if "keep" in kwargs and not live.capabilities.intermediates:
+    if kwargs.get("keep", ()) != () and not live.capabilities.intermediates:
         raise TargetError(
             f"target '{live.name}' cannot return tensors inside the model, so keep= cannot be given: "
             "it lacks the capability intermediates"

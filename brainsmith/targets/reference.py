@@ -1,0 +1,122 @@
+"""reference: QONNX's own execution, one run after the other; what every other target is compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import InputError, TargetError
+from brainsmith.plugin.core import target
+from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.models import signature_of, why_no_model
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    Array = np.ndarray[Any, Any]
+
+
+@target(
+    name="reference",
+    priority=0,
+    device_types=("cpu",),
+    requires=("qonnx", "onnxruntime"),
+    display_name="Reference",
+    vendor="QONNX",
+    description="QONNX's execute_onnx, node by node and one run after the other: slow, and right by definition",
+    version="0.1.0",
+)
+class Reference(Target):
+    """Runs a model with QONNX's `execute_onnx`. Hardware nodes run the Python model of their kernel."""
+
+    @classmethod
+    def device_ids(cls) -> tuple[int, ...]:
+        """Return the one device that there is, the processor."""
+        return (0,)
+
+    def supports(self, resource: Any) -> str:
+        """Return why a resource is no model; what is in it only shows when it runs."""
+        return why_no_model(resource)
+
+    def get_capabilities(self) -> Capabilities:
+        """Return what it promises; QONNX keeps nothing between calls, but its nodes are not known to be safe in threads."""
+        return Capabilities(bit_exact=True, intermediates=True)
+
+    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+        """Read a model and infer its shapes.
+
+        Args:
+            resource: The path of an .onnx file, its bytes, or a ModelWrapper, which is copied.
+            config: There is nothing to choose.
+
+        Raises:
+            ModelError: It is no model.
+            BuildError: Its shapes cannot be inferred.
+            TargetError: There is a configuration.
+        """
+        from brainsmith.execution.lowering.runnable import runnable_copy
+        from brainsmith.execution.read_model import read_model
+
+        if config:
+            raise TargetError(
+                f"target 'reference' takes no configuration; found {', '.join(map(repr, config))}"
+            )
+        model = runnable_copy(read_model(resource))
+        return Prepared(target=self, signature=signature_of(model), payload=model)
+
+    def execute(self, prepared: Prepared, inputs: Any, **kwargs: Any) -> dict[str, Array]:
+        """Run one run after the other.
+
+        Args:
+            prepared: Of this target.
+            inputs: By name, or one array.
+            **kwargs: `keep`: further tensors to return; None for all that the inputs change.
+
+        Raises:
+            InputError: Inputs do not fit, or `keep` names no tensor.
+        """
+        return _execute(prepared, inputs, **kwargs)
+
+
+def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()) -> dict[str, Array]:
+    from qonnx.core.onnx_exec import execute_onnx
+
+    signature, model = prepared.signature, prepared.payload
+    assert signature is not None
+    arrays, runs = signature.checked(inputs)
+    stacks = signature.stacked(arrays, runs)
+    outputs = [spec.name for spec in signature.outputs]
+    kept = _kept(model, stacks, keep)
+    results = [
+        execute_onnx(
+            model, {name: stack[at] for name, stack in stacks.items()}, return_full_exec_context=bool(kept)
+        )
+        for at in range(runs)
+    ]
+    names = list(dict.fromkeys((*outputs, *kept)))
+    return {name: _joined([result[name] for result in results]) for name in names}
+
+
+def _kept(model: ModelWrapper, inputs: Iterable[str], keep: Iterable[str] | None) -> list[str]:
+    """Return the tensors that are to be returned besides the outputs, in the order of the graph."""
+    varying = dict.fromkeys(inputs)
+    for node in model.graph.node:
+        if any(name in varying for name in node.input):
+            varying.update(dict.fromkeys(filter(None, node.output)))
+    if keep is None:
+        return list(varying)
+    for name in keep:
+        if name not in varying:
+            raise InputError(f"there is no tensor {name!r} to keep; there are {', '.join(varying)}")
+    return list(keep)
+
+
+def _joined(results: list[Array]) -> Array:
+    """Return the runs of one tensor in its first axis; of a scalar, (runs,)."""
+    first = np.asarray(results[0])
+    return np.concatenate(results) if first.ndim else np.asarray(results)
