@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.errors import GradientError, OpError
 from brainsmith.native import abi
+from brainsmith.native.gradients import expect_written, mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +148,7 @@ class Frame:
         """Return the gradients of the inputs; None for those that are not differentiable.
 
         Raises:
-            GradientError: The operation fails.
+            GradientError: The operation fails, or leaves a gradient unwritten.
         """
         if self._gradients is None:
             self._gradients = Arrays(self.shapes, self.dtypes), Arrays(self._shapes, self._dtypes)
@@ -165,10 +166,12 @@ class Frame:
         call.grad_outputs, call.grad_inputs = up.address, down.address
         assert self._op.functions.backward is not None
         self._error[0] = b"\0"
+        mark(made)
         status = self._op.functions.backward(self.address)
         call.grad_outputs = call.grad_inputs = None
         if status:
             raise GradientError(f"backward: {self._message(status, 'failed')}")
+        expect_written(self._op, made)
         return tuple(made)
 
     def _message(self, status: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""What the gradient of a native op is given: plugins trust that it fits what forward made."""
+"""What the gradient of a native op is given, for plugins trust that it fits what forward made; and what it wrote."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.errors import GradientError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from brainsmith.autodiff.op import Array, Op, Shape
 
@@ -66,6 +66,37 @@ def fitting_outputs(
             )
         made.append(np.asarray(output))
     return made
+
+
+_MARKS = {2: 0x7E5B, 4: 0x7FC5B51D, 8: 0x7FF8B51DC0DE5B51}
+"""By bytes of an element: a NaN that no arithmetic makes of numbers. It stands for what was not written."""
+
+
+def mark(made: Sequence[Array | None]) -> None:
+    """Note in the first and the last element of new gradients that nothing was written there yet."""
+    for _, bits in _ends(made):
+        bits[:] = _MARKS[bits.itemsize]
+
+
+def expect_written(op: Op, made: Sequence[Array | None]) -> None:
+    """Check that a plugin has written all gradients that were marked: else what lay there before would be taken for one.
+
+    Raises:
+        GradientError: It has left the first or the last element of one as it was.
+    """
+    for at, bits in _ends(made):
+        if (bits == _MARKS[bits.itemsize]).any():
+            raise GradientError(
+                f"backward of operation {op.name!r} did not write the gradient of input {at}, or not all of it; "
+                "an input without one is to be in not_differentiable"
+            )
+
+
+def _ends(made: Sequence[Array | None]) -> Iterator[tuple[int, Array]]:
+    """Yield of each gradient that has elements its index, and the bits of the first and the last one."""
+    for at, array in enumerate(made):
+        if array is not None and array.size:
+            yield at, array.reshape(-1).view(f"u{array.itemsize}")[:: max(array.size - 1, 1)]
 
 
 def _each(op: Op, given: Any, what: str) -> list[Any]:

@@ -120,6 +120,13 @@ static bs_status wrong_gradient(const bs_call *call) {
     multiply(&twice, call->grad_inputs);
     return BS_OK;
 }
+static bs_status no_gradient(const bs_call *call) { (void)call; return BS_OK; }
+static bs_status half_a_gradient(const bs_call *call) {
+    bs_tensor half = call->grad_outputs[0];
+    half.size /= 2;
+    multiply(&half, call->grad_inputs);
+    return BS_OK;
+}
 static bs_status fails(const bs_call *call) { return say(call, BS_ERROR, "the moon is in the wrong place"); }
 static bs_status refuses(const bs_call *call) { return say(call, BS_INVALID_INPUT, "it wants a Tuesday"); }
 static bs_status panics(const bs_call *call) { return say(call, BS_PANIC, "index 7 of 3"); }
@@ -252,7 +259,7 @@ static const bs_plugin_table table = {
 __attribute__((constructor)) static void at_load(void) { AT_LOAD; }
 
 const void *const unused[] = {
-    times, times_gradient, wrong_gradient, fails, refuses, panics, is_silent, is_strange, babbles, warns_once, sleeps, tells, sum_and_difference,
+    times, times_gradient, wrong_gradient, no_gradient, half_a_gradient, fails, refuses, panics, is_silent, is_strange, babbles, warns_once, sleeps, tells, sum_and_difference,
     sum_and_difference_gradient, positive, counts_looks, shape_of_16, shape_below_0, shape_too_long, shape_too_big, shape_empty_but_long, shape_refused,
     dtype_double, dtype_99, device_elsewhere, device_null, &first, &second, ops, &table,
 };

@@ -68,6 +68,20 @@ class TestInBothProcesses:
         )
         library.close()
 
+    @pytest.mark.parametrize("what", ["no_gradient", "half_a_gradient"])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_a_gradient_that_is_not_written_is_none(self, tmp_path, isolation, what, dtype):
+        library = open_library(build_plugin(tmp_path, BACKWARD=what), isolation=isolation)
+        (op, *_), x = library.ops, X.astype(dtype)
+        with pytest.raises(GradientError) as caught:
+            op.backward(x, [x], 2 * x)
+        assert str(caught.value) == (
+            "backward of operation 'times' did not write the gradient of input 0, or not all of it; "
+            "an input without one is to be in not_differentiable"
+        )
+        assert op.backward(x[:0], [x[:0]], x[:0])[0].shape == (0,)
+        library.close()
+
 
 class TestMemory:
     def test_contiguous_arrays_are_not_copied(self, first):

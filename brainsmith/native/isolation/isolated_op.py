@@ -10,7 +10,7 @@ from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError, SharedMemoryError
 from brainsmith.native.frame import CODES
-from brainsmith.native.gradients import fitting_gradients, fitting_outputs
+from brainsmith.native.gradients import expect_written, fitting_gradients, fitting_outputs, mark
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.isolated_rules import IsolatedRules
 from brainsmith.native.isolation.pool import Block, place_of
@@ -129,8 +129,10 @@ class IsolatedOp(Op):
             None if at in self.not_differentiable else self.library.pool.empty(x.shape, x.dtype)
             for at, x in enumerate(arrays)
         ]
+        mark(made)
         passed = [*arrays, *map(_shared, results), *map(_shared, upstream), *made]
         self._run(ch.BACKWARD, kind.inputs + kind.outputs + kind.outputs + kind.inputs, passed, "backward")
+        expect_written(self, made)
         return tuple(made)
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
