@@ -117,6 +117,11 @@ class NodeView:
             return self.proved[name]
         return self._facts.span(name)
 
+    def maker(self, name: str) -> str:
+        """Return the operator whose first output a tensor is; "" if none makes it."""
+        nodes = self._facts.model.graph.node
+        return next((node.op_type for node in nodes if node.output and node.output[0] == name), "")
+
     def attribute(self, name: str, default: Any) -> Any:
         """Return an attribute, or its default."""
         return self.attributes.get(name, default)
