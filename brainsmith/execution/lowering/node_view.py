@@ -55,6 +55,7 @@ class NodeView:
         self.bipolar: set[str] = set()
         self.constant_outputs: dict[str, Array] = {}
         self._facts = facts
+        self._node = node
 
     def constant(self, index: int) -> Array | None:
         """Return the value of an input; None if it varies, or is left out or beyond the last."""
@@ -116,6 +117,12 @@ class NodeView:
         if name in self.proved:
             return self.proved[name]
         return self._facts.span(name)
+
+    def operation(self) -> Any:
+        """Return the custom operation's own object, for what only its class knows; this imports it."""
+        from qonnx.custom_op.registry import getCustomOp
+
+        return getCustomOp(self._node, onnx_opset_version=self.opset)
 
     def maker(self, name: str) -> str:
         """Return the operator whose first output a tensor is; "" if none makes it."""
