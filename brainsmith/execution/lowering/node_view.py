@@ -167,6 +167,7 @@ class NodeView:
         function: Callable[..., Any],
         inputs: Sequence[str],
         outputs: Sequence[str] | None = None,
+        /,
         **parameters: Any,
     ) -> str:
         """Append an instruction.
