@@ -85,12 +85,27 @@ def execute_custom_op(name: str, inputs: Sequence[Any], **attributes: Any) -> An
         OpError: The inputs are not what the op takes.
     """
     op = get_custom_op(name)
-    for value in inputs:
-        if getattr(value, "is_tape_tensor", False):
-            from brainsmith.autodiff.tape.tensor import apply_op
+    while True:
+        try:
+            for value in inputs:
+                if getattr(value, "is_tape_tensor", False):
+                    from brainsmith.autodiff.tape.tensor import apply_op
 
-            return apply_op(op, inputs, attributes)
-    return call_op(op, inputs, attributes)
+                    return apply_op(op, inputs, attributes)
+            return call_op(op, inputs, attributes)
+        except OpError:
+            successor = _successor(op) if op.gone else None
+            if successor is None:
+                raise
+            op = successor
+
+
+def _successor(op: Op) -> Op | None:
+    """Return the op that took the name of one that was unloaded before its call began; None if none did."""
+    if not is_custom_op_registered(op.name):
+        return None
+    found = get_custom_op(op.name)
+    return None if found is op else found
 
 
 def register_custom_op(op: Op, *, framework: str = "project") -> PluginInfo:

@@ -119,6 +119,11 @@ class NativeOp(Op):
         self._thread = _PerThread(library)
 
     @property
+    def gone(self) -> bool:
+        """Whether the library was unloaded, or is about to be."""
+        return self._standing.closed
+
+    @property
     def has_gradient(self) -> bool:
         """Whether the plugin has a backward for it."""
         return self.functions.backward is not None

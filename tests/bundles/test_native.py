@@ -165,19 +165,18 @@ def test_a_rebuilt_library_is_loaded_again(folder):
     assert not is_mapped("spoilt")
 
 
-def test_a_reload_is_one_moment_to_eight_threads(folder):
+@pytest.mark.parametrize("isolation", [None, "process"])
+def test_a_reload_is_one_moment_to_eight_threads(folder, isolation):
     build_plugin(folder)
-    door.load_plugin(folder / "spoilt.so")
+    door.load_plugin(folder / "spoilt.so", isolation=isolation)
     build_plugin(folder, FACTOR=5)
     done = threading.Event()
 
-    def call(_):
+    def call(number):
         found = []
+        value = np.float32([3]) if number % 2 else ops.Tensor(np.float32([3]))
         while not done.is_set():
-            try:
-                found.append(times())
-            except OpError:  # the op that it holds was unloaded; the next look-up gives the new one
-                continue
+            found.append(float(ops.execute_custom_op("times", [value]).sum()))
         return found
 
     with ThreadPoolExecutor(8) as pool:
@@ -190,6 +189,10 @@ def test_a_reload_is_one_moment_to_eight_threads(folder):
             assert found == sorted(found)
             assert set(found) <= {6.0, 15.0}
     assert times() == 15.0
+    held = ops.get_custom_op("times")
+    door.unload_plugin("spoilt")
+    with pytest.raises(OpError, match=r"^Operation 'times' is gone: native plugin spoilt "):
+        held.forward(np.float32([3]))
 
 
 def test_a_rebuilt_library_whose_op_is_taken_leaves_the_old_one(folder):

@@ -72,6 +72,11 @@ class IsolatedOp(Op):
         self._kinds: dict[tuple[Any, ...], Kind] = {}
 
     @property
+    def gone(self) -> bool:
+        """Whether the library was unloaded, or is about to be."""
+        return self.library.closed
+
+    @property
     def has_gradient(self) -> bool:
         """Whether the plugin has a backward for it."""
         return bool(self.table["backward"])
