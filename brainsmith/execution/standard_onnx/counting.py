@@ -50,9 +50,9 @@ def emit_levels(
     elif bounds.shape[1] <= _COMPARED and _is_straight(levels):
         _compared(emit, x, _least_floats(bounds).T.reshape(-1, *aside), levels, output)
     elif table is not None:
-        _looked_up(emit, x, table[0], table[1], aside, output)
+        _looked_up(emit, x, table[0], table[1], aside, shape, output)
     else:
-        _searched(emit, x, _least_floats(bounds), aside, levels, output)
+        _searched(emit, x, _least_floats(bounds), aside, levels, shape, output)
     if np.array_equal(levels, np.rint(levels)):
         view.facts.note_span(output, float(levels.min()), float(levels.max()))
 
@@ -95,35 +95,45 @@ def _table(bounds: Array, span: tuple[int, int] | None, levels: Array) -> tuple[
     return levels[counts].astype(np.float32), int(low)
 
 
-def _looked_up(emit: Emitter, x: str, table: Array, low: int, aside: tuple[int, ...], output: str) -> None:
+def _looked_up(
+    emit: Emitter, x: str, table: Array, low: int, aside: tuple[int, ...], shape: tuple[int, ...], output: str
+) -> None:
     channels, width = table.shape
     first, last = emit.constant(low, "scalar"), emit.constant(low + width - 1, "scalar")
     inside = emit.add("Clip", [x, first, last])
     offset = (np.arange(channels) * width - low).reshape(aside) if channels > 1 else np.asarray(-low)
     place = emit.add("Add", [inside, emit.constant(offset, "offset")]) if np.any(offset) else inside
     index = emit.add("Cast", [place], to=6)
-    emit.add("Gather", [emit.constant(table.reshape(-1), "levels"), index], output, axis=0)
+    emit.looked_up(table.reshape(-1), index, shape, output)
 
 
 def _searched(
-    emit: Emitter, x: str, bounds: Array, aside: tuple[int, ...], levels: Array, output: str
+    emit: Emitter,
+    x: str,
+    bounds: Array,
+    aside: tuple[int, ...],
+    levels: Array,
+    shape: tuple[int, ...],
+    output: str,
 ) -> None:
     """Halve the range of the count until it is known; behind the last bound lie NaNs, which nothing reaches."""
     channels, count = bounds.shape
     width = 1 << count.bit_length()
     padded = np.full((channels, width), np.nan, np.float32)
     padded[:, :count] = bounds
-    flat = padded.reshape(-1)
-    first = (np.arange(channels) * width).reshape(aside)
-    place = emit.constant(first, "offset", np.int32)
+    place = emit.constant((np.arange(channels) * width).reshape(aside), "offset", np.int32)
     step = width // 2
-    while step:
-        # Beyond a row's end lies the next one's, but a place never gets there: it holds at most width - 1 - step.
-        shifted = emit.constant(np.append(flat[step - 1 :], np.full(step - 1, np.nan)), "thresholds")
-        reached = emit.at_least(x, emit.add("Gather", [shifted, place], axis=0))
+    middle = emit.constant(padded[:, step - 1].reshape(aside), "thresholds")
+    while True:
+        reached = emit.at_least(x, middle)
         further = emit.add("Add", [place, emit.constant(step, "scalar", np.int32)])
         place = emit.add("Where", [reached, further, place])
         step //= 2
+        if not step:
+            break
+        # What is looked up at a place is the bound that lies step - 1 behind it, in its own row.
+        behind = np.append(padded.reshape(-1)[step - 1 :], np.full(step - 1, np.nan, np.float32))
+        middle = emit.looked_up(behind, place, shape)
     spread = np.full((channels, width), levels[-1], np.float32)
     spread[:, : count + 1] = levels
-    emit.add("Gather", [emit.constant(spread.reshape(-1), "levels"), place], output, axis=0)
+    emit.looked_up(spread.reshape(-1), place, shape, output)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.annotations import levels_without_offset
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -31,6 +32,9 @@ class Facts:
         shapes: Of all tensors, as the model states them for one run.
         constants: Tensors that no input changes.
         annotated: Least and greatest integer of each tensor that is annotated with an integer datatype.
+        datatypes: These annotations.
+        loose: Annotated tensors that hold levels from 0 on and are annotated as what these are behind an offset.
+        threshold: The largest distance from a whole number that counts as a float error.
         spans: Least and greatest value of each tensor that is known to hold whole numbers only.
         makers: Operator type of the node that computes a tensor.
         kinds: Name of each tensor's NumPy type, where the model states one.
@@ -39,6 +43,9 @@ class Facts:
     shapes: dict[str, tuple[int, ...]]
     constants: dict[str, Array] = field(default_factory=dict)
     annotated: dict[str, Span] = field(default_factory=dict)
+    datatypes: dict[str, str] = field(default_factory=dict)
+    loose: frozenset[str] = frozenset()
+    threshold: float = 0.0
     spans: dict[str, Span] = field(default_factory=dict)
     makers: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -46,15 +53,21 @@ class Facts:
     @classmethod
     def of(cls, model: ModelWrapper) -> Facts:
         """Read a model whose shapes are all known."""
+        from qonnx.util.basic import get_execution_error_thresh
+
         shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in model.get_all_tensor_names()}
         facts = cls(shapes)
         facts.makers = {name: node.op_type for node in model.graph.node for name in node.output}
+        facts.loose = levels_without_offset(model.graph)
+        facts.threshold = get_execution_error_thresh()
         facts.kinds = _kinds(model.graph)
         for annotation in model.graph.quantization_annotation:
             datatype = model.get_tensor_datatype(annotation.tensor_name)
             if datatype.is_integer():
-                low, high = float(datatype.min()), float(datatype.max())
-                facts.annotated[annotation.tensor_name] = (math.ceil(low), math.floor(high))
+                low, high = math.ceil(float(datatype.min())), math.floor(float(datatype.max()))
+                loose = annotation.tensor_name in facts.loose
+                facts.annotated[annotation.tensor_name] = (low, high - low if loose else high)
+                facts.datatypes[annotation.tensor_name] = datatype.name
         return facts
 
     def span(self, name: str) -> Span | None:

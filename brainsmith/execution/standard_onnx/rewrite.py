@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import BuildError, ModelError
-from brainsmith.execution.annotations import levels_without_offset
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.execution.standard_onnx.constants import fold_constants
 from brainsmith.execution.standard_onnx.emitter import Emitter
 from brainsmith.execution.standard_onnx.facts import Facts, NodeView
+from brainsmith.execution.standard_onnx.guards import Guard, emit_guard
 from brainsmith.execution.standard_onnx.plans import STANDARD, known_as, plan_of
 from brainsmith.execution.standard_onnx.samples import mixes_runs
 from brainsmith.execution.standard_onnx.standard import copy_standard
+from brainsmith.execution.standard_onnx.standard_model import StandardModel
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -24,25 +24,6 @@ if TYPE_CHECKING:
 
 _RUNS = "runs"
 """What the first axis of inputs is called where it is free."""
-
-
-@dataclass(frozen=True)
-class StandardModel:
-    """A model of standard ONNX operators only.
-
-    Attributes:
-        signature: Inputs and outputs, for one run.
-        content: The ONNX file.
-        tensors: All tensors that depend on the inputs and have the original model's names, in its order.
-        mixed: Why it takes one run at a time; empty if it takes any number in the first axis.
-        run_bytes: Sum of the sizes of all tensors of one run, so that memory can be bounded.
-    """
-
-    signature: ModelSignature
-    content: bytes
-    tensors: tuple[TensorSpec, ...]
-    mixed: str
-    run_bytes: int
 
 
 def rewrite(model: ModelWrapper) -> StandardModel:
@@ -93,11 +74,8 @@ class _Rewriting:
         self.facts = Facts.of(model)
         self.emit = Emitter(self.opsets[""], self.facts.shapes)
         self.mixed = ""
+        self.guards: list[Guard] = []
         self.varying: list[str] = []
-        loose = levels_without_offset(self.graph)
-        for name in loose & set(self.facts.annotated):
-            low, high = self.facts.annotated[name]
-            self.facts.annotated[name] = (low, high - low)
 
     def result(self) -> StandardModel:
         fold_constants(self.model, self.facts)
@@ -121,7 +99,8 @@ class _Rewriting:
                 self._note_mixed(f"input '{spec.name}' has no axis")
         content = self._proto(signature).SerializeToString()
         tensors = tuple(self._spec(name) for name in self.varying)
-        return StandardModel(signature, content, tensors, self.mixed, self._run_bytes())
+        guards = (*self._input_guards(signature), *self.guards)
+        return StandardModel(signature, content, guards, tensors, self.mixed, self._run_bytes())
 
     def _rewrite_node(self, node: Any) -> None:
         domain, kind = known_as(node.domain, node.op_type)
@@ -136,7 +115,8 @@ class _Rewriting:
             self._note_mixed(f"node '{node.name}' ({node.op_type}): {reason}")
         plan(view, self.emit)
         for name in filter(None, node.output):
-            self._round(name)
+            if (guard := emit_guard(self.facts, self.emit, name)) is not None:
+                self.guards.append(guard)
             self.varying.append(name)
 
     def _check_inside(self, view: NodeView) -> None:
@@ -145,13 +125,13 @@ class _Rewriting:
                 if known_as(inner.domain, inner.op_type)[0] != STANDARD:
                     raise view.refused(f"it holds a node {inner.op_type} of domain {inner.domain}")
 
-    def _round(self, name: str) -> None:
-        """Round what is annotated as whole but not known to be, as QONNX does between nodes."""
-        if name not in self.facts.annotated or self.facts.span(name) is not None:
-            return
-        if self.facts.kinds.get(name, "float32") == "float32":
-            self.emit.sent_through(name, "Round")
-        self.facts.note_span(name, *self.facts.annotated[name])
+    def _input_guards(self, signature: ModelSignature) -> list[Guard]:
+        """Return what is to be checked of the inputs, which are at hand before a session runs."""
+        facts = self.facts
+        whole = [spec for spec in signature.inputs if spec.name in facts.annotated]
+        return [
+            Guard(spec.name, spec.datatype, *facts.annotated[spec.name], facts.threshold) for spec in whole
+        ]
 
     def _settle_output(self, name: str) -> None:
         if name in self.facts.constants:
@@ -185,12 +165,15 @@ class _Rewriting:
             ]
 
         constants = {**self.facts.constants, **self.emit.constants}
+        watched = [
+            helper.make_empty_tensor_value_info(name) for guard in self.guards for name in guard.names()
+        ]
         used = {name for node in self.emit.nodes for name in [*node.input, *_captured(node)]}
         graph = helper.make_graph(
             self.emit.nodes,
             "standard",
             values(signature.inputs),
-            values(signature.outputs),
+            [*values(signature.outputs), *watched],
             [numpy_helper.from_array(array, name) for name, array in constants.items() if name in used],
         )
         opset = helper.make_opsetid("", self.emit.opset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.standard_onnx.emitter import Emitter
     from brainsmith.execution.standard_onnx.facts import NodeView
+
+_FEW = 4
 
 
 @rewrites(QONNX, "Im2Col")
@@ -94,11 +96,26 @@ class _Windows:
 def _windows(view: NodeView, emit: Emitter, x: str, size: Sequence[int], windows: _Windows) -> None:
     channels = view.shape(view.inputs[0])[3]
     pixels = windows.pixels(size)
-    rows = emit.reshaped(x, (1, size[0] * size[1], channels))
-    seen = emit.add("Gather", [rows, emit.constant(pixels.reshape(-1), "pixels", np.int32)], axis=1)
+    seen = _gathered(emit, x, size[0] * size[1], channels, pixels.reshape(-1))
     simd = view.attribute("SIMD", channels)
     if view.attribute("depthwise", 0) and view.node.op_type.endswith("_rtl") and simd != channels:
         places, window = pixels.shape[0] * pixels.shape[1], pixels.shape[2] * pixels.shape[3]
         apart = emit.reshaped(seen, (1, places, window, channels // simd, simd))
         seen = emit.add("Transpose", [apart], perm=[0, 1, 3, 2, 4])
     emit.reshaped(seen, view.shape(view.outputs[0]), view.outputs[0])
+
+
+def _gathered(
+    emit: Emitter, x: str, count: int, channels: int, pixels: np.ndarray[Any, np.dtype[np.int32]]
+) -> str:
+    """Write the choice of pixels, (1, pixels x channels) in the order of memory.
+
+    A Gather copies block by block, so few channels are gathered with all runs of a value as one block.
+    """
+    if channels > _FEW:
+        rows = emit.reshaped(x, (1, count, channels))
+        return emit.add("Gather", [rows, emit.constant(pixels, "pixels", np.int32)], axis=1)
+    values = (pixels[:, None] * channels + np.arange(channels)).reshape(-1)
+    runs_last = emit.add("Transpose", [emit.reshaped(x, (1, count * channels))], perm=[1, 0])
+    seen = emit.add("Gather", [runs_last, emit.constant(values, "pixels", np.int32)], axis=0)
+    return emit.add("Transpose", [seen], perm=[1, 0])
