@@ -7,18 +7,25 @@ import re
 
 from brainsmith.errors import PluginDefinitionError, Problem
 from brainsmith.plugin.definition import make_record
+from brainsmith.plugin.info import PluginInfo, Priority
 from brainsmith.plugin.source import Source, dotted_name, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.info import PluginInfo
-
 _HOMES = ("brainsmith.plugin.core", "brainsmith.plugin", "brainsmith.plugins")
 _NAMES = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
 DECORATOR_TARGETS = {f"{home}.{name}": name for home in _HOMES for name in _NAMES}
 """What a decorator's name can resolve to, and the plugin type that it makes."""
+
+_PRIORITIES = {
+    f"{home}.Priority.{name}": value
+    for home in ("brainsmith.plugin.info", "brainsmith.targets")
+    for name, value in vars(Priority).items()
+    if name.isupper()
+}
+"""The names that may stand for numbers, since everybody writes priorities by them."""
 
 
 class Found:
@@ -258,7 +265,7 @@ def _read_block(source: Source, block: _Block, framework: str, extra: dict[str, 
         origin = f"{source.file.path}:{line}"
         reference = f"{source.file.module}:{block.name}"
         try:
-            values = _literals(decorator, plugin_type, block.line, source.file.path)
+            values = _literals(decorator, plugin_type, block.line, source)
             info = make_record(plugin_type, values, block.name, framework, reference, origin)
         except PluginDefinitionError as error:
             text = str(error)
@@ -283,7 +290,8 @@ def _problem_of(text: str, path: str) -> Problem:
     return Problem(path, int(line) if line.isdigit() else 0, 0, sentence)
 
 
-def _literals(decorator: ast.expr, plugin_type: str, offset: int, path: str) -> dict[str, Any]:
+def _literals(decorator: ast.expr, plugin_type: str, offset: int, source: Source) -> dict[str, Any]:
+    path = source.file.path
     if not isinstance(decorator, ast.Call):
         return {}
     if decorator.args:
@@ -298,7 +306,7 @@ def _literals(decorator: ast.expr, plugin_type: str, offset: int, path: str) -> 
             values["**"] = keyword.value
             continue
         try:
-            values[keyword.arg] = ast.literal_eval(keyword.value)
+            values[keyword.arg] = _value(keyword.value, source)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise PluginDefinitionError(
                 f"{path}:{keyword.value.lineno + offset}: {keyword.arg}= of @{plugin_type} must be a literal, because"
@@ -310,6 +318,16 @@ def _literals(decorator: ast.expr, plugin_type: str, offset: int, path: str) -> 
             f" discovery does not run plugin code; found **{ast.unparse(values['**'])}"
         )
     return values
+
+
+def _value(node: ast.expr, source: Source) -> Any:
+    """Return what an argument is without running it: a literal, or a priority by its name (`Priority.HIGH`)."""
+    if isinstance(node, ast.Attribute):
+        head, _, rest = dotted_name(node).partition(".")
+        target = f"{source.binding(head)}.{rest}"
+        if target in _PRIORITIES and _is_bound_once(source, head):
+            return _PRIORITIES[target]
+    return ast.literal_eval(node)
 
 
 def _read_groups(source: Source, found: Found) -> None:

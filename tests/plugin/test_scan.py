@@ -300,6 +300,27 @@ def test_two_decorators_on_one_object_make_two_plugins(tmp_path, registry):
     assert sorted(check_law(tmp_path, registry, text)) == ["b", "c"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("from brainsmith.targets import Priority\nMINE = 1", 75),
+        ("from brainsmith.plugin.info import Priority", 75),
+        ("class Priority:\n    HIGH = 3", None),
+        ("from brainsmith.targets import Priority\nclass Priority:\n    HIGH = 3", None),
+    ],
+)
+def test_a_priority_may_be_given_by_its_name(tmp_path, registry, lines, found):
+    text = f"from brainsmith.plugin.core import step\n{lines}\n@step(priority=Priority.HIGH)\ndef a(model, cfg): pass\n"
+    path = tmp_path / "plugins.py"
+    path.write_text(text)
+    read = scan(Source(SourceFile(str(path), "plugins", False), path.read_bytes()), "project")
+    assert [info.priority for info in read.records] == ([found] if found else [])
+    if not found:
+        assert [problem.text for problem in read.problems] == [
+            "priority= of @step must be a literal, because discovery does not run plugin code; found Priority.HIGH"
+        ]
+
+
 BAD = {
     "not a literal": (
         "STAGES = ['x']\n@transform(stage=STAGES[0])\nclass A(Transformation): pass",
