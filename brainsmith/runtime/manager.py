@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
-from brainsmith.errors import NoActiveTargetError, TargetError
+from brainsmith.errors import NoActiveTargetError
 from brainsmith.plugin.core import get_registry as get_plugin_registry
+from brainsmith.runtime.chain import Chain, make_chain
 from brainsmith.runtime.content import content_of
 from brainsmith.runtime.devices import find_device
-from brainsmith.runtime.live import LiveTarget
+from brainsmith.runtime.holdings import Holdings
 from brainsmith.runtime.log import note
 from brainsmith.runtime.manager_config import ManagerConfig
 from brainsmith.runtime.prepared import Prepared
@@ -20,7 +21,10 @@ from brainsmith.runtime.selection import Selection
 from brainsmith.runtime.use import execute_prepared, prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.runtime.live import LiveTarget
     from brainsmith.runtime.profile import Profile
     from brainsmith.runtime.registry import TargetRegistry
     from brainsmith.runtime.target import Target
@@ -52,9 +56,9 @@ class ResourceManager:
 
         self.config = ManagerConfig.of(config)
         self.registry = registry or get_registry()
-        self._lock = RLock()  # of what is held and active; never while a target initialises or executes
+        self._lock = RLock()  # of what is active; never while a target initialises or executes
         self._switching = RLock()  # one change at a time
-        self._held: dict[int, LiveTarget] = {}
+        self._holdings = Holdings()
         self._active: LiveTarget | None = None
         self._selection: Selection | None = None
         self._chosen: OrderedDict[tuple[str, int], LiveTarget] = OrderedDict()
@@ -119,7 +123,7 @@ class ResourceManager:
             return self._switch(device.target, {"device_id": device.device_id})
         selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
         with self._switching:
-            live = self._keep(selection.acquire())
+            live = self._holdings.keep(selection.acquire())
             with self._lock:
                 self._active, self._selection = live, selection
                 self._chosen.clear()
@@ -140,19 +144,25 @@ class ResourceManager:
         """
         return self._switch(self.registry.get_info(name), {**arguments, "device_id": device_id})
 
-    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+    def prepare_resource(
+        self, resource: Any, config: Mapping[str, Any] | None = None, device: str | None = None
+    ) -> Prepared:
         """Have the active target prepare a resource; one that it has already is returned.
 
         Args:
             resource: The path of an .onnx file, its bytes, a QONNX ModelWrapper; for some targets a build's folder.
             config: The target's own choices, plain values.
+            device: Another device than the active target; that stays active.
 
         Raises:
-            NoActiveTargetError: No target is active.
+            NoActiveTargetError: No target is active, and no device is named.
+            DeviceError: There is no such device.
             UnsupportedResourceError: The active target does not support it; with `auto`: none does.
             TargetError: The target failed.
         """
         content = content_of(resource)
+        if device is not None:
+            return self._prepare_elsewhere(device, resource, content, config)
         with self._lock:
             live, selection = self._active, self._selection
         if live is None:
@@ -161,11 +171,22 @@ class ResourceManager:
             return prepare(live, resource, content, config)
         return prepare(self._choose(selection, resource, content), resource, content, config, supported=True)
 
-    def execute(self, prepared: Prepared, inputs: Any, **kwargs: Any) -> Outputs:
+    def prepare_chain(self, stages: Iterable[Any]) -> Chain:
+        """Prepare several stages that are executed one behind the other.
+
+        Args:
+            stages: Each a `Stage`, a prepared resource, a function of arrays, or what `prepare_resource` takes.
+
+        Raises:
+            TargetError: A target failed, or a stage cannot take what the one before it gives.
+        """
+        return make_chain(stages, self.prepare_resource)
+
+    def execute(self, prepared: Prepared | Chain, inputs: Any, **kwargs: Any) -> Outputs:
         """Execute what was prepared, on the target that prepared it, active or not.
 
         Args:
-            prepared: Of any manager.
+            prepared: Of any manager; or a chain.
             inputs: Arrays by name, or one array for a model with one input. Their first axis is any multiple of the
                 model's own.
             **kwargs: The target's own; `keep` names further tensors to return.
@@ -178,8 +199,10 @@ class ResourceManager:
             InputError: The inputs are not the model's.
             TargetError: The target failed, or was released.
         """
-        if not self._held:
+        if not len(self._holdings):
             raise NoActiveTargetError(_NO_TARGET)
+        if isinstance(prepared, Chain):
+            return prepared.execute(inputs, **kwargs)
         return execute_prepared(prepared, inputs, kwargs)
 
     def release(self, name: str, device_id: int | None = None) -> None:
@@ -194,19 +217,7 @@ class ResourceManager:
             TargetError: Its `cleanup` raised. It is released all the same.
         """
         with self._switching:
-            with self._lock:
-                found = [
-                    live
-                    for live in self._held.values()
-                    if name in (live.name, live.info.qualified) and device_id in (None, live.device_id)
-                ]
-            if not found:
-                held = ", ".join(str(live) for live in self._held.values()) or "none"
-                which = "" if device_id is None else f" (device {device_id})"
-                raise NoActiveTargetError(
-                    f"target {name!r}{which} is not held by this manager; it holds {held}"
-                )
-            self._let_go(found)
+            self._holdings.let_go(self._holdings.named(name, device_id), self._forget)
 
     def close(self) -> None:
         """Let go of all targets, the last chosen first. A closed manager can be initialised again.
@@ -215,7 +226,7 @@ class ResourceManager:
             TargetError: The `cleanup` of one raised; the first is told. All are released all the same.
         """
         with self._switching:
-            self._let_go(list(reversed(self._held.values())))
+            self._holdings.let_go(reversed(self._holdings.all()), self._forget)
             with self._lock:
                 self._selection = None
 
@@ -224,19 +235,17 @@ class ResourceManager:
         if prepared is not None:
             return describe_prepared(prepared)
         with self._lock:
-            held, active, selection = list(self._held.values()), self._active, self._selection
+            active, selection = self._active, self._selection
         return {
             "active": active.name if active else None,
             "device_id": active.device_id if active else None,
             "automatic": selection is not None,
-            "targets": [describe_target(live) for live in held],
+            "targets": [describe_target(live) for live in self._holdings.all()],
         }
 
     def profiles(self) -> dict[str, Profile]:
         """Return what each target that the manager holds took, by `name:device_id`."""
-        with self._lock:
-            held = list(self._held.values())
-        return {f"{live.name}:{live.device_id}": live.meter.profile() for live in held}
+        return {f"{live.name}:{live.device_id}": live.meter.profile() for live in self._holdings.all()}
 
     def __enter__(self) -> Self:
         return self.initialize()
@@ -244,23 +253,29 @@ class ResourceManager:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def _prepare_elsewhere(
+        self, text: str, resource: Any, content: str, config: Mapping[str, Any] | None
+    ) -> Prepared:
+        """Have another target than the active one prepare a resource."""
+        device = find_device(text, self.registry.records)
+        selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
+        with self._switching:
+            if device.target is None:
+                live = self._holdings.keep(selection.acquire(resource))
+            else:
+                live = self._holdings.keep(
+                    self.registry.acquire(device.target, selection.arguments(device.target))
+                )
+        return prepare(live, resource, content, config, supported=device.target is None)
+
     def _switch(self, info: PluginInfo, arguments: dict[str, Any]) -> Target:
         complete = {**self.config.targets.get(info.name, {}), **arguments}
         with self._switching:
-            live = self._keep(self.registry.acquire(info, complete))
+            live = self._holdings.keep(self.registry.acquire(info, complete))
             with self._lock:
                 self._active, self._selection = live, None
         note("%s is active", live)
         return live.target
-
-    def _keep(self, live: LiveTarget) -> LiveTarget:
-        """Hold a target that was acquired once, however often it is chosen."""
-        with self._lock:
-            known = id(live) in self._held
-            self._held.setdefault(id(live), live)
-        if known:
-            live.release()
-        return live
 
     def _choose(self, selection: Selection, resource: Any, content: str) -> LiveTarget:
         """Return the best target for a resource; asked once for each content as long as no plugin changes."""
@@ -270,7 +285,7 @@ class ResourceManager:
         if chosen is not None and content and chosen.is_ready:
             return chosen
         with self._switching:
-            live = self._keep(selection.acquire(resource))
+            live = self._holdings.keep(selection.acquire(resource))
             with self._lock:
                 if self._selection is selection:
                     self._active = live
@@ -279,22 +294,11 @@ class ResourceManager:
                         self._chosen.popitem(last=False)
         return live
 
-    def _let_go(self, found: list[LiveTarget]) -> None:
-        errors = []
-        for live in found:
-            try:
-                live.release()
-            except TargetError as error:
-                if live.is_ready:  # it was refused, from inside its own execute
-                    raise
-                errors.append(error)
-            with self._lock:
-                self._held.pop(id(live), None)
-                self._chosen = OrderedDict((k, kept) for k, kept in self._chosen.items() if kept is not live)
-                if self._active is live:
-                    self._active = None
-        if errors:
-            raise errors[0]
+    def _forget(self, live: LiveTarget) -> None:
+        with self._lock:
+            self._chosen = OrderedDict((key, kept) for key, kept in self._chosen.items() if kept is not live)
+            if self._active is live:
+                self._active = None
 
 
 _NO_TARGET = "no target is active: call initialize() or switch_plugin(name) first, or use the manager in a with statement"

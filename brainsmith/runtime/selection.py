@@ -89,7 +89,7 @@ class Selection:
 
     def arguments(self, info: PluginInfo) -> dict[str, Any]:
         """Return the constructor arguments of a target."""
-        return {"device_id": self._device_id, **self._options.get(info.name, {})}
+        return {**self._options.get(info.name, {}), "device_id": self._device_id}
 
     def _usable(self, resource: Any, reasons: dict[str, str]) -> Iterator[PluginInfo]:
         """Yield the targets that can be used, the best first; note why others cannot."""

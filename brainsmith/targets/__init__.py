@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo as PluginInfo
     from brainsmith.plugin.info import Priority as Priority
     from brainsmith.runtime.capabilities import Capabilities as Capabilities
+    from brainsmith.runtime.chain import Chain as Chain
+    from brainsmith.runtime.chain import Stage as Stage
     from brainsmith.runtime.default import execute as execute
     from brainsmith.runtime.default import get_registry as get_registry
     from brainsmith.runtime.default import get_resource_manager as get_resource_manager
@@ -30,18 +32,22 @@ if TYPE_CHECKING:
     from brainsmith.runtime.profile import Profile as Profile
     from brainsmith.runtime.registry import TargetRegistry as TargetRegistry
     from brainsmith.runtime.target import Target as Target
+    from brainsmith.runtime.wrapping import create_backend_plugin as create_backend_plugin
 
 _HOMES = {
     "Capabilities": "brainsmith.runtime.capabilities",
+    "Chain": "brainsmith.runtime.chain",
     "ModelSignature": "brainsmith.execution.signature",
     "PluginInfo": "brainsmith.plugin.info",
     "Prepared": "brainsmith.runtime.prepared",
     "Priority": "brainsmith.plugin.info",
     "Profile": "brainsmith.runtime.profile",
     "ResourceManager": "brainsmith.runtime.manager",
+    "Stage": "brainsmith.runtime.chain",
     "Target": "brainsmith.runtime.target",
     "TargetRegistry": "brainsmith.runtime.registry",
     "TensorSpec": "brainsmith.execution.signature",
+    "create_backend_plugin": "brainsmith.runtime.wrapping",
     "execute": "brainsmith.runtime.default",
     "get_registry": "brainsmith.runtime.default",
     "get_resource_manager": "brainsmith.runtime.default",

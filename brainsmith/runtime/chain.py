@@ -1,0 +1,158 @@
+"""Several stages one behind the other, executed like one: pre-processing, inference, post-processing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import InputError, TargetError
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.use import execute_prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from brainsmith.execution.signature import TensorSpec
+    from brainsmith.runtime.use import Outputs
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A model in a chain, and where it runs.
+
+    Attributes:
+        resource: What `prepare_resource` takes.
+        device: A device's name; the manager's active target by default.
+        config: The target's own choices.
+        inputs: Where its inputs come from, by their names: an output of any stage before, or an input of the chain.
+    """
+
+    resource: Any
+    device: str | None = None
+    config: Mapping[str, Any] | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Link:
+    """One stage, ready: a prepared resource or a function, and what to call what it is given."""
+
+    run: Prepared | Callable[[Any], Any]
+    inputs: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return (
+            self.run.resource
+            if isinstance(self.run, Prepared)
+            else getattr(self.run, "__name__", "a function")
+        )
+
+
+class Chain:
+    """Prepared resources and functions one behind the other; a manager makes it (`prepare_chain`).
+
+    A resource takes each of its inputs from where its stage says; else from the tensor of that name, the latest first;
+    else, if it has as many inputs as the stage before gives tensors, from those in their order. A function takes what the
+    stage before gives: an array if that is one, else a table; it returns an array or a table.
+
+    Raises:
+        TargetError: There is no stage, or a resource cannot take what the one before it gives.
+    """
+
+    def __init__(self, stages: Sequence[tuple[Prepared | Callable[[Any], Any], Mapping[str, str]]]) -> None:
+        if not stages:
+            raise TargetError("a chain must have a stage")
+        self._links = tuple(_Link(run, inputs) for run, inputs in stages)
+        for number, (before, after) in enumerate(zip(self._links, self._links[1:], strict=False), 2):
+            _check_fit(number, before, after)
+
+    def execute(self, inputs: Any, **kwargs: Any) -> Outputs:
+        """Execute all stages, each on the target that it was prepared for.
+
+        Args:
+            inputs: What the first stage takes.
+            **kwargs: For the last stage, if it is a resource.
+
+        Returns:
+            What the last stage gives; an array that a function returns is called `output`.
+
+        Raises:
+            InputError: The inputs are not those of a stage; it is named.
+            TargetError: A target failed, or a function returned no tensors.
+        """
+        tensors: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {}
+        given = inputs
+        last = self._links[-1]
+        for number, link in enumerate(self._links, 1):
+            own = kwargs if link is last else {}
+            given = self._run(number, link, given, tensors, own)
+            tensors.update(given)
+        return dict(given)
+
+    def _run(
+        self, number: int, link: _Link, given: Any, tensors: Mapping[str, Any], kwargs: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        if not isinstance(link.run, Prepared):
+            alone = isinstance(given, Mapping) and len(given) == 1
+            result = link.run(next(iter(given.values())) if alone else given)
+            return result if isinstance(result, Mapping) else {"output": result}
+        feed = given if number == 1 else _feed(link, given, tensors)
+        try:
+            return execute_prepared(link.run, feed, kwargs)
+        except InputError as error:
+            raise InputError(f"stage {number} of the chain ({link}): {error}") from error
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    def __repr__(self) -> str:
+        return f"<chain {' -> '.join(map(str, self._links))}>"
+
+
+def make_chain(stages: Iterable[Any], prepare: Callable[[Any, Any, str | None], Prepared]) -> Chain:
+    """Make a chain, with every stage prepared.
+
+    Args:
+        stages: Each a `Stage`, a prepared resource, a function, or what `prepare` takes.
+        prepare: Prepares a resource with a configuration on a device.
+    """
+    links: list[tuple[Prepared | Callable[[Any], Any], Mapping[str, str]]] = []
+    for stage in stages:
+        if isinstance(stage, Prepared) or (callable(stage) and not hasattr(stage, "graph")):
+            links.append((stage, {}))
+            continue
+        wanted = stage if isinstance(stage, Stage) else Stage(stage)
+        links.append((prepare(wanted.resource, wanted.config, wanted.device), wanted.inputs))
+    return Chain(links)
+
+
+def _feed(link: _Link, given: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:
+    """Return the inputs of a resource; what is missing is left out, and told by the signature."""
+    assert isinstance(link.run, Prepared)
+    if link.run.signature is None:
+        return next(iter(given.values())) if len(given) == 1 else given
+    names = [spec.name for spec in link.run.signature.inputs]
+    known = {**tensors, **given}
+    sources = {name: link.inputs.get(name, name) for name in names}
+    if not link.inputs and len(names) == len(given) and not all(name in known for name in names):
+        sources = dict(zip(names, given, strict=True))
+    return {name: known[source] for name, source in sources.items() if source in known}
+
+
+def _check_fit(number: int, before: _Link, after: _Link) -> None:
+    """Check that the single output of a resource can be the single input of the next, as far as both say."""
+    if not isinstance(before.run, Prepared) or not isinstance(after.run, Prepared) or after.inputs:
+        return
+    gives, takes = before.run.signature, after.run.signature
+    if gives is None or takes is None or len(gives.outputs) != 1 or len(takes.inputs) != 1:
+        return
+    out, into = gives.outputs[0], takes.inputs[0]
+    if not _fits(out, into):
+        raise TargetError(
+            f"stage {number} of the chain ({after}) takes {into}, and stage {number - 1} ({before}) gives {out}"
+        )
+
+
+def _fits(out: TensorSpec, into: TensorSpec) -> bool:
+    return out.shape[1:] == into.shape[1:] and len(out.shape) == len(into.shape) and out.dtype == into.dtype
