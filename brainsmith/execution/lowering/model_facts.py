@@ -30,7 +30,7 @@ class ModelFacts:
     def __init__(self, model: ModelWrapper, faithful: bool = False) -> None:
         self.model = model
         self.faithful = faithful
-        self.constants: dict[str, Array] = _initialisers(model)
+        self.constants: dict[str, Array] = initialisers(model)
         self.spans: dict[str, Span] = {}
         self._opsets: dict[str, int] = model.get_opset_imports()
         graph = model.graph
@@ -93,7 +93,7 @@ def span_of(values: Array) -> Span | None:
     return int(values.min()), int(values.max())
 
 
-def _initialisers(model: ModelWrapper) -> dict[str, Array]:
+def initialisers(model: ModelWrapper) -> dict[str, Array]:
     """Read the initialisers, rounded to their datatype annotations once instead of at every use."""
     from onnx import numpy_helper
     from qonnx.util.basic import sanitize_quant_values

@@ -66,7 +66,10 @@ def gemm(node: NodeView) -> None:
         weights = weights.T
     left = node.inputs[0]
     if node.attribute("transA", 0):
+        span = node.span(left)
         left = node.emit(shapes.transpose, [left], order=(1, 0))
+        if span:
+            node.prove(left, *span)
     alpha = np.float32(node.attribute("alpha", 1.0))
     last = not node.given(2)
     product = emit_product(node, left, np.asarray(weights * alpha), node.outputs[0] if last else None)
