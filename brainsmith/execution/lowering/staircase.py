@@ -41,6 +41,7 @@ def emit_staircase(
     scale: float,
     bias: float,
     outputs: Sequence[str] | None,
+    channels: int = 0,
 ) -> str:
     """Emit `scale * (how many thresholds of its channel are <= x) + bias`, and prove its span.
 
@@ -52,11 +53,12 @@ def emit_staircase(
         scale: Of the result.
         bias: Of the result.
         outputs: As for `emit`.
+        channels: Of x; 0 for those of the node's first input.
 
     Raises:
         NotLowered: There are not as many rows of thresholds as channels.
     """
-    if thresholds.ndim != 2 or len(thresholds) not in (1, node.shape(node.inputs[0])[axis]):
+    if thresholds.ndim != 2 or len(thresholds) not in (1, channels or node.shape(node.inputs[0])[axis]):
         raise NotLowered("its thresholds do not fit its channels")
     rows = np.sort(_as_float32(thresholds), axis=1)
     count = rows.shape[1]
@@ -71,8 +73,8 @@ def emit_staircase(
         way = ways.search if count > MANY else ways.compare_each
         made = node.emit(way, [source, node.hold(rows)], outputs, **same)
     if float(scale).is_integer() and float(bias).is_integer():
-        ends = sorted((bias, scale * count + bias))
-        node.prove(made, *ends)
+        low, high = sorted((bias, scale * count + bias))
+        node.prove(made, low, high, (count, low, high) == (1, -1, 1))
     return made
 
 

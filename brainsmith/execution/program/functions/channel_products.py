@@ -1,0 +1,39 @@
+"""Products of each channel's window with weights of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from brainsmith.execution.program.table import instruction
+
+Array = np.ndarray[Any, Any]
+
+PIECE = 1 << 14
+"""Results whose sums are gathered together, so that they stay in a cache."""
+
+
+@instruction
+def multiply_windows(windows: Array, weights: Array, *, lanes: int, exact: str) -> Array:
+    """Sum windows (..., positions * channels) times weights over the positions: (..., channels), float32.
+
+    Args:
+        windows: So many channels at a time, all positions of each: all of them is position by position.
+        weights: (positions, channels), of the type in which sums are computed.
+        lanes: Channels at a time.
+        exact: That type.
+    """
+    positions, channels = weights.shape
+    folds = channels // lanes
+    rows = windows.reshape(-1, folds, positions, lanes)
+    factors = weights.reshape(positions, folds, lanes)
+    result = np.empty((len(rows), folds, lanes), np.float32)
+    step = max(PIECE // channels, 1)
+    for at in range(0, len(rows), step):
+        piece = rows[at : at + step]
+        total = np.multiply(piece[:, :, 0], factors[0], dtype=exact)
+        for position in range(1, positions):
+            total += np.multiply(piece[:, :, position], factors[position], dtype=exact)
+        result[at : at + step] = total
+    return result.reshape(*windows.shape[:-1], channels)
