@@ -15,7 +15,8 @@ as numpy does and takes any dtypes and strides.
     numpy_form.py     computes an expression with numpy; bounds of errors
     layout.py         a call's arrays as rows and columns
     kernel.py         an expression with dtypes and layout: what is compiled
-    source.py         its C++; vector_math.hpp has the functions
+    source.py         its C++; vector_math.hpp and reductions.hpp have the functions, entry.hpp the call
+    threads.py        how many threads share a call
     library.py        builds and keeps it
     compiled.py       an expression as a function of arrays
     compiled_op.py    an op that is compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from brainsmith.autodiff.compiling.layout import Layout, plan_layout
 from brainsmith.autodiff.compiling.library import load_kernel
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.source import write_source
+from brainsmith.autodiff.compiling.threads import threads_for
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ class _Plan:
         self.source = source
         self._dtypes = tuple(dtypes)
         self._function = function
+        self._size = math.prod(layout.dims)
         self._dims = (ctypes.c_int64 * len(layout.dims))(*layout.dims)
         flat = [step for strides in layout.strides for step in strides]
         self._strides = (ctypes.c_int64 * len(flat))(*flat)
@@ -124,5 +127,5 @@ class _Plan:
         made = [np.empty(shape, dtype) for shape, dtype in zip(layout.made, self._dtypes, strict=True)]
         data = self._pointers(*[array.ctypes.data for array in (*arrays, *made)])
         dims, strides = self._addresses
-        self._function(len(layout.dims) - 1, dims, ctypes.addressof(data), strides)
+        self._function(len(layout.dims) - 1, dims, ctypes.addressof(data), strides, threads_for(self._size))
         return tuple([layout.finish(array, at) for at, array in enumerate(made)])

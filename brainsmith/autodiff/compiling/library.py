@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 FLAGS = (
     "-std=c++17", "-O3", "-fPIC", "-shared", "-fno-gnu-unique", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",
-    "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-psabi",
+    "-ffp-contract=off", "-fno-thread-jumps", "-fno-ssa-phiopt", "-fschedule-insns", "-pthread",
+    "-Wall", "-Wextra", "-Wno-psabi",
 )  # fmt: skip
-"""None of them changes a value: -ffast-math does, and multiply-add where numpy rounds twice (contraction) does too."""
+"""None of them changes a value: -ffast-math does, and multiply-add where numpy rounds twice (contraction) does too.
+
+Without jump threading and its like a selection stays one, and unrolled vectors are computed in turn (-fschedule-insns).
+"""
 
 NATIVE = ("-march=native", "-mprefer-vector-width=512")
 SECONDS = 120.0
@@ -45,7 +49,7 @@ def load_kernel(source: str, name: str) -> Callable[..., None]:
     if function is None:
         function = ctypes.CDLL(str(build(source, name))).brainsmith_run
         function.restype = None
-        function.argtypes = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        function.argtypes = (ctypes.c_int64, *[ctypes.c_void_p] * 3, ctypes.c_int64)
         _LOADED[key] = function
     return function
 

@@ -27,27 +27,9 @@ _REDUCERS = {
     "sum": "Sum", "mean": "Sum", "prod": "Product", "max": "Greatest", "min": "Least", "any": "Greatest", "all": "Least",
 }  # fmt: skip
 _SHORT_POWERS = (-2, -1, 2, 3, 4)
-_HEADER = Path(__file__).parent / "vector_math.hpp"
-
-_ENTRY = """
-extern "C" void brainsmith_run(int64_t dims, const int64_t *shape, char *const *data, const int64_t *strides) {
-    char *at[ARRAYS];
-    int64_t index[64] = {0}, step[ARRAYS];
-    for (int k = 0; k < ARRAYS; ++k) at[k] = data[k], step[k] = strides[k * (dims + 1) + dims];
-    for (;;) {
-        brainsmith_row(shape[dims], at, step);
-        int64_t d = dims - 1;
-        for (; d >= 0; --d) {
-            const bool more = ++index[d] < shape[d];
-            const int64_t moves = more ? 1 : 1 - shape[d];
-            for (int k = 0; k < ARRAYS; ++k) at[k] += moves * strides[k * (dims + 1) + d];
-            if (more) break;
-            index[d] = 0;
-        }
-        if (d < 0) return;
-    }
-}
-"""
+_FOLDER = Path(__file__).parent
+_BOUNDED = {"maximum": "at_least", "minimum": "at_most", "clip": "within"}
+"""The functions whose later operands are bounds, and what they are where the bounds are numbers."""
 
 
 def write_source(kernel: Kernel) -> str:
@@ -56,10 +38,19 @@ def write_source(kernel: Kernel) -> str:
     Raises:
         OpError: A function is not compiled for its dtypes.
     """
-    coefficients = ", ".join(map(repr, ERF_POLYNOMIAL))
-    defined = f"#define ERF_COEFFICIENTS {coefficients}\n#define ERF_REACH {ERF_REACH!r}\n"
-    entry = _ENTRY.replace("ARRAYS", str(len(kernel.dtypes) + len(kernel.stores)))
-    return f"{defined}{_HEADER.read_text(encoding='utf-8')}\n{_Row(kernel).text}{entry}"
+    reduces = any(FUNCTIONS[step.function].reduces for step in kernel.expression.steps)
+    defined = {
+        "ERF_COEFFICIENTS": ", ".join(map(repr, ERF_POLYNOMIAL)),
+        "ERF_REACH": repr(ERF_REACH),
+        "ARRAYS": str(len(kernel.dtypes) + len(kernel.stores)),
+        "REDUCES": str(int(reduces)),
+    }
+    macros = "".join(f"#define {name} {value}\n" for name, value in defined.items())
+    functions, reductions, entry = (
+        (_FOLDER / f"{name}.hpp").read_text(encoding="utf-8")
+        for name in ("vector_math", "reductions", "entry")
+    )
+    return f"{macros}{functions}{reductions}\n{_Row(kernel).text}\n{entry}"
 
 
 class _Row:
@@ -76,6 +67,7 @@ class _Row:
             reduces = FUNCTIONS[step.function].reduces
             self.wide.append(not reduces and any(map(self._is_wide, step.operands)))
             self.depth.append(max(map(self._depth, step.operands), default=0) + reduces)
+        self.bounded = {at for at in range(len(self.steps)) if self._is_bounded(at)}
 
     @property
     def text(self) -> str:
@@ -105,6 +97,11 @@ class _Row:
         for at, dtype in enumerate(kernel.output_dtypes):
             kind = C_TYPES[dtype.name]
             self._write(f"    {kind} *__restrict o{at} = ({kind} *)data[{at + len(kernel.dtypes)}];")
+        for at in self.bounded:
+            for place, (bound, dtype) in enumerate(kernel.converted(at)[1:]):
+                kind = C_TYPES[dtype.name]
+                literal = self._as(bound, dtype)
+                self._write(f"    const {kind} bound{at}_{place} = brainsmith::opaque<{kind}>({literal});")
 
     def _row_steps(self, depth: int) -> None:
         for at, step in enumerate(self.steps):
@@ -163,6 +160,8 @@ class _Row:
                 self._write(f"    *o{at} = ({types[at]}){self._value(output, '0')};")
         if wide:
             self._write(
+                # Several vectors at once, or the CPU waits for the one that it computes.
+                "    #pragma GCC unroll 4",
                 "    for (int64_t i = 0; i < n; ++i) {",
                 *self._columns([outputs[at] for at in wide], "        "),
                 *(f"        o{at}[i] = ({types[at]}){self._value(outputs[at])};" for at in wide),
@@ -190,7 +189,17 @@ class _Row:
         if isinstance(power, Constant) and power.value in _SHORT_POWERS and kind == "float":
             return f"const {kind} t{at} = brainsmith::power_of<{int(power.value)}>({given[0]});"
         of = C_TYPES[converted[-1][1].name]
+        if at in self.bounded:
+            bounds = [f"bound{at}_{place}" for place in range(len(given) - 1)]
+            return f"const {kind} t{at} = brainsmith::{_BOUNDED[step.function]}<{of}>({', '.join([given[0], *bounds])});"
         return f"const {kind} t{at} = brainsmith::{step.function}<{of}>({', '.join(given)});"
+
+    def _is_bounded(self, at: int) -> bool:
+        """Tell whether a step keeps a value within bounds that are numbers, and no NaN."""
+        bounds = self.steps[at].operands[1:]
+        return self.steps[at].function in _BOUNDED and all(
+            isinstance(bound, Constant) and bound.value == bound.value for bound in bounds
+        )
 
     def _as(self, operand: Operand, dtype: np.dtype[Any]) -> str:
         if isinstance(operand, Constant):

@@ -1,7 +1,7 @@
 // The functions of compiled ops, written so that g++ vectorises them: no branch, no call, no table.
 //
 // exp and log of float are those of the Cephes library (S. L. Moshier, expf.c, logf.c): argument reduction, then a
-// minimax polynomial; tanh is the rational function of Eigen (MathFunctionsImpl.h); log1p corrects log(1 + x) by what
+// minimax polynomial; tanh is a rational function fitted to it in [-9, 9] (relative error 2e-8); log1p corrects log(1 + x) by what
 // the sum lost (W. Kahan); erf is the polynomial of brainsmith/autodiff/special.py. What has no vector form here is the
 // C library's.
 #include <algorithm>
@@ -17,6 +17,22 @@ static inline float muladd(float a, float b, float c) { return __builtin_fmaf(a,
 #else
 static inline float muladd(float a, float b, float c) { return a * b + c; }
 #endif
+
+// A bound as the compiler may not see it: with its value it makes branches of comparisons, and of the branches masks, where
+// one instruction gives the greater of two numbers.
+template <class T> static inline T opaque(T bound) {
+#if defined(__x86_64__)
+    if constexpr (std::is_floating_point_v<T>) asm("" : "+x"(bound));
+#elif defined(__aarch64__)
+    if constexpr (std::is_floating_point_v<T>) asm("" : "+w"(bound));
+#endif
+    return bound;
+}
+
+// The greater and the lesser of a value and a bound that is a number: NaN stays NaN.
+template <class T> static inline T at_least(T x, T bound) { return bound > x ? bound : x; }
+template <class T> static inline T at_most(T x, T bound) { return bound < x ? bound : x; }
+template <class T> static inline T within(T x, T low, T high) { return at_most<T>(at_least<T>(x, low), high); }
 
 static inline int32_t bits_of(float x) { return __builtin_bit_cast(int32_t, x); }
 static inline float float_of(int32_t bits) { return __builtin_bit_cast(float, bits); }
@@ -40,10 +56,12 @@ static inline float scale(float value, int32_t n) {
     return value * float_of((half + 127) << 23) * float_of((n - half + 127) << 23);
 }
 
+static const float EXP_LEAST = opaque(-104.0f), EXP_MOST = opaque(89.0f);
+static const float EXP2_LEAST = opaque(-151.0f), EXP2_MOST = opaque(129.0f);
+
 template <class T> static inline T exp(T x) { return std::exp(x); }
 template <> inline float exp(float x) {
-    x = x < -104.0f ? -104.0f : x;
-    x = x > 89.0f ? 89.0f : x;
+    x = within(x, EXP_LEAST, EXP_MOST);
     const float shifted = muladd(x, 1.44269504088896341f, ROUNDER);
     const float n = shifted - ROUNDER;
     float r = muladd(n, -0.693359375f, x);
@@ -53,8 +71,7 @@ template <> inline float exp(float x) {
 
 template <class T> static inline T exp2(T x) { return std::exp2(x); }
 template <> inline float exp2(float x) {
-    x = x < -151.0f ? -151.0f : x;
-    x = x > 129.0f ? 129.0f : x;
+    x = within(x, EXP2_LEAST, EXP2_MOST);
     const float shifted = x + ROUNDER;
     const float r = (x - (shifted - ROUNDER)) * 0.693147180559945309f;
     return scale(muladd(exp_tail(r), r * r, r) + 1.0f, bits_of(shifted) - bits_of(ROUNDER));
@@ -103,24 +120,23 @@ template <> inline float log1p(float x) {
     return std::fabs(x) < 1.0e-8f ? x : found;
 }
 
+static const float TANH_REACH = opaque(9.0f);
 template <class T> static inline T tanh(T x) { return std::tanh(x); }
+// x * p(x^2) / q(x^2) with p(0) = q(0) = 1, so that the least numbers stay as they are.
 template <> inline float tanh(float x) {
-    float near = x < -9.0f ? -9.0f : x;
-    near = near > 9.0f ? 9.0f : near;
-    const float z = near * near;
-    float p = -2.76076847742355e-16f;
-    p = muladd(p, z, 2.00018790482477e-13f);
-    p = muladd(p, z, -8.60467152213735e-11f);
-    p = muladd(p, z, 5.12229709037114e-08f);
-    p = muladd(p, z, 1.48572235717979e-05f);
-    p = muladd(p, z, 6.37261928875436e-04f);
-    p = muladd(p, z, 4.89352455891786e-03f);
-    float q = 1.19825839466702e-06f;
-    q = muladd(q, z, 1.18534705686654e-04f);
-    q = muladd(q, z, 2.26843463243900e-03f);
-    q = muladd(q, z, 4.89352518554385e-03f);
-    const float found = near * p / q;
-    return std::fabs(x) < 0.0004f ? x : found;
+    x = within(x, -TANH_REACH, TANH_REACH);
+    const float z = x * x;
+    float p = 1.341979861e-08f;
+    p = muladd(p, z, 2.066122215e-05f);
+    p = muladd(p, z, 3.498993581e-03f);
+    p = muladd(p, z, 1.338398308e-01f);
+    p = muladd(p, z, 1.0f);
+    float q = 7.804708275e-07f;
+    q = muladd(q, z, 3.291034373e-04f);
+    q = muladd(q, z, 2.589020133e-02f);
+    q = muladd(q, z, 4.671730995e-01f);
+    q = muladd(q, z, 1.0f);
+    return x * p / q;
 }
 
 static inline double erf_polynomial(double x) {
@@ -136,12 +152,10 @@ static inline double erf_polynomial(double x) {
     }
     return (even + odd * t) * x;
 }
+static const double ERF_LEAST = opaque(-ERF_REACH), ERF_MOST = opaque(ERF_REACH);
 template <class T> static inline T erf(T x) { return std::erf(x); }
 template <> inline float erf(float x) {
-    double wide = x;
-    wide = wide < -ERF_REACH ? -ERF_REACH : wide;
-    wide = wide > ERF_REACH ? ERF_REACH : wide;
-    return (float)erf_polynomial(wide);
+    return (float)erf_polynomial(within<double>(x, ERF_LEAST, ERF_MOST));
 }
 
 #define BRAINSMITH_LIBRARY(name, form) \
@@ -252,8 +266,8 @@ template <class T> static inline bool signbit(T a) {
 }
 template <class T> static inline T copysign(T a, T b) { return std::copysign(a, b); }
 
-template <class T> static inline T maximum(T a, T b) { return (a >= b) | is_nan(a) ? a : b; }
-template <class T> static inline T minimum(T a, T b) { return (a <= b) | is_nan(a) ? a : b; }
+template <class T> static inline T maximum(T a, T b) { return is_nan(b) ? b : at_least<T>(a, b); }
+template <class T> static inline T minimum(T a, T b) { return is_nan(b) ? b : at_most<T>(a, b); }
 template <class T> static inline T fmax(T a, T b) { return (a >= b) | is_nan(b) ? a : b; }
 template <class T> static inline T fmin(T a, T b) { return (a <= b) | is_nan(b) ? a : b; }
 template <class T> static inline T clip(T x, T low, T high) { return minimum<T>(maximum<T>(x, low), high); }
@@ -309,51 +323,5 @@ template <class T> static inline T invert(T a) {
     if constexpr (std::is_same_v<T, bool>) return !a;
     else return (T)~a;
 }
-
-// Reductions: LANES partial results that the compiler keeps in vectors, folded into one after every BLOCK columns.
-constexpr int LANES = 16;
-constexpr int64_t BLOCK = 1024;
-
-// Sums of floating point are those of double; the sums of blocks are added with the error of each addition kept
-// (A. Neumaier, 1974), so that the error does not grow with their number.
-template <class T> struct Sum {
-    T total = 0, lost = 0;
-    static constexpr T neutral = 0;
-    static T combine(T a, T b) { return (T)(a + b); }
-    void fold(T value) {
-        if constexpr (std::is_floating_point_v<T>) {
-            const T sum = total + value;
-            lost += std::fabs(total) >= std::fabs(value) ? (total - sum) + value : (value - sum) + total;
-            total = sum;
-        } else total = (T)(total + value);
-    }
-    T value() const {
-        if constexpr (std::is_floating_point_v<T>) return lost - lost == (T)0 ? total + lost : total;
-        else return total;
-    }
-};
-template <class T> struct Product {
-    T total = 1;
-    static constexpr T neutral = 1;
-    static T combine(T a, T b) { return (T)(a * b); }
-    void fold(T value) { total = (T)(total * value); }
-    T value() const { return total; }
-};
-template <class T> struct Greatest {
-    static constexpr T neutral =
-        std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-    T total = neutral;
-    static T combine(T a, T b) { return maximum<T>(a, b); }
-    void fold(T value) { total = maximum<T>(total, value); }
-    T value() const { return total; }
-};
-template <class T> struct Least {
-    static constexpr T neutral =
-        std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-    T total = neutral;
-    static T combine(T a, T b) { return minimum<T>(a, b); }
-    void fold(T value) { total = minimum<T>(total, value); }
-    T value() const { return total; }
-};
 
 }  // namespace brainsmith

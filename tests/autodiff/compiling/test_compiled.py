@@ -300,3 +300,20 @@ def test_without_a_compiler_the_message_says_what_to_do(monkeypatch, tmp_path):
         "an operation cannot be compiled: there is no g++ on PATH\n"
         "  install a C++ compiler, such as Debian's g++; the operation itself runs without being compiled"
     )
+
+
+@pytest.mark.parametrize("kind", ["f4", "i4"])
+def test_bounds_that_are_numbers_keep_what_is_no_number(kind):
+    x = np.array([-9, -2, -1, 0, 1, 2, 9] if kind == "i4" else [*SPECIAL, -2.0, 2.0], kind)
+    bounds = (-1, 0, 2) if kind == "i4" else (-1, 0, np.inf, np.nan)
+    texts, wanted = ["clip(x0, -1, 2)"], [np.clip(x, -1, 2)]
+    for bound in bounds:
+        for form in (np.maximum, np.minimum):
+            texts += [f"{form.__name__}(x0, {bound})", f"{form.__name__}({bound}, x0)"]
+            wanted += [form(x, bound), form(bound, x)]
+    steps = "; ".join(f"t{at} = {text}" for at, text in enumerate(texts))
+    results = ", ".join(f"t{at}" for at in range(len(texts)))
+    for found, other in zip(
+        CompiledExpression(f"inputs = 1; {steps}; return {results}")(x), wanted, strict=True
+    ):
+        np.testing.assert_array_equal(found, other.astype(kind))
