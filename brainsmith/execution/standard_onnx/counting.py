@@ -40,7 +40,7 @@ def emit_levels(
     if np.isnan(thresholds).any():
         raise view.refused("a threshold is NaN")
     bounds = np.sort(thresholds.astype(np.float64), axis=1)
-    aside = (-1,) + (1,) * (len(shape) - 1 - axis)
+    aside = (len(bounds),) + (1,) * (len(shape) - 1 - axis)
     span = view.span(x)
     table = _table(bounds, span, levels)
     if bounds.shape[1] == 0:
@@ -48,7 +48,7 @@ def emit_levels(
     elif bounds.shape[1] == 1:
         _one(emit, x, _least_floats(bounds).reshape(aside), levels, output)
     elif bounds.shape[1] <= _COMPARED and _is_straight(levels):
-        _compared(emit, x, _least_floats(bounds).T.reshape(-1, *aside), levels, output)
+        _compared(emit, x, _least_floats(bounds).T.reshape(bounds.shape[1], *aside), levels, output)
     elif table is not None:
         _looked_up(emit, x, table[0], table[1], aside, shape, output)
     else:

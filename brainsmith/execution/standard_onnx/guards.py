@@ -58,14 +58,13 @@ class Guard:
             )
         if not self.least:
             return
-        worst = max((float(found[self.least]), float(found[self.most])), key=self._beyond)
-        if self._beyond(worst) > 0:
+        ends = (float(found[self.least]), float(found[self.most]))
+        outside = [value for value in ends if not self.low <= value <= self.high]
+        if outside:
+            worst = max(outside, key=abs)
             raise BuildError(
                 f"tensor '{self.tensor}' is annotated as {self.datatype}, but holds {worst:.10g}"
             )
-
-    def _beyond(self, value: float) -> float:
-        return max(self.low - value, value - self.high)
 
 
 def emit_guard(facts: Facts, emit: Emitter, name: str) -> Guard | None:

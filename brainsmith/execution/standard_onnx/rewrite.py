@@ -151,6 +151,11 @@ class _Rewriting:
         sizes = [int(np.prod(self.facts.shapes[name], dtype=np.int64)) for name in self.varying]
         return 4 * sum(sizes) or 4
 
+    def _kind(self, name: str) -> int:
+        from onnx import helper
+
+        return int(helper.np_dtype_to_tensor_dtype(np.dtype(self.facts.kinds.get(name, "float32"))))
+
     def _proto(self, signature: ModelSignature) -> ModelProto:
         from onnx import helper, numpy_helper
 
@@ -166,7 +171,9 @@ class _Rewriting:
 
         constants = {**self.facts.constants, **self.emit.constants}
         watched = [
-            helper.make_empty_tensor_value_info(name) for guard in self.guards for name in guard.names()
+            helper.make_tensor_value_info(name, self._kind(guard.tensor), [])
+            for guard in self.guards
+            for name in guard.names()
         ]
         used = {name for node in self.emit.nodes for name in [*node.input, *_captured(node)]}
         graph = helper.make_graph(

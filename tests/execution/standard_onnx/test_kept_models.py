@@ -1,0 +1,70 @@
+"""Rewritten models on disk: the same as when they were made, not believed when damaged, bounded."""
+
+import os
+
+import pytest
+
+from brainsmith.execution.standard_onnx import kept_models
+from brainsmith.execution.standard_onnx.kept_models import obtain
+from brainsmith.execution.standard_onnx.rewrite import rewrite
+from tests.execution.standard_onnx.test_rewrite import network
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def never():
+    raise AssertionError("it is on disk")
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_model_is_kept_whole(folder):
+    standard = rewrite(network())
+    assert obtain("one", lambda: standard) is standard
+    assert obtain("one", never) == standard
+    with pytest.raises(AssertionError):
+        obtain("another", never)
+
+
+def test_a_damaged_file_is_made_again(folder):
+    standard = rewrite(network())
+    obtain("one", lambda: standard)
+    (file,) = files(folder)
+    file.write_bytes(file.read_bytes()[:-7] + b"damaged")
+    assert obtain("one", lambda: standard) is standard
+    assert obtain("one", never) == standard
+
+
+def test_what_making_raises_leaves_nothing(folder):
+    with pytest.raises(AssertionError):
+        obtain("one", never)
+    assert files(folder) == []
+
+
+def test_what_cannot_be_written_is_made_each_time(folder, monkeypatch):
+    (folder / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
+    standard = rewrite(network())
+    assert obtain("one", lambda: standard) is standard
+    assert obtain("one", lambda: standard) is standard
+
+
+def test_the_models_used_longest_ago_go_first(folder, monkeypatch):
+    standard = rewrite(network())
+    for age, name in ((30, "one"), (20, "two")):
+        before = set(files(folder))
+        obtain(name, lambda: standard)
+        (new,) = set(files(folder)) - before
+        os.utime(new, (1_000_000 - age, 1_000_000 - age))
+    obtain("one", never)  # used now
+    monkeypatch.setattr(kept_models, "LIMIT", 2 * files(folder)[0].stat().st_size + 10)
+    obtain("three", lambda: standard)
+    assert obtain("one", never) == obtain("three", never) == standard
+    with pytest.raises(AssertionError):
+        obtain("two", never)
