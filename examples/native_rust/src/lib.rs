@@ -9,6 +9,7 @@ mod gelu;
 mod operation;
 mod plugin;
 mod real;
+mod vectors;
 
 use std::panic::catch_unwind;
 use std::ptr;
