@@ -6,26 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.lowering.hardware import QONNX
 from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.execution.program.functions.rounding import ROUNDINGS, integer_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brainsmith.execution.lowering.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 
-QONNX = "qonnx.custom_op.general"
-
 
 @lowers(QONNX, "Quant", "IntQuant")
 def quant(node: NodeView) -> None:
-    """Scale, clip, round and scale back; prove integers where nothing is scaled."""
-    parameters = _parameters(node, ("scale", "zero point", "number of bits"))
-    scale, zero, bits = parameters
-    signed, narrow = bool(node.attribute("signed", 1)), bool(node.attribute("narrow", 1))
-    held = [node.hold(one) for one in parameters]
+    """Scale, clip, round and scale back."""
+    emit_quant(node, narrow=True)
+
+
+def emit_quant(node: NodeView, narrow: bool, as_scale: Callable[[Array], Array] | None = None) -> None:
+    """Emit a Quant, and prove integers where nothing is scaled.
+
+    Args:
+        node: Its inputs are x, scale, zero point and number of bits.
+        narrow: Whether the range is, where the node does not state it.
+        as_scale: Makes the scale of the second input; None takes it as it is.
+    """
+    scale, zero, bits = _parameters(node, ("scale", "zero point", "number of bits"))
+    scale = scale if as_scale is None else as_scale(scale)
+    signed, narrow = bool(node.attribute("signed", 1)), bool(node.attribute("narrow", narrow))
+    held = [node.hold(one) for one in (scale, zero, bits)]
     rounding = _rounding(node, "ROUND")
     node.emit(
         quantisers.quant,
@@ -46,10 +58,15 @@ def quant(node: NodeView) -> None:
 @lowers(QONNX, "BipolarQuant")
 def bipolar_quant(node: NodeView) -> None:
     """Take the sign of each value, times a scale."""
+    emit_bipolar_quant(node)
+
+
+def emit_bipolar_quant(node: NodeView) -> None:
+    """Emit the signs of the first input, times the second."""
     (scale,) = _parameters(node, ("scale",))
     node.emit(quantisers.bipolar_quant, [node.inputs[0], node.hold(scale)], node.outputs)
     if np.all(scale == 1):
-        node.prove(node.outputs[0], -1, 1)
+        node.prove(node.outputs[0], -1, 1, bipolar=True)
 
 
 @lowers(QONNX, "Trunc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.execution.lowering.hardware import FINN, QONNX
 from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.lowering.staircase import emit_staircase
@@ -11,14 +12,18 @@ from brainsmith.execution.lowering.staircase import emit_staircase
 if TYPE_CHECKING:
     from brainsmith.execution.lowering.node_view import NodeView
 
-FINN = "finn.custom_op.fpgadataflow"
 LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
 """What QONNX takes for the layout of so many axes where none is stated."""
 
 
-@lowers("qonnx.custom_op.general", "MultiThreshold")
+@lowers(QONNX, "MultiThreshold")
 def multi_threshold(node: NodeView) -> None:
     """Count reached thresholds along the axis that the layout calls C."""
+    emit_multi_threshold(node)
+
+
+def emit_multi_threshold(node: NodeView) -> None:
+    """Emit how many thresholds of the second input the first one reaches, with a scale and a bias."""
     rank = len(node.shape(node.inputs[0]))
     layout = node.attribute("data_layout", "") or LAYOUTS.get(rank, "")
     axis = layout.index("C") if "C" in layout else 1
@@ -30,8 +35,6 @@ def multi_threshold(node: NodeView) -> None:
 
 
 @lowers(FINN, "Thresholding")
-@lowers(f"{FINN}.hls", "Thresholding_hls")
-@lowers(f"{FINN}.rtl", "Thresholding_rtl")
 def thresholding(node: NodeView) -> None:
     """Count reached thresholds along the last axis."""
     scale, bias = 1.0, float(node.attribute("ActVal", 0))

@@ -1,0 +1,91 @@
+"""QONNX's operators with the channels last: ONNX's, between transpositions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.lowering.hardware import needed, prove_moved
+from brainsmith.execution.lowering.model_facts import span_of
+from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.lowering.products import exact_type, product_span
+from brainsmith.execution.lowering.registry import lowers
+from brainsmith.execution.program.functions import arithmetic, shapes, windows
+
+if TYPE_CHECKING:
+    from brainsmith.execution.lowering.node_view import NodeView
+
+Array = np.ndarray[Any, Any]
+
+CHANNELS_LAST = "qonnx.custom_op.channels_last"
+
+
+@lowers(CHANNELS_LAST, "Conv")
+def conv(node: NodeView) -> None:
+    """Convolve with constant weights (filters, *kernel, channels)."""
+    weights = np.moveaxis(node.needed_constant(1, "weight"), -1, 1)
+    if node.given(2):
+        node.needed_constant(2, "bias")
+    matrix = weights.reshape(len(weights), -1).T
+    span = node.span(node.inputs[0])
+    if span is not None:
+        span = min(span[0], 0), max(span[1], 0)  # the padding
+    if span is None or span_of(weights) is None:
+        node.rounds_differently()
+    kind = exact_type(span, matrix)
+    operands = [_first(node), node.hold(weights.astype(kind)), node.inputs[2] if node.given(2) else ""]
+    made = node.emit(
+        windows.convolve, operands, **_geometry(node), groups=node.attribute("group", 1), exact=kind
+    )
+    _last(node, made)
+    sums = None if span is None else product_span(span, matrix)
+    added = node.span(operands[2]) if operands[2] else (0, 0)
+    if sums is not None and added is not None:
+        node.prove(node.outputs[0], sums[0] + added[0], sums[1] + added[1])
+
+
+@lowers(CHANNELS_LAST, "MaxPool")
+def max_pool(node: NodeView) -> None:
+    """Take the greatest value of each window."""
+    if node.attribute("ceil_mode", 0):
+        raise NotLowered("its last windows are cut off")
+    kernel = tuple(needed(node, "kernel_shape"))
+    made = node.emit(
+        windows.pool, [_first(node)], kernel=kernel, **_geometry(node), average=False, count_padding=False
+    )
+    _last(node, made)
+    prove_moved(node)
+
+
+@lowers(CHANNELS_LAST, "BatchNormalization")
+def batch_normalisation(node: NodeView) -> None:
+    """Scale and shift each channel by constants, rounded as ONNX Runtime does."""
+    if node.attribute("training_mode", 0):
+        raise NotLowered("it is in training mode")
+    what = ("scale", "bias", "mean", "variance")
+    scale, bias, mean, variance = (node.needed_constant(at, name) for at, name in enumerate(what, 1))
+    factor = scale / np.sqrt(variance + np.float32(node.attribute("epsilon", 1e-5)))
+    held = [node.hold(np.asarray(one, np.float32)) for one in (factor, bias - mean * factor)]
+    node.emit(arithmetic.scale_and_shift, [node.inputs[0], *held], node.outputs)
+
+
+def _geometry(node: NodeView) -> dict[str, tuple[int, ...]]:
+    axes = len(node.shape(node.inputs[0])) - 2
+    pads = tuple(node.attribute("pads", (0,) * 2 * axes))
+    return {
+        "strides": tuple(node.attribute("strides", (1,) * axes)),
+        "dilations": tuple(node.attribute("dilations", (1,) * axes)),
+        "before": pads[:axes],
+        "after": pads[axes:],
+    }
+
+
+def _first(node: NodeView) -> str:
+    rank = len(node.shape(node.inputs[0]))
+    return node.emit(shapes.transpose, node.inputs[:1], order=(0, rank - 1, *range(1, rank - 1)))
+
+
+def _last(node: NodeView, made: str) -> None:
+    rank = len(node.shape(node.outputs[0]))
+    node.emit(shapes.transpose, [made], node.outputs, order=(0, *range(2, rank), 1))
