@@ -103,7 +103,7 @@ def read_elf(data: bytes) -> Elf:
         entries = _dynamic(data, sections)
         dynamic = dict(entries)
         exports = frozenset(_exports(data, sections)) if sections else None
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+    except (struct.error, IndexError, OverflowError, UnicodeDecodeError) as error:
         raise DamagedError("what it says of itself points outside the file") from error
     program = "a program" if dynamic.get(_FLAGS_1, 0) & _PIE else ""
     strings = next((_strings(data, sections, one) for one in sections if one[1] == _DYNAMIC), b"")
@@ -144,7 +144,9 @@ def _strings(data: bytes, sections: list[tuple[int, ...]], section: tuple[int, .
 
 
 def _string(strings: bytes, at: int) -> str:
-    return strings[at : strings.index(b"\0", at)].decode() if b"\0" in strings[at:] else ""
+    if b"\0" not in strings[at:]:
+        return ""
+    return strings[at : strings.index(b"\0", at)].decode(errors="backslashreplace")
 
 
 def _dynamic(data: bytes, sections: list[tuple[int, ...]]) -> list[tuple[int, int]]:

@@ -131,6 +131,7 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
         ToolError: No process can be started.
     """
     import subprocess
+    from _thread import allocate_lock, start_new_thread
 
     prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
     command = [
@@ -141,10 +142,36 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
         "-c",
         prelude + program,
     ]
+    ends: list[Child | OSError] = []
+    running = allocate_lock()
+    running.acquire()
+
+    def start() -> None:
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True
+            )
+            ends.append(Child(process))
+        except OSError as error:
+            ends.append(error)
+        finally:
+            running.release()
+
+    # In a thread of its own, and waited for by a lock (an interrupted `Thread.join` believes that its thread has ended):
+    # Ctrl-C in the midst of a start would leave a process of which nobody knows.
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True
-        )
-    except OSError as error:
+        start_new_thread(start, ())
+        running.acquire()
+        (end,) = ends
+    except RuntimeError as error:
         raise ToolError(f"no process can be started: {error}") from error
-    return Child(process)
+    except BaseException:
+        if not ends:
+            running.acquire()
+        for end in ends:
+            if isinstance(end, Child):
+                end.end()
+        raise
+    if isinstance(end, OSError):
+        raise ToolError(f"no process can be started: {end}") from end
+    return end

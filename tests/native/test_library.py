@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brainsmith import ops
@@ -264,6 +264,8 @@ class TestFiles:
 
 
 @settings(deadline=None, max_examples=300)
+@example(changes=[(0.5, 128)], keep=1.0)
+@example(changes=[(0.21958375216083487, 128)], keep=1.0)
 @given(changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=6), keep=st.floats(0, 1))
 def test_a_damaged_file_is_judged_and_never_an_accident(good, changes, keep):
     """Damage at the front, where the headers are, at the end, where the sections are, or a file cut off."""
@@ -487,24 +489,40 @@ class TestCrashes:
             "that was in a child process, and it was not loaded here"
         )
 
-    def test_an_interrupted_trial_ends_its_process(self, tmp_path):
+    @pytest.mark.parametrize("delay", [0, 0.1])
+    def test_an_interrupted_trial_ends_its_process(self, tmp_path, delay):
         path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
 
         def interrupt(number, frame):
             raise KeyboardInterrupt
 
+        def interrupt_when_it_runs():
+            while children() == others:
+                time.sleep(0.001)
+            time.sleep(delay)
+            os.kill(os.getpid(), signal.SIGALRM)
+
         others, before = children(), signal.signal(signal.SIGALRM, interrupt)
         try:
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            thread = threading.Thread(target=interrupt_when_it_runs)
+            thread.start()
             refused(path, KeyboardInterrupt, time_limit=30)
+            thread.join()
         finally:
             signal.signal(signal.SIGALRM, before)
         assert children() == others
 
 
 def children():
-    with open("/proc/thread-self/children", encoding="utf-8") as file:
-        return file.read().split()
+    """Return the processes that this one has started, in whichever thread."""
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{task}/children", encoding="utf-8") as file:
+                found += file.read().split()
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            pass
+    return sorted(found)
 
 
 def wait_for_call(library):
