@@ -43,7 +43,7 @@ def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -
         if keyword not in taken and not any_keyword:
             known = ", ".join(taken) or "none"
             raise TargetError(
-                f"target '{name}' takes no argument {keyword!r}{did_you_mean(keyword, taken)}; it takes {known}"
+                f"target '{name}' takes no argument {keyword!r}{did_you_mean(keyword, taken)}\n  it takes {known}"
             )
     ids = cls.device_ids()
     if ids is not None and device_id not in ids:

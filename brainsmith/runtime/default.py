@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import TargetError
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.runtime.log import warn
+from brainsmith.runtime.log import set_verbose, warn
 from brainsmith.runtime.registry import TargetRegistry
 
 if TYPE_CHECKING:
@@ -38,13 +38,16 @@ class Runtime:
             return self._manager
 
     def reset(self) -> None:
-        """Close the default manager and forget it, and all instances."""
+        """Close the default manager and forget it, all instances, and whether events are written to stderr."""
         with self._lock:
             manager, self._manager = self._manager, None
             registry, self.registry = self.registry, TargetRegistry()
         del registry
-        if manager is not None:
-            manager.close()
+        try:
+            if manager is not None:
+                manager.close()
+        finally:
+            set_verbose(False)
 
     def end(self) -> None:
         """Close the default manager at the end of the process; what fails is only told, since nobody can act on it."""

@@ -10,13 +10,14 @@ _LOGGER = logging.getLogger(NAME)
 
 
 def note(message: str, *arguments: object) -> None:
-    """Log an event at INFO."""
-    _LOGGER.info(message, *arguments)
+    """Log an event at INFO, as text: a record that held the arguments would keep targets alive."""
+    if _LOGGER.isEnabledFor(logging.INFO):
+        _LOGGER.info("%s", message % arguments)
 
 
 def warn(message: str, *arguments: object) -> None:
     """Log at WARNING what did not work and was got around."""
-    _LOGGER.warning(message, *arguments)
+    _LOGGER.warning("%s", message % arguments)
 
 
 def set_verbose(on: bool) -> None:

@@ -59,6 +59,7 @@ class ResourceManager:
         self._lock = RLock()  # of what is active; never while a target initialises or executes
         self._switching = RLock()  # one change at a time
         self._holdings = Holdings()
+        self._begun = False
         self._active: LiveTarget | None = None
         self._selection: Selection | None = None
         self._chosen: OrderedDict[tuple[str, int], LiveTarget] = OrderedDict()
@@ -84,6 +85,7 @@ class ResourceManager:
             TargetUnavailableError: It cannot be used here.
             TargetError: Its `initialize` raised.
         """
+        self._begun = True
         if self._active is not None:
             return self
         self.config.apply()
@@ -228,7 +230,7 @@ class ResourceManager:
         with self._switching:
             self._holdings.let_go(reversed(self._holdings.all()), self._forget)
             with self._lock:
-                self._selection = None
+                self._selection, self._begun = None, False
 
     def get_resource_info(self, prepared: Prepared | None = None) -> dict[str, Any]:
         """Return what is known of one prepared resource, or of all that the manager holds, as plain values."""
@@ -248,7 +250,7 @@ class ResourceManager:
         return {f"{live.name}:{live.device_id}": live.meter.profile() for live in self._holdings.all()}
 
     def __enter__(self) -> Self:
-        return self.initialize()
+        return self if self._begun else self.initialize()
 
     def __exit__(self, *exception: object) -> None:
         self.close()

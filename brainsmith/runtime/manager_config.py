@@ -41,7 +41,8 @@ class ManagerConfig:
         for key in given:
             if key not in _KEYS:
                 raise SettingsError(
-                    f"a resource manager has no setting {key!r}{did_you_mean(str(key), _KEYS)}; it has {', '.join(_KEYS)}"
+                    f"a resource manager has no setting {key!r}{did_you_mean(str(key), _KEYS)}\n"
+                    f"  it has {', '.join(_KEYS)}"
                 )
         targets = given.get("targets", {})
         if not isinstance(targets, Mapping) or not all(isinstance(v, Mapping) for v in targets.values()):

@@ -56,12 +56,14 @@ class PreparedCache:
         errors: list[BaseException] = []
         with self._lock:
             closers = list(self._closers.values())
-            self._recent.clear()
         for closer in closers:
             try:
                 closer()
             except Exception as error:  # noqa: BLE001  (a payload is the target's own; all are to be closed)
                 errors.append(error)
+        with self._lock:
+            recent, self._recent = self._recent, OrderedDict()
+        recent.clear()
         self._alive.clear()
         return errors
 

@@ -1,0 +1,96 @@
+"""Chains: pre-processing, inference, post-processing, executed like one."""
+
+import numpy as np
+import pytest
+
+from brainsmith.errors import InputError, TargetError
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.targets import Prepared, Stage
+from tests.runtime.toys import toy
+
+X = np.float32([[1, 2]])
+
+
+def shaped(inputs, outputs, compute):
+    """Return members of a toy whose models have other inputs and outputs."""
+    signature = ModelSignature(
+        tuple(TensorSpec(name, shape) for name, shape in inputs.items()),
+        tuple(TensorSpec(name, shape) for name, shape in outputs.items()),
+    )
+    return {
+        "prepare_resource": lambda self, resource, config=None: Prepared(
+            target=self, signature=signature, payload=None
+        ),
+        "execute": lambda self, prepared, inputs, **kwargs: compute(**inputs),
+    }
+
+
+@pytest.fixture
+def toys(manager):
+    toy("Double")
+    toy("Triple", factor=3.0)
+    manager.switch_plugin("double")
+    return manager
+
+
+def test_stages_run_one_behind_the_other_on_their_targets(toys):
+    def halve(x):
+        return x / 2
+
+    chain = toys.prepare_chain([halve, "net", Stage("tail", device="triple"), lambda y: y.argmax(axis=1)])
+    assert len(chain) == 4
+    assert repr(chain) == "<chain halve -> net -> tail -> <lambda>>"
+    assert {name: y.tolist() for name, y in toys.execute(chain, X).items()} == {"output": [1]}
+    assert chain.execute(np.float32([[4, 2], [0, 6]]))["output"].tolist() == [0, 1]
+    assert {name: p.executes for name, p in toys.profiles().items()} == {"double:0": 2, "triple:0": 2}
+    assert toys.active.factor == 2.0
+
+
+def test_prepared_resources_are_stages_too(toys):
+    first = toys.prepare_resource("net", {"factor": 10})
+    chain = toys.prepare_chain([first, Stage("net", config={"factor": 0.5})])
+    assert chain.execute(X)["y"].tolist() == [[5, 10]]
+    assert toys.prepare_chain(["net"]).execute({"x": X})["y"].tolist() == [[2, 4]]
+
+
+def test_inputs_come_by_name_from_any_stage_before(toys):
+    toy(
+        "Two",
+        **shaped(
+            {"x": (1, 2)}, {"sum": (1, 1), "y": (1, 2)}, lambda x: {"sum": x.sum(1, keepdims=True), "y": x}
+        ),
+    )
+    toy("Join", **shaped({"y": (1, 2), "scale": (1, 1)}, {"z": (1, 2)}, lambda y, scale: {"z": y * scale}))
+    chain = toys.prepare_chain(
+        [
+            Stage("a", "two"),
+            Stage("b", "double", inputs={"x": "y"}),
+            Stage("c", "join", inputs={"scale": "sum"}),
+        ]
+    )
+    assert chain.execute(X)["z"].tolist() == [[6, 12]]
+    straight = toys.prepare_chain(
+        [Stage("a", "two"), lambda table: dict(reversed(table.items())), Stage("c", "join")]
+    )
+    assert straight.execute(X)["z"].tolist() == [[3, 6]]
+
+
+def test_an_empty_chain_is_refused(toys):
+    with pytest.raises(TargetError, match=r"^a chain must have a stage$"):
+        toys.prepare_chain([])
+
+
+def test_stages_that_do_not_fit_are_told_when_they_are_prepared(toys):
+    toy("Wide", **shaped({"w": (1, 3)}, {"v": (1, 3)}, lambda w: {"v": w}))
+    with pytest.raises(TargetError) as error:
+        toys.prepare_chain(["net", Stage("tail", device="wide")])
+    assert str(error.value) == (
+        "stage 2 of the chain (tail) takes 'w' float32 (1, 3), and stage 1 (net) gives 'y' float32 (1, 2)"
+    )
+
+
+def test_what_a_stage_cannot_take_names_the_stage(toys):
+    chain = toys.prepare_chain(["net", lambda y: y[:, :1], "net"])
+    with pytest.raises(InputError) as error:
+        chain.execute(X)
+    assert str(error.value) == "stage 3 of the chain (net): input 'x' must have shape (n, 2), not (1, 1)"
