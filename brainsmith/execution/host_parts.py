@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.model_part import ModelPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,8 +55,8 @@ class HostParts:
         made = {name for one in before for name in one.output}
         needed = {name for one in after for name in one.input} | set(self.outputs)
         handed = sorted((made | set(fed)) & needed)
-        self._before = _Part(parent, before, fed, [*dict.fromkeys([*self.wanted, *handed])])
-        self._after = _Part(parent, after, [*dict.fromkeys([*handed, *self.given])], list(self.outputs))
+        self._before = ModelPart(parent, before, fed, [*dict.fromkeys([*self.wanted, *handed])])
+        self._after = ModelPart(parent, after, [*dict.fromkeys([*handed, *self.given])], list(self.outputs))
 
     def run(
         self,
@@ -82,42 +83,6 @@ class HostParts:
     def tensors(self) -> tuple[str, ...]:
         """Return the tensors that the host computes, in the order of execution."""
         return (*self._before.tensors, *self._after.tensors)
-
-
-class _Part:
-    """Some nodes of a model, from some tensors to others."""
-
-    def __init__(
-        self, parent: ModelWrapper, nodes: Sequence[Any], inputs: Sequence[str], outputs: Sequence[str]
-    ) -> None:
-        from brainsmith.execution.execute import Executor
-
-        self.tensors = tuple(name for node in nodes for name in node.output if name)
-        self._inputs = tuple(inputs)
-        made = [name for name in outputs if name in self.tensors]
-        self._executor = Executor(_model_of(parent, nodes, inputs, made)) if nodes else None
-
-    def run(self, values: Mapping[str, Stack], keep: frozenset[str]) -> Stacks:
-        fed = {name: values[name] for name in self._inputs}
-        return fed if self._executor is None else {**fed, **self._executor.run(fed, keep)}
-
-
-def _model_of(
-    parent: ModelWrapper, nodes: Sequence[Any], inputs: Sequence[str], outputs: Sequence[str]
-) -> ModelWrapper:
-    from qonnx.core.modelwrapper import ModelWrapper
-
-    part = ModelWrapper(parent.model, make_deepcopy=True)
-    graph = part.graph
-    ends = [[parent.get_tensor_valueinfo(name) for name in names] for names in (inputs, outputs)]
-    kept = {value.name: value for value in graph.value_info}
-    for field, found in ((graph.node, nodes), (graph.input, ends[0]), (graph.output, ends[1])):
-        copies = [type(one).FromString(one.SerializeToString()) for one in found]
-        del field[:]
-        field.extend(copies)
-    del graph.value_info[:]
-    graph.value_info.extend(value for name, value in kept.items() if name not in {*inputs, *outputs})
-    return part
 
 
 def _behind(parent: ModelWrapper, tensors: Sequence[str]) -> set[str]:

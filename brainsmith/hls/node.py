@@ -11,21 +11,17 @@ import numpy as np
 from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend
 
 from brainsmith.hls.program import HlsProgram, HlsStream, compile_program, run_program
+from brainsmith.hls.words import from_words, to_words
 from brainsmith.rtl.cores.support import SUPPORTED, Support
-from brainsmith.rtl.simulation.beats import pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
     from onnx import GraphProto
-    from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.synthesis.cells import Resources
-
-FLOAT = "FLOAT32"
-FLOAT_BITS = 32
 
 
 class HlsNode(HLSBackend):
@@ -163,28 +159,12 @@ class HlsNode(HLSBackend):
         for at, name in enumerate(node.input):
             if self.get_instream_width(at):
                 folded = context[name].reshape(self.get_folded_input_shape(at))
-                inputs[f"in{at}_V"] = _to_words(folded, self.get_input_datatype(at))
+                inputs[f"in{at}_V"] = to_words(folded, self.get_input_datatype(at))
         shapes = [self.get_folded_output_shape(at) for at in range(len(node.output))]
         counts = {f"out{at}_V": int(np.prod(shape[:-1])) for at, shape in enumerate(shapes)}
         given: Mapping[str, npt.NDArray[np.uint8]] = run_program(
             self.hls_program(), inputs, counts, self.calls()
         )
         for at, name in enumerate(node.output):
-            values = _from_words(given[f"out{at}_V"], self.get_output_datatype(at), shapes[at][-1])
+            values = from_words(given[f"out{at}_V"], self.get_output_datatype(at), shapes[at][-1])
             context[name] = values.reshape(self.get_normal_output_shape(at)).astype(np.float32)
-
-
-def _to_words(folded: npt.NDArray[Any], datatype: BaseDataType) -> npt.NDArray[np.uint8]:
-    """Return beats of values, whose last dimension is the lanes of a beat."""
-    if datatype.name == FLOAT:
-        return pack(np.ascontiguousarray(folded, np.float32).view(np.uint32), FLOAT_BITS)
-    if datatype.name == "BIPOLAR":
-        folded = (folded + 1) / 2
-    return pack(folded, datatype.bitwidth())
-
-
-def _from_words(words: npt.NDArray[np.uint8], datatype: BaseDataType, lanes: int) -> npt.NDArray[Any]:
-    if datatype.name == FLOAT:
-        return unpack(words, FLOAT_BITS, lanes, signed=False).astype(np.uint32).view(np.float32)
-    values = unpack(words, datatype.bitwidth(), lanes, datatype.signed() and datatype.name != "BIPOLAR")
-    return 2 * values - 1 if datatype.name == "BIPOLAR" else values
