@@ -73,6 +73,14 @@ class TestC:
             np.testing.assert_array_equal(leaky, np.where(x > 0, x, dtype(0.01) * x))
             np.testing.assert_allclose(soft, np.logaddexp(0, x.astype(np.float64)), rtol=tolerance)
 
+    @pytest.mark.parametrize(("dtype", "least"), [(np.float32, -87), (np.float64, -700)])
+    def test_softplus_is_within_four_units_in_the_last_place(self, c_plugin, dtype, least):
+        x = np.concatenate([np.linspace(least, 100, 20_001), np.linspace(-3, 3, 20_001)]).astype(dtype)
+        wide = x.astype(np.longdouble)
+        exact = np.maximum(wide, 0) + np.log1p(np.exp(-np.abs(wide)))
+        found = ops.execute_custom_op("c_softplus", [x])
+        assert (np.abs(found - exact) / np.spacing(exact.astype(dtype))).max() <= 4
+
     def test_gradients(self, c_plugin):
         for name in ("c_leaky_relu", "c_softplus"):
             assert max(ops.gradcheck(name).worst.values()) < 1e-6
@@ -229,7 +237,7 @@ class TestRust:
     def test_the_crates_own_tests(self, tmp_path):
         expect_cargo()
         printed = run_tool(["cargo", "test", "--offline", "--target-dir", tmp_path], RUST_FOLDER)
-        assert "test result: ok. 17 passed; 0 failed; 0 ignored" in printed
+        assert "test result: ok. 19 passed; 0 failed; 0 ignored" in printed
 
 
 def test_the_plugin_of_the_documentation(tmp_path, monkeypatch, capsys):
