@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
-from brainsmith.ops.quantiser import Quantiser, as_number
+from brainsmith.ops.quantiser import Quantiser, as_number, is_traced
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class BipolarQuant(Quantiser):
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Quantise."""
         x, scale = inputs
+        if is_traced(x):
+            return _sign(x) * scale
         return (_sign(x) * as_number(scale)).reshape(x.shape)
 
     def backward(

@@ -9,56 +9,14 @@ import numpy as np
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
-from brainsmith.ops.quantiser import Quantiser, as_number
+from brainsmith.ops.integer_levels import MOST_BITS, ROUNDINGS, integer_range, traced_levels
+from brainsmith.ops.quantiser import Quantiser, as_number, is_traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
-
-MOST_BITS = 32
-"""Of an integer; from 25 on float32 does not hold each of them."""
-
-
-def _away(x: Any) -> Any:
-    return np.sign(x) * np.ceil(np.abs(x))
-
-
-def _half_up(x: Any) -> Any:
-    return np.sign(x) * np.floor(np.abs(x) + 0.5)
-
-
-def _half_down(x: Any) -> Any:
-    return np.sign(x) * np.ceil(np.abs(x) - 0.5)
-
-
-ROUNDINGS: dict[str, Callable[[Any], Any]] = {
-    "ROUND": np.round,
-    "HALF_EVEN": np.round,
-    "CEIL": np.ceil,
-    "FLOOR": np.floor,
-    "UP": _away,
-    "DOWN": np.trunc,
-    "HALF_UP": _half_up,
-    "HALF_DOWN": _half_down,
-}
-"""What `rounding_mode` may be, in any case: UP and DOWN mean from and towards 0; the first three with HALF say where
-a half goes."""
-
-
-def integer_range(bits: Array, signed: bool, narrow: bool) -> tuple[Any, Any]:
-    """Return the least and the greatest integer of so many bits, in the dtype of `bits`, which must hold them.
-
-    Args:
-        bits: How many, an array without axes.
-        signed: Two's complement.
-        narrow: Without the least one if signed, without the greatest one if not.
-    """
-    if signed:
-        most = 2 ** (bits - 1)
-        return -most + 1 if narrow else -most, most - 1
-    return 0 * bits, 2**bits - (2 if narrow else 1)
 
 
 def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
@@ -111,6 +69,9 @@ class IntegerQuantiser(Quantiser):
         rounding_mode: str,
     ) -> Any:
         """Quantise."""
+        if is_traced(x):
+            level = traced_levels(x / scale + zero_point, bits, signed, narrow, rounding_mode)
+            return (level - zero_point) * scale
         scale, zero_point = as_number(scale), as_number(zero_point)
         level = self._levels(_in_units(x, scale, zero_point), bits, signed, narrow, rounding_mode)
         return ((level - zero_point) * scale).reshape(x.shape)

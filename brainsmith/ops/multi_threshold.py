@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.errors import OpError
-from brainsmith.ops.quantiser import Quantiser
+from brainsmith.ops.quantiser import Quantiser, is_traced
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ class MultiThreshold(Quantiser):
         self, x: Array, thresholds: Array, *, out_scale: float, out_bias: float, data_layout: str
     ) -> Any:
         """Count, one threshold of all channels after the other."""
+        if is_traced(x):
+            raise OpError(
+                f"operation {self.name!r} cannot be compiled: it counts the thresholds of each value's channel, and a loop "
+                "over elements knows no channels; thresholds at equal distances are an int_quant, which can be"
+            )
         axis = channel_axis(x.ndim, data_layout)
         shape = [1] * x.ndim
         shape[axis] = len(thresholds)

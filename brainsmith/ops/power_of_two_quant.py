@@ -9,6 +9,7 @@ import numpy as np
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.errors import OpError
 from brainsmith.ops.integer_quantiser import IntegerQuantiser
+from brainsmith.ops.quantiser import is_traced
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class PowerOfTwoQuant(IntegerQuantiser):
 
     def forward(self, x: Array, scale: Array, zero_point: Array, bits: Array, **attributes: Any) -> Any:
         """Quantise with the power of two."""
+        if is_traced(x):
+            raise OpError(
+                f"operation {self.name!r} cannot be compiled: it rounds the logarithm of its scale, which a loop computes "
+                "to some ulps only; compile int_quant, and give it the power of two as scale"
+            )
         return super().forward(x, power_of_two(scale), zero_point, bits, **attributes)
 
     def backward(

@@ -48,6 +48,11 @@ class Quantiser(Op):
             )
 
 
+def is_traced(value: Any) -> bool:
+    """Tell whether a value stands for an array while a loop is compiled: its shape and elements are not known."""
+    return not isinstance(value, np.ndarray | np.generic)
+
+
 def as_number(array: Array) -> Array:
     """Take one element as a number, so that no axis of it is added to x."""
     return array.reshape(()) if array.size == 1 else array

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _DRAWN = 515
 """Elements of the inputs of a check: no multiple of a vector's length."""
 
+_SAMPLES = 8
+"""How often an op draws its own inputs for a check."""
+
 
 def compile_op(op: Op | str | Callable[..., Any], *, name: str = "", check: bool = False) -> CompiledOp:
     """Compile an op whose forward is written in numpy, or a function of arrays.
@@ -137,10 +140,17 @@ class CompiledOp(Op):
         return found if self.num_outputs > 1 else found[0]
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Compute the output in one loop; of dtypes that have none in C++, as the op does."""
-        if any(array.dtype.name not in DTYPES for array in inputs):
+        """Compute the output in one loop; for dtypes without one in C++, and shapes that it would change, as the op."""
+        if any(array.dtype.name not in DTYPES for array in inputs) or self._drops_axes(inputs, attributes):
             return ruled_forward(self.op, attributes)(*inputs)
         return self._forward_of(tuple(array.dtype for array in inputs), attributes)(*inputs)
+
+    def _drops_axes(self, inputs: Sequence[Array], attributes: dict[str, Any]) -> bool:
+        """Tell whether the op takes one element of more axes than its output has as a number; a loop would broadcast."""
+        most = max(array.ndim for array in inputs)
+        if self.num_outputs > 1 or most <= inputs[0].ndim:
+            return False
+        return len(self.op.output_shape([array.shape for array in inputs], **attributes)) < most
 
     @property
     def has_gradient(self) -> bool:
@@ -164,13 +174,12 @@ class CompiledOp(Op):
         return tuple(next(found) if want else None for want in wanted)
 
     def check(self) -> None:
-        """Compare with the op on inputs drawn from a normal distribution, and their absolute values.
+        """Compare with the op on drawn inputs: its own samples, else of a normal distribution and their absolute values.
 
         Raises:
             OpError: They differ by more than the stated bound.
         """
-        normal = np.random.default_rng(0).standard_normal((self.num_inputs, _DRAWN)).astype(np.float32)
-        for inputs in (list(normal), list(np.abs(normal))):
+        for inputs in self._drawn():
             with np.errstate(all="ignore"):
                 wanted = ruled_forward(self.op, self.attributes)(*inputs)
                 found, bound = self.forward(*inputs, **self.attributes), self.error_bound(*inputs)
@@ -178,6 +187,14 @@ class CompiledOp(Op):
                 found, wanted, bound = (found,), (wanted,), (bound,)
             for one, other, most in zip(found, wanted, bound, strict=True):
                 self._compare(np.asarray(one), np.asarray(other), most)
+
+    def _drawn(self) -> list[list[Array]]:
+        random = np.random.default_rng(0)
+        if self.op.samples(random) is not None:
+            drawn = [self.op.samples(random) or () for _ in range(_SAMPLES)]
+            return [[np.asarray(value, np.float32) for value in inputs] for inputs in drawn]
+        normal = random.standard_normal((self.num_inputs, _DRAWN)).astype(np.float32)
+        return [list(normal), list(np.abs(normal))]
 
     def _compare(self, found: Array, wanted: Array, bound: Array) -> None:
         with np.errstate(invalid="ignore"):
@@ -234,6 +251,16 @@ class CompiledOp(Op):
     def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
         """Follow the op's rule."""
         return self.op.output_device(devices, **attributes)
+
+    def samples(self, random: np.random.Generator) -> Sequence[Any] | None:
+        """Draw the op's."""
+        return self.op.samples(random)
+
+    def output_datatype_for(
+        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
+    ) -> Any:
+        """Follow the op's rule."""
+        return self.op.output_datatype_for(datatypes, constants, **attributes)
 
     def output_datatype(self, datatypes: Sequence[str], **attributes: Any) -> Any:
         """Follow the op's rule."""
