@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError, ModelError, TargetError, UnsupportedResourceError
+from brainsmith.errors import ModelError, UnsupportedResourceError, UsageError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.content import content_of, describe_resource
+from brainsmith.runtime.content import content_of
+from brainsmith.runtime.models import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import numpy as np
-    from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.standard_onnx.sessions import StandardSession
+    from brainsmith.execution.standard_onnx.standard_model import StandardModel
 
     Array = np.ndarray[Any, Any]
 
@@ -56,16 +56,14 @@ class OnnxRuntime(Target):
 
     def supports(self, resource: Any) -> str:
         """Return which node of a model cannot be rewritten, and why; the first answer costs as much as preparing."""
-        if problem := _not_a_model(resource):
+        if problem := why_no_model(resource):
             return problem
         content = content_of(resource)
         if content not in self._refused:
             try:
-                self._session(resource, content, 1)
+                _standard_model(resource, content)
             except UnsupportedResourceError as error:
                 self._refused[content] = str(error)
-                return str(error)
-            except (BuildError, TargetError) as error:
                 return str(error)
             return ""
         return self._refused[content]
@@ -84,11 +82,14 @@ class OnnxRuntime(Target):
 
         Raises:
             UnsupportedResourceError: It is no model, or has a node that cannot be rewritten.
-            TargetError: The configuration has other words or values.
+            UsageError: The configuration has other words or values.
         """
-        if problem := _not_a_model(resource):
+        from brainsmith.execution.standard_onnx.sessions import StandardSession
+
+        if problem := why_no_model(resource):
             raise UnsupportedResourceError(problem)
-        session = self._session(resource, content_of(resource), _threads(config or {}))
+        threads = _threads(config or {})
+        session = StandardSession(_standard_model(resource, content_of(resource)), threads)
         return Prepared(target=self, signature=session.model.signature, payload=session)
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -110,55 +111,35 @@ class OnnxRuntime(Target):
         arrays, runs = session.model.signature.checked(inputs)
         return session.run(arrays, runs, keep)
 
-    def _session(self, resource: Any, content: str, threads: int) -> StandardSession:
-        from brainsmith.execution.standard_onnx.kept_models import obtain
-        from brainsmith.execution.standard_onnx.sessions import StandardSession
 
-        def make() -> Any:
-            from brainsmith.execution.standard_onnx.rewrite import rewrite
+def _standard_model(resource: Any, content: str) -> StandardModel:
+    """Return the rewritten model, which ONNX Runtime took when it was made."""
+    from brainsmith.execution.standard_onnx.kept_models import obtain
 
-            return rewrite(_open_model(resource))
+    def make() -> StandardModel:
+        from brainsmith.execution.read_model import read_model
+        from brainsmith.execution.standard_onnx.rewrite import rewrite
+        from brainsmith.execution.standard_onnx.sessions import open_session
 
-        try:
-            return StandardSession(obtain(content, make), threads)
-        except ModelError as error:
-            raise UnsupportedResourceError(str(error)) from error
+        model = rewrite(read_model(resource))
+        open_session(model.content, 1)
+        return model
 
-
-def _not_a_model(resource: Any) -> str:
-    if isinstance(resource, str | os.PathLike):
-        path = Path(resource)
-        if path.is_dir() or (path.exists() and path.suffix != ".onnx"):
-            return f"onnxruntime runs an .onnx file, and {path} is {'a folder' if path.is_dir() else 'none'}"
-        return "" if path.is_file() else f"onnxruntime runs an .onnx file, and {path} is not there"
-    proto = getattr(resource, "model", resource)
-    if isinstance(resource, bytes) or hasattr(proto, "SerializeToString"):
-        return ""
-    return f"onnxruntime runs the path of an .onnx file, its bytes or a ModelWrapper, not {describe_resource(resource)}"
-
-
-def _open_model(resource: Any) -> ModelWrapper:
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-    from qonnx.core.modelwrapper import ModelWrapper
-
-    if hasattr(resource, "model"):
-        return resource
-    given = os.fspath(resource) if isinstance(resource, str | os.PathLike) else resource
     try:
-        return ModelWrapper(given, make_deepcopy=True)
-    except DecodeError as error:
-        raise ModelError(f"{describe_resource(resource)}: this is not ONNX") from error
+        return obtain(content, make)
+    except ModelError as error:
+        raise UnsupportedResourceError(str(error)) from error
 
 
 def _threads(config: Mapping[str, Any]) -> int:
     unknown = [name for name in config if name not in SETTINGS]
     if unknown:
-        raise TargetError(f"onnxruntime takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
+        raise UsageError(f"onnxruntime takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
     threads = config.get("intra_op_threads")
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise TargetError(
+        raise UsageError(
             f"intra_op_threads of onnxruntime must be a whole number, 1 or more, not {threads!r}"
         )
     return threads

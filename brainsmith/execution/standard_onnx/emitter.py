@@ -108,6 +108,17 @@ class Emitter:
         target = [first, *shape[1:]] if shape else []
         return self.add("Reshape", [x, self.constant(target, "shape", np.int64)], output)
 
+    def transposed(
+        self, x: str, shape: Sequence[int], order: Sequence[int], result: Sequence[int], output: str = ""
+    ) -> str:
+        """Write a transpose of a run's axes, also of its first, and a reshape of what comes of it.
+
+        Runs get an axis of their own in front, so that they stay where they are.
+        """
+        apart = self.reshaped(x, (1, *shape))
+        moved = self.add("Transpose", [apart], perm=[0, *(axis + 1 for axis in order)])
+        return self.reshaped(moved, result, output)
+
     def looked_up(self, table: Array, index: str, shape: Sequence[int], output: str = "") -> str:
         """Write table[index] for a vector of values and an int32 tensor of a shape of one run.
 

@@ -13,7 +13,7 @@ from brainsmith.execution.standard_onnx.constants import fold_constants
 from brainsmith.execution.standard_onnx.emitter import Emitter
 from brainsmith.execution.standard_onnx.facts import Facts, NodeView
 from brainsmith.execution.standard_onnx.guards import Guard, emit_guard
-from brainsmith.execution.standard_onnx.plans import STANDARD, known_as, plan_of
+from brainsmith.execution.standard_onnx.plans import FINN, OURS, STANDARD, known_as, plan_of
 from brainsmith.execution.standard_onnx.samples import mixes_runs
 from brainsmith.execution.standard_onnx.standard import copy_standard
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
@@ -113,6 +113,9 @@ class _Rewriting:
         reason = mixes_runs(view, domain)
         if reason:
             self._note_mixed(f"node '{node.name}' ({node.op_type}): {reason}")
+        if domain in (FINN, OURS):
+            # Hardware layers give floats in Python, also where the graph still states what was there before.
+            self.facts.kinds.update(dict.fromkeys(node.output, "float32"))
         plan(view, self.emit)
         for name in filter(None, node.output):
             if (guard := emit_guard(self.facts, self.emit, name)) is not None:

@@ -33,8 +33,8 @@ IMAGES = frozenset({
 })  # fmt: skip
 """Whose first axis is the batch, by definition."""
 
-MOVED = frozenset({"Flatten", "Reshape", "Squeeze", "Unsqueeze"})
-"""Which keep the order in memory, so that a reshape says what they do, for any number of runs."""
+MOVED = frozenset({"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
+"""Which can be written with reshapes of each run, whatever they do to its first axis."""
 
 _DEFAULT_AXES = {
     "Softmax": -1, "LogSoftmax": -1, "Hardmax": -1, "TopK": -1, "ArgMax": 0, "ArgMin": 0, "Concat": 0, "Split": 0,
@@ -57,6 +57,8 @@ def mixes_runs(view: NodeView, domain: str) -> str:
         broadcasts = (domain == QONNX and view.kind in _QUANTISERS) or (
             domain == FINN and view.kind.startswith("Elementwise")
         )
+        if view.kind == "MatMul":
+            return _mat_mul(view)
         return _broadcast(view) if broadcasts else APART
     if view.kind in UNARY or view.kind in BROADCAST:
         return _broadcast(view)
@@ -158,11 +160,6 @@ def _gemm(view: NodeView) -> str:
     return APART
 
 
-def _transpose(view: NodeView) -> str:
-    order = view.attribute("perm", list(range(len(view.shape(view.inputs[0]))))[::-1])
-    return APART if order[0] == 0 else "it moves the first axis"
-
-
 def _constant_parameters(check: Callable[[NodeView], bool], what: str) -> Callable[[NodeView], str]:
     def rule(view: NodeView) -> str:
         if any(view.varies(at) for at in range(1, len(view.inputs))):
@@ -201,7 +198,6 @@ def _gathers(view: NodeView) -> str:
 _RULES: dict[str, Callable[[NodeView], str]] = {
     "MatMul": _mat_mul,
     "Gemm": _gemm,
-    "Transpose": _transpose,
     "Gather": _gathers,
     "Pad": _constant_parameters(_pads_no_runs, "it pads the first axis"),
     "Slice": _constant_parameters(_slices_no_runs, "it cuts the first axis"),

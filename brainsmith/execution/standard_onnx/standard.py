@@ -49,7 +49,11 @@ def copy_standard(view: NodeView, emit: Emitter) -> None:
         product = emit_product(view, emit, view.inputs[0], weights, output)
         assert product == output
         return
-    if view.kind in MOVED:
+    shape = view.shape(view.inputs[0]) if view.inputs and view.inputs[0] else ()
+    order = view.attribute("perm", list(range(len(shape)))[::-1]) if view.kind == "Transpose" else [0]
+    if order[0] != 0:
+        emit.transposed(view.inputs[0], shape, order, view.shape(output), output)
+    elif view.kind in MOVED and view.kind != "Transpose":
         emit.reshaped(view.inputs[0], view.shape(output), output)
     else:
         emit.copy(view.node)

@@ -9,7 +9,7 @@ from brainsmith.errors import ModelError
 from brainsmith.execution.standard_onnx.rewrite import rewrite
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from tests.execution.lowering.single_node import FINN, QONNX, one_node, whole_numbers
-from tests.execution.standard_onnx.rewritten import assert_rewritten_right
+from tests.execution.standard_onnx.rewritten import assert_rewritten_right, run_rewritten
 
 WHOLE = {"x": "INT4"}
 
@@ -163,3 +163,33 @@ def test_channels_last():
     stated = {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [0, 0, 0, 0]}
     model = one_node("MaxPool", {"x": (1, 4, 4, 2)}, {"y": (1, 2, 2, 2)}, None, domain, opset=13, **stated)
     assert_rewritten_right(model, x=drawn(1, 4, 4, 2))
+
+
+OURS = "brainsmith.kernels"
+MOVES = [
+    ("ShuffleKernel", {"transpose_in_shape": [1, 3, 2, 2], "perm": [2, 0, 3, 1]}, (1, 3, 4), (2, 2, 3)),
+    ("CropKernel", {"starts": [1, 0, 2], "sizes": [1, 3, 2]}, (2, 3, 4), (3, 2)),
+]
+
+
+@pytest.mark.parametrize(("op_type", "stated", "shape", "result"), MOVES, ids=[case[0] for case in MOVES])
+def test_our_layers_that_move_values_of_the_first_axis_too(op_type, stated, shape, result):
+    common = {"in_shape": list(shape), "out_shape": list(result), "dataType": "INT4"}
+    model = one_node(op_type, {"x": shape}, {"y": result}, None, OURS, datatypes=WHOLE, **stated, **common)
+    x = drawn(*shape)
+    given = run_rewritten(model, {"x": x})["y"]
+    for stack, found in zip(x, given, strict=True):
+        if op_type == "CropKernel":
+            wanted = stack[1:2, 0:3, 2:4].reshape(result)
+        else:
+            wanted = stack.reshape(1, 3, 2, 2).transpose(2, 0, 3, 1).reshape(result)
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(("datatype", "low", "high"), [("INT4", -8, 7), ("INT16", -(2**15), 2**15 - 1)])
+def test_our_product_of_two_matrices(datatype, low, high):
+    inputs, datatypes = {"x": (1, 3, 4), "z": (1, 4, 5)}, {"x": datatype, "z": datatype}
+    model = one_node("MatMulKernel", inputs, {"y": (1, 3, 5)}, None, OURS, datatypes=datatypes)
+    x, z = drawn(1, 3, 4, low=low, high=high), drawn(1, 4, 5, low=low, high=high)
+    given = run_rewritten(model, {"x": x, "z": z})["y"]
+    np.testing.assert_array_equal(given, np.matmul(x.astype(np.float64), z).astype(np.float32))
