@@ -31,9 +31,6 @@ def multiply_windows(windows: Array, weights: Array, *, lanes: int, exact: str) 
     result = np.empty((len(rows), folds, lanes), np.float32)
     step = max(PIECE // channels, 1)
     for at in range(0, len(rows), step):
-        piece = rows[at : at + step]
-        total = np.multiply(piece[:, :, 0], factors[0], dtype=exact)
-        for position in range(1, positions):
-            total += np.multiply(piece[:, :, position], factors[position], dtype=exact)
-        result[at : at + step] = total
+        piece = rows[at : at + step].astype(exact, copy=False)
+        result[at : at + step] = np.einsum("rfpl,pfl->rfl", piece, factors)
     return result.reshape(*windows.shape[:-1], channels)
