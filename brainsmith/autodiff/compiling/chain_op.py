@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.builder import BuiltOp
 from brainsmith.autodiff.calls import check_inputs
-from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
+from brainsmith.autodiff.compiling.ruled_forward import converted, ruled_forward
 from brainsmith.autodiff.op import Op
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ChainOp(Op):
         return self._values(inputs)[-1]
 
     def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
-        """Run all, then their gradients in reverse."""
+        """Run all, then their gradients in reverse; each gets a gradient of its output's dtype, as on the tape."""
         values = self._values(inputs)
         found: list[Any] = [None] * self.num_inputs
         for link, extra, x, y in reversed(
@@ -63,6 +63,8 @@ class ChainOp(Op):
             grad_output = gradients[0]
             if grad_output is None:
                 break
+            if x.dtype.kind == "f":
+                grad_output = converted(grad_output, x.dtype)
         found[0] = grad_output
         return tuple(found)
 

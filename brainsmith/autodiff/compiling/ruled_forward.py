@@ -25,12 +25,13 @@ def ruled_forward(op: Op, attributes: Mapping[str, Any]) -> Callable[..., Any]:
             return given
         rules = op.output_dtype([value.dtype for value in inputs], **attributes)
         if op.num_outputs == 1:
-            return _converted(given, rules)
-        return tuple(_converted(value, rule) for value, rule in zip(given, rules, strict=True))
+            return converted(given, rules)
+        return tuple(converted(value, rule) for value, rule in zip(given, rules, strict=True))
 
     return forward
 
 
-def _converted(value: Any, dtype: Any) -> Any:
+def converted(value: Any, dtype: Any) -> Any:
+    """Return a value of an array, a numpy scalar or a stand-in in a dtype; itself if it has that."""
     array = value if hasattr(value, "dtype") else np.asarray(value)
     return array if array.dtype == dtype else array.astype(dtype)

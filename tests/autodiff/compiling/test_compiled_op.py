@@ -6,7 +6,7 @@ from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
-from brainsmith.autodiff.compiling.chain_op import looks_at_values
+from brainsmith.autodiff.compiling.chain_op import ChainOp, looks_at_values
 from brainsmith.autodiff.compiling.compiled_op import compile_op, fuse
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
@@ -190,3 +190,44 @@ def test_a_chain_validates_what_each_of_its_ops_is_given():
         call_op(chain, [-np.abs(X) - 1])
     assert str(raised.value) == "Operation 'positive' does not take these inputs: its validate returned False"
     assert (looks_at_values(chain.op), looks_at_values(fuse([Leaky()]).op)) == (True, False)
+
+
+class Tenth(Op):
+    """A tenth of its input."""
+
+    name = "tenth"
+
+    def forward(self, x):
+        return x * np.float32(0.1)
+
+    def backward(self, grad_output, inputs, output):
+        return (grad_output * np.float32(0.1),)
+
+
+class Widened(Op):
+    """The same in float64, with a gradient that float32 does not hold."""
+
+    name = "widened"
+
+    def forward(self, x):
+        return x.astype(np.float64)
+
+    def backward(self, grad_output, inputs, output):
+        return (grad_output / 3,)
+
+    def output_dtype(self, dtypes, **attributes):
+        return np.dtype(np.float64)
+
+
+@pytest.mark.parametrize("make", [ChainOp, fuse], ids=["python", "compiled"])
+def test_a_chain_hands_on_gradients_in_the_dtypes_of_the_tape(make):
+    links = [Tenth(), Widened()]
+    found = []
+    for ops_in_order in ([make(links)], links):
+        x = y = ops.Tensor(X, requires_grad=True)
+        for op in ops_in_order:
+            y = y.apply(op, [y], {})
+        (y * y).sum().backward()
+        found.append(x.grad)
+    assert found[0].dtype == np.float32
+    np.testing.assert_array_equal(*found)
