@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
     Lowering = Callable[[NodeView], None]
 
-_STANDARD = ("", "ai.onnx")
+_ALIASES = {
+    "ai.onnx": "",
+    "onnx.brevitas": "qonnx.custom_op.general",
+    "finn.custom_op.general": "qonnx.custom_op.general",
+}
+"""Domains whose operators are those of another: Brevitas exports to the first, FINN wrote the second before QONNX was."""
+
 _LOWERINGS: dict[tuple[str, str], Lowering] = {}
 
 
@@ -40,7 +47,7 @@ def lowers(domain: str, *op_types: str) -> Callable[[Lowering], Lowering]:
 def find_lowering(domain: str, op_type: str) -> Lowering | None:
     """Return the function that lowers an operator; None if there is none."""
     _load()
-    return _LOWERINGS.get(("" if domain in _STANDARD else domain, op_type))
+    return _LOWERINGS.get((_ALIASES.get(domain, domain), op_type))
 
 
 def lowered_operators() -> list[tuple[str, str]]:
@@ -49,6 +56,7 @@ def lowered_operators() -> list[tuple[str, str]]:
     return sorted(_LOWERINGS)
 
 
+@cache
 def _load() -> None:
     from brainsmith.execution.lowering import operators
 
