@@ -63,8 +63,9 @@ def rows(channels: int, count: int, spread: float) -> Array:
 def cases() -> dict[str, ModelWrapper]:
     """Return a model for each line."""
     image, last = (1, 32, 16, 16), (1, 16, 16, 32)
-    hardware = {"domain": FINN, "SIMD": 1, "PE": 1}
-    quant = {"signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
+    ends = (np.array(0), np.array(4))
+    hardware: dict[str, Any] = {"domain": FINN, "SIMD": 1, "PE": 1}
+    quant: dict[str, Any] = {"signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
     product = {
         "MW": 288,
         "MH": 64,
@@ -79,8 +80,14 @@ def cases() -> dict[str, ModelWrapper]:
         "OFMDim": [14, 14],
         "Stride": [1, 1],
     }
-    pool = {"Channels": 32, "KernelSize": [2, 2], "OutImgDims": [8, 8], "InputDataType": "INT4"}
-    sums, counted = rows(64, 15, 60).round(), {"ActVal": 0, "outputDataType": "UINT4"}
+    pool: dict[str, Any] = {
+        "Channels": 32,
+        "KernelSize": [2, 2],
+        "OutImgDims": [8, 8],
+        "InputDataType": "INT4",
+    }
+    sums = rows(64, 15, 60).round()
+    counted: dict[str, Any] = {"ActVal": 0, "outputDataType": "UINT4"}
     add = {
         "lhs_dtype": "INT4",
         "rhs_dtype": "INT4",
@@ -89,13 +96,17 @@ def cases() -> dict[str, ModelWrapper]:
         "rhs_shape": [32],
     }
     return {
-        "Quant, one scale": single("Quant", image, image, "FLOAT32", QONNX, np.array(0.1), np.array(0), np.array(4), **quant),
+        "Quant, one scale": single("Quant", image, image, "FLOAT32", QONNX, np.array(0.1), *ends, **quant),
         "Quant, scale per channel": single(
-            "Quant", image, image, "FLOAT32", QONNX, RANDOM.uniform(0.1, 1, (1, 32, 1, 1)), np.array(0), np.array(4), **quant
+            "Quant", image, image, "FLOAT32", QONNX, RANDOM.uniform(0.1, 1, (1, 32, 1, 1)), *ends, **quant
         ),
         "BipolarQuant": single("BipolarQuant", image, image, "FLOAT32", QONNX, np.array(1)),
-        "MultiThreshold, 3 of floats": single("MultiThreshold", image, image, "FLOAT32", QONNX, rows(32, 3, 1), out_dtype="UINT2"),
-        "MultiThreshold, 15 of floats": single("MultiThreshold", image, image, "FLOAT32", QONNX, rows(32, 15, 1), out_dtype="UINT4"),
+        "MultiThreshold, 3 of floats": single(
+            "MultiThreshold", image, image, "FLOAT32", QONNX, rows(32, 3, 1), out_dtype="UINT2"
+        ),
+        "MultiThreshold, 15 of floats": single(
+            "MultiThreshold", image, image, "FLOAT32", QONNX, rows(32, 15, 1), out_dtype="UINT4"
+        ),
         "MultiThreshold, 255 even, of floats": single(
             "MultiThreshold", image, image, "FLOAT32", QONNX, np.linspace(-4, 4, 255)[None], out_dtype="UINT8"
         ),
@@ -136,7 +147,8 @@ def cases() -> dict[str, ModelWrapper]:
             "StreamingFIFO", last, last, "INT4", FINN, folded_shape=[1, 16, 16, 32, 1], dataType="INT4", depth=2
         ),
         "LabelSelect": single(
-            "LabelSelect", (1, 1000), (1, 1), "INT16", FINN, Labels=1000, PE=1, K=1, inputDataType="INT16", numInputVectors=[1]
+            "LabelSelect", (1, 1000), (1, 1), "INT16", FINN, Labels=1000, PE=1, K=1, inputDataType="INT16",
+            numInputVectors=[1],
         ),
         "LayerNormKernel of INT8": single(
             "LayerNormKernel", (1, 16, 64), (1, 16, 64), "INT8", OURS, SIMD=1, ifm_dim=[1, 16, 64], NumChannels=64,
