@@ -1,0 +1,207 @@
+"""pynq: a build's accelerator in the logic of a board, through PYNQ.
+
+It could not be run where it was written, because there was no board: its transfers, plans and messages are tested
+against a stand-in of PYNQ's API, and that PYNQ's API is as it is used here, is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import InputError, TargetError, UnsupportedResourceError
+from brainsmith.plugin.core import target
+from brainsmith.plugin.info import Priority
+from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from brainsmith.targets.build_folder import BuildFolder
+    from brainsmith.targets.pynq_board import Board
+
+    Array = np.ndarray[Any, Any]
+
+SETTINGS = ("bitfile", "dma", "frames_per_packet", "timeout")
+NO_RUNTIME = (
+    "PYNQ is not installed: this target runs on a board, in the Python of a PYNQ 3 image for Zynq or Kria "
+    "(https://www.pynq.io)"
+)
+NO_DEVICE = "PYNQ finds no device: run as root, on a board of its image"
+
+
+@dataclass(frozen=True)
+class OnBoard:
+    """What a build's folder becomes: its accelerator in the logic.
+
+    Attributes:
+        folder: What was read.
+        board: It runs frames.
+    """
+
+    folder: BuildFolder
+    board: Board
+
+    def close(self) -> None:
+        """Let go of the board."""
+        self.board.close()
+
+
+@target(
+    name="pynq",
+    priority=Priority.HIGHEST,
+    device_types=("fpga",),
+    display_name="PYNQ",
+    vendor="AMD",
+    description="The accelerator of a build in the logic of a board, fed by AXI DMA",
+    version="0.1.0",
+)
+class PynqBoard(Target):
+    """Runs the accelerator of a build's folder on a board.
+
+    The overlay is made in Vivado of the package (`accelerator/import.tcl`): the accelerator's streams at AXI DMA in simple
+    mode, and a packet end (TLAST) after each frame of an output, which the accelerator does not give itself. It lies
+    in the folder of the package, with its .hwh, or `bitfile` names it. What the host computes is computed here. Cards in a
+    PC (Alveo) have no AXI DMA in their shells, and are not served.
+    """
+
+    def is_available(self) -> bool:
+        """Tell whether PYNQ is there and finds a device."""
+        return not self.unavailable_reason()
+
+    def unavailable_reason(self) -> str:
+        """Return what is missing, and where this target runs."""
+        if find_spec("pynq") is None:
+            return NO_RUNTIME
+        try:
+            devices = list(_runtime().Device.devices)
+        except Exception as error:  # noqa: BLE001  (without its drivers PYNQ raises anything)
+            return f"PYNQ does not start: {str(error).strip() or type(error).__name__}"
+        return "" if devices else NO_DEVICE
+
+    def supports(self, resource: Any) -> str:
+        """Return why a resource is no accelerator with an overlay."""
+        from brainsmith.rtl.package.contents import FOLDER, MANIFEST
+
+        folders = [Path(resource) / FOLDER, Path(resource)] if isinstance(resource, (str, Path)) else []
+        if any((folder / MANIFEST).is_file() for folder in folders):
+            return ""
+        return "pynq runs the folder of a build with an accelerator, for which an overlay was made in Vivado"
+
+    def get_capabilities(self) -> Capabilities:
+        """Return what it promises."""
+        return Capabilities(bit_exact=True, batch=True, streaming=True)
+
+    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+        """Load a build's overlay into the logic.
+
+        Args:
+            resource: The folder of a build or of its package.
+            config: `bitfile`: the overlay, if it is not the only one in the package's folder. `dma`: the DMA of each
+                stream, such as {"s_axis_0": "axi_dma_0", "m_axis_0": "axi_dma_0"}; by default the only one that there
+                is. `frames_per_packet`: after how many frames the overlay ends a packet (1). `timeout`: the seconds
+                that a packet may take (10).
+
+        Raises:
+            UnsupportedResourceError: It is no accelerator, or there is no overlay.
+            TargetError: The configuration has other words or values; the overlay cannot be loaded or does not fit.
+            BuildError: A file cannot be read.
+        """
+        from brainsmith.targets.build_folder import read_build_folder
+        from brainsmith.targets.pynq_board import Board
+
+        if problem := self.supports(resource):
+            raise UnsupportedResourceError(problem)
+        settings = _checked(config or {})
+        folder = read_build_folder(Path(resource))
+        bitfile = find_overlay(folder.package.folder, settings.get("bitfile"))
+        board = Board(
+            _runtime(),
+            bitfile,
+            folder.package.design,
+            device_id=self.device_id,
+            engines=settings.get("dma"),
+            packet=settings.get("frames_per_packet", 1),
+            timeout=settings.get("timeout", 10.0),
+        )
+        return Prepared(target=self, signature=folder.signature, payload=OnBoard(folder, board))
+
+    def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
+        self, prepared: Prepared, inputs: Any
+    ) -> dict[str, Array]:
+        """Run frames on the board.
+
+        Raises:
+            InputError: Inputs do not fit.
+            TargetError: A transfer failed or did not end in time.
+        """
+        from brainsmith.targets.build_folder import carried_in
+
+        on_board: OnBoard = prepared.payload
+        folder = on_board.folder
+        arrays, frames = folder.signature.checked(inputs)
+        outputs = {stream.layout.tensor: stream.layout for stream in folder.package.design.outputs}
+
+        def run(stacks: dict[str, Array]) -> dict[str, Array]:
+            found = on_board.board.run(_frames(folder, stacks))
+            return {name: values.astype(carried_in(outputs[name])) for name, values in found.items()}
+
+        return folder.signature.joined(folder.run(folder.signature.stacked(arrays, frames), run))
+
+
+def find_overlay(folder: Path, bitfile: str | None) -> Path:
+    """Return the overlay of a package.
+
+    Raises:
+        UnsupportedResourceError: It is not there, or there are several.
+    """
+    if bitfile is not None:
+        if not Path(bitfile).is_file():
+            raise UnsupportedResourceError(f"the overlay {bitfile} is not there")
+        return Path(bitfile)
+    found = sorted(folder.glob("*.bit"))
+    if len(found) == 1:
+        return found[0]
+    what = f"holds {len(found)} overlays" if found else "holds no overlay (.bit)"
+    raise UnsupportedResourceError(
+        f'{folder} {what}: make one with its import.tcl in Vivado, and name it in the configuration: {{"bitfile": FILE}}'
+    )
+
+
+def _runtime() -> Any:
+    """Return PYNQ's module, whose import looks for devices."""
+    from importlib import import_module
+
+    return import_module("pynq")
+
+
+def _frames(folder: BuildFolder, stacks: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the accelerator's inputs as whole numbers that its datatypes hold."""
+    from brainsmith.rtl.package.frame_order import as_frames
+
+    found = {}
+    for stream in folder.package.design.inputs:
+        name = stream.layout.tensor
+        try:
+            found[name] = as_frames(stacks[name], stream.layout, None)
+        except ValueError as error:
+            raise InputError(f"input '{name}' of the accelerator does not fit: {error}") from error
+    return found
+
+
+def _checked(config: Mapping[str, Any]) -> dict[str, Any]:
+    if unknown := [name for name in config if name not in SETTINGS]:
+        raise TargetError(f"pynq takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
+    packet = config.get("frames_per_packet", 1)
+    if isinstance(packet, bool) or not isinstance(packet, int) or packet < 1:
+        raise TargetError(f"frames_per_packet of pynq must be a whole number, 1 or more, not {packet!r}")
+    timeout = config.get("timeout", 10.0)
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
+        raise TargetError(f"timeout of pynq must be a number of seconds above 0, not {timeout!r}")
+    return dict(config)
