@@ -45,6 +45,8 @@ def test_the_defaults(tmp_path, monkeypatch):
         "performance_tracking": True,
         "debug": False,
         "dynamic_loading": True,
+        "device": "auto",
+        "verbose": False,
         "plugin_folders": (),
         "groups": {},
         "project": None,
@@ -98,8 +100,20 @@ def test_argument_environment_project_user_default_in_this_order(project, monkey
 def test_switches_in_the_environment(text, value, monkeypatch):
     monkeypatch.setenv("BRAINSMITH_PLUGIN_DEBUG", text)
     monkeypatch.setenv("BRAINSMITH_DYNAMIC_LOADING", text)
+    monkeypatch.setenv("BRAINSMITH_VERBOSE", text)
     settings = load_settings()
-    assert (settings.debug, settings.dynamic_loading) == (value, value)
+    assert (settings.debug, settings.dynamic_loading, settings.verbose) == (value, value, value)
+
+
+def test_the_device_is_a_text(monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_DEVICE", " rtlsim:1 ")
+    assert load_settings().device == "rtlsim:1"
+    assert load_settings(device="cpu").device == "cpu"
+    with pytest.raises(SettingsError) as error:
+        load_settings(device=" ")
+    assert (
+        str(error.value) == "argument device: device must be a device such as auto, cpu or rtlsim:0, not ' '"
+    )
 
 
 def test_an_empty_variable_says_nothing(monkeypatch):
@@ -165,7 +179,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
         (
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; there are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
-            " dynamic_loading, plugin_folders, groups",
+            " dynamic_loading, device, verbose, plugin_folders, groups",
         ),
         (
             "plugin_system: {cache_ttl: 2020-01-01}\n",

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import NoActiveTargetError, TargetError
+from brainsmith.runtime.live import raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -61,8 +62,8 @@ class Holdings:
             gone: Called with each that was let go of.
 
         Raises:
-            TargetError: The `cleanup` of one raised; the first is told. All are let go of all the same, but for one that
-                is asked for from inside its own `execute`, which ends it.
+            TargetError: The `cleanup` of one raised; the first is told, the others are logged. All are let go of all the
+                same, but for one that is asked for from inside its own `execute`, which ends it.
         """
         errors = []
         for live in found:
@@ -75,8 +76,7 @@ class Holdings:
             with self._lock:
                 self._held.pop(id(live), None)
             gone(live)
-        if errors:
-            raise errors[0]
+        raise_first(errors)
 
     def __len__(self) -> int:
         return len(self._held)

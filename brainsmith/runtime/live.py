@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BrainsmithError, DeviceError, InputError, TargetError
 from brainsmith.plugin.loading import describe_error
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.log import note
+from brainsmith.runtime.log import note, warn
 from brainsmith.runtime.prepared_cache import PreparedCache
 from brainsmith.runtime.profile import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from brainsmith.plugin.info import PluginInfo
@@ -199,8 +199,7 @@ class LiveTarget:
             self._gone(self)
         errors.extend(self._let_go_of_needed())
         note("%s cleaned up", self)
-        if errors:
-            raise errors[0]
+        raise_first(errors)
 
     def _let_go_of_needed(self) -> list[TargetError]:
         errors = []
@@ -227,3 +226,11 @@ class LiveTarget:
 
     def __str__(self) -> str:
         return f"target '{self.name}' (device {self.device_id})"
+
+
+def raise_first(errors: Sequence[TargetError]) -> None:
+    """Raise the first of some errors, if there are any; the others are logged, so that none is lost."""
+    for error in errors[1:]:
+        warn("%s", error)
+    if errors:
+        raise errors[0]

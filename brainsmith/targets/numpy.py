@@ -8,6 +8,7 @@ from brainsmith.errors import InputError, UsageError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.models import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
 
@@ -39,6 +40,15 @@ class NumpyExecution(Target):
     The program of a model is kept on disk by content: a second process reads it, and imports neither ONNX nor QONNX
     unless the model has nodes that no lowering knows.
     """
+
+    @classmethod
+    def device_ids(cls) -> tuple[int, ...]:
+        """Return the one device that there is, the processor."""
+        return (0,)
+
+    def supports(self, resource: Any) -> str:
+        """Return why a resource is no model; a node that nothing can run only shows when it is compiled."""
+        return why_no_model(resource)
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises."""

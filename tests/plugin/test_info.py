@@ -49,6 +49,17 @@ def test_it_reads_as_attributes_and_as_a_mapping():
     assert INFO.get("kernel", 3) is None
 
 
+def test_what_a_target_says_for_people_is_given_like_fields():
+    info = PluginInfo(
+        name="board", display_name="A board", vendor="Acme", device_types=["fpga"], requires=["pynq"]
+    )
+    assert (info.display_name, info["vendor"]) == ("A board", "Acme")
+    assert info.extra == {"display_name": "A board", "vendor": "Acme"}
+    assert (info.device_types, info.requires) == (("fpga",), ("pynq",))
+    assert info.replace(vendor="Other").vendor == "Other"
+    assert pickle.loads(pickle.dumps(info)) == info
+
+
 def test_what_it_does_not_have_is_an_error_that_names_it():
     with pytest.raises(KeyError, match="the record of 'transform:Norm' has no 'nothing'"):
         INFO["nothing"]

@@ -3,7 +3,7 @@
 import os
 import textwrap
 
-from brainsmith.plugin.packages import check_pairs, framework_failure, normalised
+from brainsmith.plugin.packages import check_pairs, framework_failure, normalised, unmet_requirements
 from tests.plugin.installed import run_python
 
 
@@ -107,3 +107,21 @@ def test_packages_that_are_absent_are_said(tmp_path):
 
 def test_names_compare_as_pep_503_says():
     assert normalised("Finn_Plus") == normalised("finn-plus") == normalised("finn.plus") == "finn-plus"
+
+
+def test_requirements_that_are_not_met_are_told_with_what_to_do(site):
+    site.install("acme-tools", "2.1")
+    wanted = (
+        "Acme_Tools>=2",
+        "acme-tools[fast]<3",
+        "acme-tools>=3",
+        "acme-more==1.0",
+        "acme-more; python_version < '3'",
+        "acme more",
+    )
+    assert unmet_requirements(wanted) == [
+        "requires acme-tools>=3, and 2.1 is installed: pip install 'acme-tools>=3'",
+        "requires acme-more==1.0, which is not installed: pip install 'acme-more==1.0'",
+        "requires 'acme more', which is no PEP 508 requirement",
+    ]
+    assert unmet_requirements(()) == []
