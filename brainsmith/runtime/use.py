@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from brainsmith.runtime.live import LiveTarget
 
 Outputs = dict[str, np.ndarray[Any, Any]]
+
+_UNKNOWN = count(1)
+"""Numbers for objects whose content cannot be told."""
 
 
 def prepare(
@@ -39,7 +43,7 @@ def prepare(
         TargetError: The target failed, was released, or the configuration is not plain.
     """
     choices = digest_of(config or {}, f"the configuration for target '{live.name}'")
-    key = f"{live.key}-{choices}-{content}"
+    key = f"{live.key}-{choices}-{content or f'object{next(_UNKNOWN)}'}"
     found = live.prepared.find(key) if content else None
     if found is not None and live.is_ready:
         return found
@@ -50,8 +54,6 @@ def prepare(
                 f"target '{live.name}' cannot execute {describe_resource(resource)}: {reason}"
             )
     with live.use("prepare_resource"):
-        if not content:
-            return _make(live, resource, config, key)
         return live.prepared.get(key, lambda: _make(live, resource, config, key))
 
 
@@ -86,7 +88,8 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
         raise TargetError(
             f"target {prepared.target!r} was not made by the registry: execute with its own method, or get it by name"
         )
-    if kwargs.get("keep", ()) != () and not live.capabilities.intermediates:
+    own = dict(kwargs)
+    if not live.capabilities.intermediates and not _is_empty(own.pop("keep", ())):
         raise TargetError(
             f"target '{live.name}' cannot return tensors inside the model, so keep= cannot be given: "
             "it lacks the capability intermediates"
@@ -95,13 +98,17 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
     try:
         with live.use("execute"):
             begin = perf_counter()
-            result = live.target.execute(prepared.payload if prepared.bare else prepared, checked, **kwargs)
+            result = live.target.execute(prepared.payload if prepared.bare else prepared, checked, **own)
             seconds = perf_counter() - begin
     except BaseException:
         live.meter.failed()
         raise
     live.meter.executed(seconds, samples)
     return _outputs(live, prepared, result)
+
+
+def _is_empty(keep: Any) -> bool:
+    return keep is not None and hasattr(keep, "__len__") and len(keep) == 0
 
 
 def _checked(prepared: Prepared, inputs: Any) -> tuple[Any, int]:

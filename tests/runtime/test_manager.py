@@ -141,7 +141,10 @@ def test_inner_tensors_of_a_target_that_has_none_are_refused(manager):
     toy("A")
     manager.switch_plugin("a")
     prepared = manager.prepare_resource("m")
-    assert manager.execute(prepared, X, keep=())["y"].tolist() == [[2, 4]]
+    for nothing in ((), [], frozenset()):
+        assert manager.execute(prepared, X, keep=nothing)["y"].tolist() == [[2, 4]]
+    with pytest.raises(TargetError, match="cannot return tensors inside the model"):
+        manager.execute(prepared, X, keep=None)
     with pytest.raises(TargetError) as error:
         manager.execute(prepared, X, keep=["inner"])
     assert str(error.value) == (
@@ -198,7 +201,9 @@ def test_an_object_whose_content_cannot_be_told_is_prepared_each_time(manager):
     cls = toy("A")
     manager.switch_plugin("a")
     thing = object()
-    assert manager.prepare_resource(thing) is not manager.prepare_resource(thing)
+    first, second = manager.prepare_resource(thing), manager.prepare_resource(thing)
+    assert first is not second
+    assert first.key != second.key
     assert cls.instances[0].calls == ["initialize", "prepare", "prepare"]
 
 
