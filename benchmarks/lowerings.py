@@ -73,7 +73,7 @@ def cases() -> dict[str, ModelWrapper]:
         "inputDataType": "INT4",
         "weightDataType": "INT4",
     }
-    window = {
+    window: dict[str, Any] = {
         "ConvKernelDim": [3, 3],
         "IFMChannels": 32,
         "IFMDim": [16, 16],

@@ -4,13 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import helper
 from qonnx.core.datatype import DataType
 
 from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.program.functions.whole_elementwise import OPERATIONS
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from tests.execution.lowering.single_node import FINN, assert_lowered_right, one_node, whole_numbers
+from tests.execution.lowering.single_node import (
+    FINN,
+    assert_lowered_right,
+    one_node,
+    run_program,
+    run_reference,
+    whole_numbers,
+)
 
 prepare_finn()
 SEEDS = st.integers(0, 1000)
@@ -112,3 +120,14 @@ def test_labels(seed, count):
         outputDataType="UINT3", numInputVectors=[1], datatypes={"x": "INT2", "y": "UINT3"},
     )  # fmt: skip
     assert_lowered_right(model, x=draw(np.random.default_rng(seed), "INT2", (1, 6)))
+
+
+def test_our_backend_of_sums_is_lowered_as_its_kernel():
+    random = np.random.default_rng(0)
+    model = elementwise("Add", [(1, 3, 4), (1, 3, 4)], ("INT4", "INT4"))
+    stacks = {name: draw(random, "INT4", (1, 3, 4)) for name in "ab"}
+    wanted = run_reference(model, stacks)["y"]
+    (node,) = model.graph.node
+    node.op_type, node.domain = "ElementwiseAddInt_rtl", f"{FINN}.rtl"
+    model.model.opset_import.append(helper.make_opsetid(node.domain, 1))
+    np.testing.assert_array_equal(run_program(model, stacks)["y"], wanted)

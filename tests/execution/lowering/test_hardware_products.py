@@ -171,3 +171,15 @@ def test_mat_mul(shapes, kinds):
             name: draw(random, kind, stacks[name].shape) for name, kind in zip("ab", kinds, strict=True)
         }
     assert_lowered_right(model, **stacks)
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_the_backend_of_one_bit_weights_is_lowered_as_its_kernel(steps):
+    random = np.random.default_rng(steps)
+    model = mvau(random, (1,), ("INT4", "BIPOLAR"), steps)
+    x = draw(random, "INT4", (3, 1, 20))
+    wanted = run_reference(model, {"x": x})["y"]
+    (node,) = model.graph.node
+    node.op_type, node.domain = "BinaryMVAU_rtl", f"{FINN}.rtl"
+    model.model.opset_import.append(helper.make_opsetid(node.domain, 1))
+    np.testing.assert_array_equal(run_program(model, {"x": x})["y"], wanted)

@@ -32,9 +32,10 @@ _IN_FLOAT32 = (*_ENDS, *_TRUTHS, "AbsDiff")
 
 
 @lowers(FINN, *_LAYERS, "ElementwiseBitShift")
+@lowers(f"{FINN}.rtl", "ElementwiseAddInt_rtl")  # ours, whose name is no kernel's with an ending
 def elementwise(node: NodeView) -> None:
     """Combine two tensors: in 64 bits what is whole, in float32 where that is proved to be the same."""
-    name = node.op_type.removeprefix("Elementwise")
+    name = node.op_type.removeprefix("Elementwise").removesuffix("Int_rtl")
     if name == "BitShift":
         name = "Shift" + needed(node, "direction").capitalize()
     whole = [whole_datatype(needed(node, f"{side}_dtype")) for side in ("lhs", "rhs")]
