@@ -196,11 +196,8 @@ class Gradient:
             return op.backward(grad_output, self._inputs, self._output, **attributes)
         except BrainsmithError:
             raise
-        except Exception as error:
-            shapes = ", ".join(str(array.shape) for array in self._inputs)
-            raise GradientError(
-                f"backward of operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
-            ) from error
+        except Exception as error:  # backward is the user's code: whatever it raises names the op
+            raise failed_backward(op, self._inputs, error) from error
 
     def _checked(self, at: int, gradient: Any) -> Array | None:
         op, given = self._op, self._inputs[at]
@@ -245,6 +242,14 @@ class Gradient:
             if gradient is not None:
                 total[key] = total[key] + gradient if key in total else gradient
         return total
+
+
+def failed_backward(op: Op, inputs: Sequence[Array], error: Exception) -> GradientError:
+    """Return the error that names the op whose backward raised another one, and the shapes of its inputs."""
+    shapes = ", ".join(str(array.shape) for array in inputs)
+    return GradientError(
+        f"backward of operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
+    )
 
 
 @lru_cache(maxsize=1024)

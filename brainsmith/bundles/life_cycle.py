@@ -76,7 +76,7 @@ class Entry:
                     records = get_registry().records()
                     with REGISTRY.held():
                         self._swap(old, brought, records) if old else self._enter_all(brought, records)
-            except BaseException as error:
+            except BaseException as error:  # also what interrupts it leaves nothing half registered
                 self._roll_back(error)
                 raise
         for item in self._brought:
@@ -92,7 +92,7 @@ class Entry:
         try:
             with REGISTRY.recording(self._journal):
                 self._call_cleanup()
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # the user's code may even exit
             debug("bundle %s: clean-up failed: %s", self.bundle, error)
             raise BundleError(
                 f"bundle '{self.bundle}' is removed, but its clean-up function raised {describe_error(error)}"
@@ -107,7 +107,7 @@ class Entry:
         debug("bundle %s: calling its %s function", self.bundle, what)
         try:
             return function(*arguments)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # likewise
             raise BundleError(
                 f"bundle '{self.bundle}' cannot be registered: its {what} function raised {describe_error(error)}"
             ) from error
@@ -137,7 +137,7 @@ class Entry:
         back = REGISTRY.undo(old._journal)
         try:
             self._enter_all(brought, [info for info in records if info.framework != self.bundle.info.name])
-        except BaseException:
+        except BaseException:  # also what interrupts it leaves the old bundle's plugins
             self._take_out()
             old._journal = REGISTRY.undo(back)
             raise

@@ -54,7 +54,7 @@ def load_plugin(
     brought: list[str] = []
     try:
         return _load(find_source(path, **given), (), brought)
-    except BaseException as error:
+    except BaseException as error:  # an interruption too must leave nothing half loaded; it is raised again
         debug("loading %s failed: %s", path, error)
         BUNDLES.remove_all(reversed(brought), error)
         raise
@@ -149,7 +149,7 @@ def _load(source: Source, ahead: tuple[str, ...], brought: list[str]) -> Bundle:
     try:
         _load_needs(bundle.info, ahead, brought)
         BUNDLES.enter(bundle, found, source)
-    except BaseException:
+    except BaseException:  # an interruption can come before and after the bundle is in the list
         if BUNDLES.holds(bundle):  # what was interrupted was done
             brought.append(bundle.info.name)
         else:
@@ -205,7 +205,7 @@ def _replace(name: str, source: Source) -> None:
             raise BundleError(f"{source.path}: it is the bundle '{bundle.info}' now, and no longer {name!r}")
         _load_needs(bundle.info, (), brought)
         BUNDLES.replace(name, bundle, found, source)
-    except BaseException as error:
+    except BaseException as error:  # likewise
         if bundle is not None and BUNDLES.holds(bundle):  # what was interrupted was done
             raise
         if bundle is not None:

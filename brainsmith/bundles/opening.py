@@ -51,7 +51,7 @@ def open_bundle(source: Source) -> tuple[Bundle, list[Registered]]:
     if source.manifest is not None:
         try:
             _agree(bundle, source.manifest)
-        except BaseException:
+        except BaseException:  # whatever it was, what was opened is closed again, and it is raised
             bundle.give_way()
             raise
     return bundle, found
@@ -139,10 +139,10 @@ def _run_file(path: str) -> Bundle:
         module, before = import_file(path)
         try:
             bundle = _bundle_in(module, path)
-        except BaseException:
+        except BaseException:  # an interruption too must leave the module that was there before
             stand_in(module.__name__, before)
             raise
-    except BaseException:
+    except BaseException:  # likewise of the modules that it had imported
         drop(_others(modules_below(package), imported))
         raise
     bundle.module, bundle.before = module, before
@@ -174,7 +174,7 @@ def _bundle_in(module: ModuleType, path: str) -> Bundle:
         what = "what create_bundle() returns"
         try:
             value = create()  # type: ignore[misc]
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # the user's code may even exit
             raise BundleError(f"{path}: create_bundle() raised {describe_error(error)}") from error
     if not isinstance(value, Bundle):
         raise BundleDefinitionError(

@@ -72,7 +72,7 @@ class BundleRegistry(BundleList):
             self._entries[info.name] = entry
         try:
             self._run(entry)
-        except BaseException:
+        except BaseException:  # also what interrupts it leaves the list as it was
             self._forget(entry)
             raise
         return entry
@@ -83,7 +83,7 @@ class BundleRegistry(BundleList):
         self._running.entry = entry
         try:
             entry.enter(self._lock, old)
-        except BaseException as error:
+        except BaseException as error:  # what its functions registered goes with it, however it ended
             self.remove_all(reversed(entry.inner), error)
             raise
         finally:
@@ -111,7 +111,7 @@ class BundleRegistry(BundleList):
         try:
             if not entry.gone:
                 entry.leave()
-        except BaseException as error:
+        except BaseException as error:  # a clean-up that fails or is interrupted still closes the library
             entry.gone = True
             try:
                 self._close(entry)
@@ -161,7 +161,7 @@ class BundleRegistry(BundleList):
                 old.leave()
             self._run(new, old if at_once else None)
             self._entries[name] = new
-        except BaseException as error:
+        except BaseException as error:  # also what interrupts it leaves the old bundle there
             if not at_once and self._entries[name] is old:
                 self._restore(old, error)
             raise
@@ -176,7 +176,7 @@ class BundleRegistry(BundleList):
         old.bundle.resume()
         try:
             self._run(again)
-        except BaseException as failure:
+        except BaseException as failure:  # the bundle is gone, and the first error says so
             add_to_message(error, f"'{old.bundle}' is not registered any more: {describe_error(failure)}")
             old.settled, old.gone = False, True
             try:

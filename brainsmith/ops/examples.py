@@ -48,7 +48,7 @@ def register_example_custom_ops() -> None:
                     _refuse_if_of_bundle(op.name)
                     register_custom_op(op)
                     registered.append(op.name)
-        except Exception:
+        except BaseException:  # all or none, also where it is interrupted
             for name in registered:
                 unregister_custom_op(name)
             raise

@@ -50,7 +50,7 @@ class Point:
         def moved(x: Array) -> Sequence[Array]:
             try:
                 given = function(*self.inputs[:at], x, *self.inputs[at + 1 :])
-            except Exception as error:
+            except Exception as error:  # the user's code: whatever it raises names the op
                 raise OpError(f"{_what(op)} failed: {type(error).__name__}: {error}") from error
             values = [np.asarray(value) for value in (given if op.num_outputs > 1 else (given,))]
             found = [value.shape for value in values]

@@ -95,7 +95,7 @@ class OpNode(CustomOp):  # type: ignore[misc]
             raise type(error)(f"{where}: {error}") from error
         except BrainsmithError:
             raise
-        except Exception as error:
+        except Exception as error:  # the user's code: whatever it raises names node and op
             raise OpError(f"{where}: {type(error).__name__}: {error}") from error
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.op import failed_backward
 from brainsmith.errors import BrainsmithError, GradientError
 
 if TYPE_CHECKING:
@@ -135,11 +136,8 @@ def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]
         return function.gradients(grad_output, needed)
     except BrainsmithError:
         raise
-    except Exception as error:
-        shapes = ", ".join(str(array.shape) for array in record.arrays)
-        raise GradientError(
-            f"backward of operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
-        ) from error
+    except Exception as error:  # what an op's own gradient function raises names the op
+        raise failed_backward(op, record.arrays, error) from error
 
 
 class _Walk:
