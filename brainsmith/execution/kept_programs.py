@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith import __version__, settings
-from brainsmith.built import Store
-from brainsmith.errors import OutputError
 from brainsmith.execution.program.encoding import decode, encode
 
 if TYPE_CHECKING:
@@ -33,22 +31,29 @@ def obtain_program(content: str, make: Callable[[], Program]) -> Program:
     Raises:
         BuildError: It cannot be lowered.
     """
+    folder = Path(settings.cache_dir()) / "programs"
     key = _key(content)
-    store = Store(Path(settings.cache_dir()) / "programs", _LIMIT, failure=OutputError)
-    found = _read(store.entry(key) / _FILE)
+    found = _read(folder / key / _FILE)
     if found is not None:
         return found
     program = make()
     if program.files is not None:
-        data = encode(program)
-
-        def write(folder: Path) -> None:
-            (folder / _FILE).write_bytes(data)
-
-        with contextlib.suppress(OutputError):  # it is only not kept then
-            _drop_damaged(store.entry(key) / _FILE)
-            store.obtain(key, write)
+        _write(folder, key, encode(program))
     return program
+
+
+def _write(folder: Path, key: str, data: bytes) -> None:
+    """Keep a program, if the folder can be written."""
+    from brainsmith.built import Store  # not needed by those who only read
+    from brainsmith.errors import OutputError
+
+    def fill(entry: Path) -> None:
+        (entry / _FILE).write_bytes(data)
+
+    with contextlib.suppress(OSError):  # what was not believed is made anew
+        (folder / key / _FILE).unlink()
+    with contextlib.suppress(OutputError):
+        Store(folder, _LIMIT, failure=OutputError).obtain(key, fill)
 
 
 def _read(path: Path) -> Program | None:
@@ -63,12 +68,6 @@ def _read(path: Path) -> Program | None:
     except (OSError, ValueError, LookupError, TypeError):
         pass
     return None
-
-
-def _drop_damaged(path: Path) -> None:
-    """Remove what was not believed, so that it is made anew."""
-    with contextlib.suppress(OSError):
-        path.unlink()
 
 
 def _key(content: str) -> str:

@@ -1,0 +1,104 @@
+"""Programs on disk: found by content, never believed when damaged."""
+
+import numpy as np
+import pytest
+
+from brainsmith.execution import kept_programs
+from brainsmith.execution.kept_programs import obtain_program
+from brainsmith.execution.lowering.lower import lower
+from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.program.program import Program
+from brainsmith.execution.signature import ModelSignature
+from tests.build import graphs
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def counted(programs):
+    made = []
+
+    def make():
+        made.append(1)
+        return programs
+
+    return make, made
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("program") if path.is_file())
+
+
+def test_a_program_is_made_once(tmp_path):
+    program = lower(runnable_copy(graphs.quant_mlp()))
+    make, made = counted(program)
+    first, second = obtain_program("a", make), obtain_program("a", make)
+    assert len(made) == 1
+    assert first is program
+    stack = graphs.samples(graphs.quant_mlp())[:, None]
+    np.testing.assert_array_equal(first.run({"x": stack})["m1"], second.run({"x": stack})["m1"])
+    obtain_program("b", make)
+    assert len(made) == 2
+    assert len(files(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"no program", None], ids=["empty", "other", "one bit"])
+def test_a_damaged_file_is_as_good_as_none(tmp_path, damage):
+    make, made = counted(lower(runnable_copy(graphs.quant_mlp())))
+    obtain_program("a", make)
+    (file,) = files(tmp_path)
+    whole = file.read_bytes()
+    file.write_bytes(damage if damage is not None else whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+    obtain_program("a", make)
+    assert len(made) == 2
+    assert file.read_bytes() == whole
+    obtain_program("a", make)
+    assert len(made) == 2
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path):
+    (tmp_path / "brainsmith").write_text("in the way")
+    program = Program(ModelSignature((), ()), (), {}, (), {})
+    make, made = counted(program)
+    assert obtain_program("a", make) is program
+    assert obtain_program("a", make) is program
+    assert len(made) == 2
+
+
+def test_a_file_that_the_model_names_counts(tmp_path):
+    from brainsmith.execution.lowering.partitions import file_digest
+
+    part = tmp_path / "part.onnx"
+    part.write_bytes(b"one")
+    program = Program(ModelSignature((), ()), (), {}, (), {}, files={str(part): file_digest(part)})
+    make, made = counted(program)
+    obtain_program("a", make)
+    obtain_program("a", make)
+    assert len(made) == 1
+    part.write_bytes(b"two")
+    obtain_program("a", make)
+    assert len(made) == 2
+    part.unlink()
+    obtain_program("a", make)
+    assert len(made) == 3
+
+
+def test_what_cannot_be_told_from_files_is_not_kept(tmp_path):
+    make, made = counted(Program(ModelSignature((), ()), (), {}, (), {}, files=None))
+    obtain_program("a", make)
+    obtain_program("a", make)
+    assert len(made) == 2
+    assert files(tmp_path) == []
+
+
+def test_other_code_and_other_rounding_have_other_programs(monkeypatch):
+    make, made = counted(Program(ModelSignature((), ()), (), {}, (), {}))
+    obtain_program("a", make)
+    monkeypatch.setenv("ERROR_THRESH", "0.1")
+    obtain_program("a", make)
+    assert len(made) == 2
+    monkeypatch.setattr(kept_programs, "_source_stamp", lambda: "edited")
+    obtain_program("a", make)
+    assert len(made) == 3

@@ -1,0 +1,142 @@
+"""The target `numpy`: results of the reference, any batch, nothing imported in a second process."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from qonnx.core.modelwrapper import ModelWrapper
+
+from brainsmith.errors import InputError, ModelError, UsageError
+from brainsmith.targets.numpy import NumpyExecution
+from tests.build import graphs
+from tests.execution.lowering.one_node import expected
+
+DIGITS = Path(__file__).parents[2] / "examples/digits"
+
+SECOND_PROCESS = """
+import json, sys
+import numpy as np
+from brainsmith.targets.numpy import NumpyExecution
+target = NumpyExecution()
+prepared = target.prepare_resource(sys.argv[1])
+x = np.load(sys.argv[2])
+y = target.execute(prepared, x.reshape(-1, *prepared.signature.inputs[0].shape[1:]))
+loaded = [name for name in ("onnx", "qonnx", "onnxruntime") if name in sys.modules]
+print(json.dumps([loaded, {name: array.tolist() for name, array in y.items()}]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def target():
+    return NumpyExecution()
+
+
+@pytest.mark.parametrize("name", ["mlp", "cnn"])
+def test_every_tensor_of_a_network_is_that_of_the_reference(target, name):
+    model = ModelWrapper(str(DIGITS / f"{name}.onnx"))
+    prepared = target.prepare_resource(DIGITS / f"{name}.onnx")
+    (spec,) = prepared.signature.inputs
+    inputs = np.load(DIGITS / f"digits_{name}_x.npy")[:6].reshape(-1, *spec.shape[1:]).astype(spec.dtype)
+    kept = target.execute(prepared, inputs, keep=None)
+    assert len(kept) > 8
+    found = expected(model, {spec.name: inputs[:, None]})
+    for output, reference in found.items():
+        np.testing.assert_array_equal(kept[output], reference[:, 0])
+
+
+@pytest.mark.parametrize("samples", [1, 2, 5])
+def test_the_first_axis_is_any_multiple_of_the_batch(target, samples):
+    prepared = target.prepare_resource(graphs.quant_mlp())
+    inputs = graphs.samples(graphs.quant_mlp())
+    whole = target.execute(prepared, inputs)["m1"]
+    np.testing.assert_array_equal(target.execute(prepared, {"x": inputs[:samples]})["m1"], whole[:samples])
+    assert whole.shape == (len(inputs), 3)
+
+
+def test_a_second_process_imports_neither_onnx_nor_qonnx(target):
+    model, inputs = DIGITS / "mlp.onnx", DIGITS / "digits_mlp_x.npy"
+    prepared = target.prepare_resource(model)
+    command = [sys.executable, "-c", SECOND_PROCESS, str(model), str(inputs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    loaded, found = json.loads(done.stdout)
+    assert loaded == []
+    mine = target.execute(prepared, np.load(inputs).reshape(-1, *prepared.signature.inputs[0].shape[1:]))
+    assert found == {name: array.tolist() for name, array in mine.items()}
+
+
+def test_paths_bytes_and_objects_are_one_model(target):
+    file = DIGITS / "mlp.onnx"
+    inputs = np.load(DIGITS / "digits_mlp_x.npy")[:3]
+    resources = (file, str(file), file.read_bytes(), ModelWrapper(str(file)))
+    found = [target.execute(target.prepare_resource(resource), inputs)["logits"] for resource in resources]
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_faithful_is_another_program(target):
+    model = graphs.quant_mlp()
+    fast, faithful = target.prepare_resource(model), target.prepare_resource(model, {"faithful": True})
+    functions = [{i.function for i in prepared.payload.instructions} for prepared in (fast, faithful)]
+    assert "foreign.node" in functions[1] - functions[0]
+    inputs = graphs.samples(model)
+    np.testing.assert_allclose(
+        target.execute(fast, inputs)["m1"], target.execute(faithful, inputs)["m1"], rtol=1e-6
+    )
+
+
+def test_eight_threads_mix_nothing(target):
+    prepared = target.prepare_resource(DIGITS / "mlp.onnx")
+    inputs = np.load(DIGITS / "digits_mlp_x.npy")[:64]
+    whole = target.execute(prepared, inputs)["logits"]
+
+    def one(at):
+        found = target.execute(prepared, inputs[at % 64 : at % 64 + 1])["logits"]
+        return np.array_equal(found, whole[at % 64 : at % 64 + 1])
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(one, range(400)))
+
+
+def test_wrong_inputs(target):
+    prepared = target.prepare_resource(DIGITS / "mlp.onnx")
+    with pytest.raises(InputError) as caught:
+        target.execute(prepared, np.zeros((2, 65), np.float32))
+    assert str(caught.value) == "input 'image' must have shape (n, 64), not (2, 65)"
+    with pytest.raises(
+        InputError, match=r"^there is no tensor 'nothing' to keep; there are centre, image_quant, "
+    ):
+        target.execute(prepared, np.zeros((2, 64), np.float32), keep=["nothing"])
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        ({"speed": 1}, "numpy takes the settings faithful, not 'speed'"),
+        ({"faithful": 1}, "faithful of numpy must be true or false, not 1"),
+    ],
+)
+def test_wrong_configurations(target, config, text):
+    with pytest.raises(UsageError) as caught:
+        target.prepare_resource(DIGITS / "mlp.onnx", config)
+    assert str(caught.value) == text
+
+
+def test_what_is_no_model(target, tmp_path):
+    (tmp_path / "text.onnx").write_text("no model")
+    for resource, text in (
+        (tmp_path / "text.onnx", f"{tmp_path}/text.onnx: is no ONNX model"),
+        (tmp_path / "none.onnx", f"{tmp_path}/none.onnx: there is no such file"),
+        (b"", "what is given: is no ONNX model, or one without nodes"),
+        (3, "a model must be the path of an .onnx file, its bytes or a ModelWrapper, not a int"),
+    ):
+        with pytest.raises(ModelError) as caught:
+            target.prepare_resource(resource)
+        assert str(caught.value) == text
