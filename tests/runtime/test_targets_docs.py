@@ -24,3 +24,10 @@ def test_the_code_of_the_page_of_targets_runs(tmp_path):
 def test_every_public_name_of_targets_is_on_the_page():
     page = (ROOT / PAGE).read_text()
     assert [name for name in targets.__all__ if name not in page] == []
+
+
+def test_every_target_that_ships_is_on_the_page_with_its_priority_and_devices():
+    page = (ROOT / PAGE).read_text()
+    for info in targets.get_registry().records():
+        devices = ", ".join(f"`{name}`" for name in info.device_types)
+        assert f"| `{info.name}` | {info.priority} | {devices} |" in page, info.name
