@@ -29,6 +29,9 @@ MANY = 100
 TABLE = 1 << 20
 """Entries of a table of levels, or of bins, at the most."""
 
+NEAR = 1 << 18
+"""Entries of a table that a cache holds; from a greater one, levels are only taken where there are many."""
+
 EXACT = 1 << 23
 """Whole numbers whose sums of two float32 holds."""
 
@@ -100,7 +103,10 @@ def _looked_up(
     high[filled] = np.ceil(np.nanmax(finite[filled], axis=1))
     low, high = np.clip(low, *span), np.clip(high, *span)
     sizes = (high - low + 1).astype(np.int64)
-    if sizes.sum() > TABLE or max(np.abs(low).max(), np.abs(high).max()) > EXACT:
+    if (
+        sizes.sum() > (TABLE if rows.shape[1] > MANY else NEAR)
+        or max(np.abs(low).max(), np.abs(high).max()) > EXACT
+    ):
         return None
     levels = np.concatenate(
         [

@@ -49,10 +49,11 @@ def emit_quant(node: NodeView, narrow: bool, as_scale: Callable[[Array], Array] 
     )
     if not (np.all(scale == 1) and np.all(zero == 0)):
         return
-    if node.span(node.inputs[0]) is None and node.datatype(node.inputs[0]) == "FLOAT32":
-        return  # NaN stays NaN, so nothing is proved of floats
-    low, high = (-1, 1) if signed and bits == 1 else integer_limits(bits.reshape(()), signed, narrow)
-    node.prove(node.outputs[0], float(low), float(high))
+    if signed and bits == 1:
+        node.prove(node.outputs[0], -1, 1, bipolar=True)
+    elif node.span(node.inputs[0]) is not None:  # else it may be NaN, which stays
+        low, high = integer_limits(bits.reshape(()), signed, narrow)
+        node.prove(node.outputs[0], float(low), float(high))
 
 
 @lowers(QONNX, "BipolarQuant")
