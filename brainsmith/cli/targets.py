@@ -1,0 +1,51 @@
+"""`brainsmith targets`: what can execute a model here, and why others cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.plugin.info import PluginInfo
+
+COLUMNS = ("target", "priority", "devices", "available", "description")
+"""The columns, in order."""
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print the targets, the preferred one first, and the reason of each that is not available."""
+    from brainsmith.runtime.default import list_plugins
+
+    records = list_plugins(available_only=False)
+    if options.flag("--json"):
+        import json
+
+        terminal.write(json.dumps([_plain(info) for info in records], indent=2))
+        return 0
+    terminal.table(COLUMNS, [_row(info) for info in records])
+    if terminal.is_terminal:
+        for info in records:
+            if not info["available"]:
+                terminal.write(f"\n{info.name} is not available: {info['reason']}")
+    return 0
+
+
+def _row(info: PluginInfo) -> tuple[str, ...]:
+    available = "yes" if info["available"] else f"no: {' '.join(info['reason'].split())}"
+    return info.name, str(info.priority), ",".join(info.device_types), available, info.description
+
+
+def _plain(info: PluginInfo) -> dict[str, object]:
+    return {
+        "name": info.name,
+        "framework": info.framework,
+        "display_name": info.get("display_name", ""),
+        "vendor": info.get("vendor", ""),
+        "version": info.version,
+        "priority": info.priority,
+        "device_types": list(info.device_types),
+        "description": info.description,
+        "available": info["available"],
+        "reason": info["reason"],
+    }

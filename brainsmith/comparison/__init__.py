@@ -1,0 +1,1 @@
+"""Run one model on several targets, and say where they first differ."""

@@ -1,0 +1,266 @@
+"""Run one model on several targets with the same inputs, and compare each with the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.comparison.layers import boundary_tensors
+from brainsmith.comparison.producers import producers
+from brainsmith.comparison.tensors import (
+    RELATIVE_TOLERANCE,
+    Difference,
+    difference,
+    largest_error,
+    tolerance_of,
+)
+from brainsmith.errors import TargetError, UsageError
+from brainsmith.execution.align import Signature, align
+from brainsmith.runtime.manager import ResourceManager
+
+if TYPE_CHECKING:
+    from brainsmith.execution.signature import ModelSignature
+
+Array = np.ndarray[Any, Any]
+Tensors = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One target's results beside those of the first.
+
+    Attributes:
+        device: As it was asked for.
+        prepare_seconds: How long preparing took; little where it was kept.
+        execute_seconds: How long the run took.
+        outputs: How many outputs were compared, and
+        inside: how many tensors within the model; 0 for the first target, and where none is known by both.
+        worst: The largest absolute difference of any output.
+        differences: The outputs that differ beyond the tolerance.
+        first: The first tensor in the order of the graph that differs; None if none does.
+        notes: What had to be done to compare the two, and what was not compared.
+    """
+
+    device: str
+    prepare_seconds: float
+    execute_seconds: float
+    outputs: int = 0
+    inside: int = 0
+    worst: float = 0.0
+    differences: tuple[Difference, ...] = ()
+    first: Difference | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every output is as the first target's, within the tolerance."""
+        return not self.differences
+
+
+@dataclass(frozen=True)
+class _Run:
+    device: str
+    resource: Any
+    signature: ModelSignature
+    tensors: Tensors
+    inside: bool
+    prepare_seconds: float
+    execute_seconds: float
+
+
+def compare_targets(
+    resources: Mapping[str, Any],
+    inputs: Any,
+    *,
+    tolerance: float = RELATIVE_TOLERANCE,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Compared]:
+    """Run a model on several targets, and compare each with the first.
+
+    Integers must be equal. Other tensors may differ by a share of the largest magnitude that the first target's has.
+    Tensors within the model are compared where both targets give them; those of a circuit, at the boundaries of its
+    layers, with the hardware model of its build.
+
+    Args:
+        resources: What each target runs, by device (`numpy`, `rtlsim:0`), the one to compare with first. Different
+            resources are forms of one model: its .onnx file, and the folder of its build.
+        inputs: Arrays by name, or one array; those of the first resource.
+        tolerance: The share of a tensor's largest magnitude by which floats may differ.
+        options: Constructor arguments by the target's name.
+        progress: Called with each device before it runs.
+
+    Returns:
+        One entry for each target, in the order given; the first compares with itself.
+
+    Raises:
+        UsageError: There is no target to compare, or the tolerance is none.
+        InputError: The inputs are not the model's.
+        TargetError: A target cannot be used, does not support its resource, or failed.
+    """
+    if len(resources) < 2:
+        raise UsageError(f"a comparison needs two targets or more, not {len(resources)}")
+    if not 0 <= tolerance < np.inf:
+        raise UsageError(f"the tolerance must be 0 or more, not {tolerance!r}")
+    with ResourceManager({"device": next(iter(resources)), "targets": dict(options or {})}) as manager:
+        runs: list[_Run] = []
+        for device, resource in resources.items():
+            if progress is not None:
+                progress(device)
+            runs.append(_run(manager, device, resource, inputs, runs[0] if runs else None))
+    return [_compared(runs[0], run, tolerance) for run in runs]
+
+
+def _run(manager: ResourceManager, device: str, resource: Any, inputs: Any, first: _Run | None) -> _Run:
+    target = manager.use_device(device)
+    begin = perf_counter()
+    prepared = manager.prepare_resource(resource)
+    prepare_seconds = perf_counter() - begin
+    if prepared.signature is None:
+        raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
+    feed = inputs if first is None else _fed(device, first, prepared.signature, inputs)
+    inside = target.get_capabilities().intermediates
+    begin = perf_counter()
+    tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
+    seconds = perf_counter() - begin
+    return _Run(device, resource, prepared.signature, dict(tensors), inside, prepare_seconds, seconds)
+
+
+def _fed(device: str, first: _Run, signature: ModelSignature, inputs: Any) -> dict[str, Array]:
+    """Return the inputs of the first resource as another form of the model takes them."""
+    arrays, runs = first.signature.checked(inputs)
+    if signature.inputs == first.signature.inputs:
+        return arrays
+    found = align(_shapes(first.signature), _shapes(signature))
+    if found.reason:
+        raise TargetError(f"target '{device}' runs another model: {found.reason}")
+    stacks = first.signature.stacked(arrays, runs)
+    fed = {new: change(stacks[name]) for new, (name, change) in found.feed.items()}
+    return {spec.name: spec.joined(fed[spec.name]).astype(spec.dtype) for spec in signature.inputs}
+
+
+def _shapes(signature: ModelSignature) -> Signature:
+    return Signature(
+        {spec.name: spec.shape for spec in signature.inputs},
+        {spec.name: spec.shape for spec in signature.outputs},
+    )
+
+
+def _compared(first: _Run, run: _Run, tolerance: float) -> Compared:
+    if run is first:
+        return Compared(run.device, run.prepare_seconds, run.execute_seconds, len(first.signature.outputs))
+    found, notes = _read_alike(first, run)
+    integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
+    allowed = {name: tolerance_of(first.tensors[name], tolerance, name in integers) for name in found}
+    differences = [
+        difference(name, first.tensors[name], array, allowed[name]) for name, array in found.items()
+    ]
+    worst = max((largest_error(first.tensors[name], array) for name, array in found.items()), default=0.0)
+    expected, told = _inside(first, run)
+    notes += told
+    common = [name for name in expected if name in run.tensors and name not in found]
+    place = _first_difference(run.resource, common, expected, run.tensors, tolerance)
+    wrong = tuple(one for one in differences if one is not None)
+    return Compared(
+        run.device,
+        run.prepare_seconds,
+        run.execute_seconds,
+        outputs=len(found),
+        inside=len(common),
+        worst=worst,
+        differences=tuple(_named(run.resource, one) for one in wrong),
+        first=place or (_named(first.resource, wrong[0]) if wrong else None),
+        notes=notes,
+    )
+
+
+def _read_alike(first: _Run, run: _Run) -> tuple[Tensors, tuple[str, ...]]:
+    """Return a target's outputs by the names and in the shapes of the first target's."""
+    if [s.name for s in run.signature.outputs] == [s.name for s in first.signature.outputs] and all(
+        run.tensors[s.name].shape == first.tensors[s.name].shape for s in first.signature.outputs
+    ):
+        return {s.name: run.tensors[s.name] for s in first.signature.outputs}, ()
+    found = align(_shapes(first.signature), _shapes(run.signature))
+    if found.reason or found.classes:
+        why = found.reason or "its output is a class number"
+        raise TargetError(f"the outputs of target '{run.device}' cannot be compared: {why}")
+    outputs = {}
+    for name, (new, change) in found.read.items():
+        spec = next(spec for spec in run.signature.outputs if spec.name == new)
+        stack = change(
+            spec.stacked(run.tensors[new], run.tensors[new].size // max(1, int(np.prod(spec.shape))))
+        )
+        outputs[name] = stack.reshape(first.tensors[name].shape)
+    return outputs, found.notes
+
+
+def _is_integer(datatype: str) -> bool:
+    return not datatype.startswith(("FLOAT", "FIXED", "SCALEDINT"))
+
+
+def _inside(first: _Run, run: _Run) -> tuple[Tensors, tuple[str, ...]]:
+    """Return what the tensors within a target's resource should be, in the order of the graph."""
+    if not run.inside:
+        return {}, ("it gives no tensors within the model",)
+    if not _is_folder(run.resource):
+        if first.inside and not _is_folder(first.resource):
+            return first.tensors, ()
+        return {}, ("the first target gives no tensors within the model",)
+    if run.resource == first.resource and first.inside:
+        return first.tensors, ()
+    arrays = {spec.name: run.tensors[spec.name] for spec in run.signature.inputs if spec.name in run.tensors}
+    if len(arrays) < len(run.signature.inputs):
+        arrays = _fed(
+            run.device, first, run.signature, {s.name: first.tensors[s.name] for s in first.signature.inputs}
+        )
+    return boundary_tensors(Path(run.resource), arrays), ()
+
+
+def _is_folder(resource: Any) -> bool:
+    return isinstance(resource, str | Path) and Path(resource).is_dir()
+
+
+def _first_difference(
+    resource: Any,
+    names: Iterable[str],
+    expected: Mapping[str, Array],
+    found: Mapping[str, Array],
+    tolerance: float,
+) -> Difference | None:
+    for name in names:
+        allowed = tolerance_of(expected[name], tolerance, False)
+        one = difference(name, expected[name], found[name], allowed)
+        if one is not None:
+            return _named(resource, one)
+    return None
+
+
+def _named(resource: Any, one: Difference) -> Difference:
+    """Return a difference with the node that computes its tensor."""
+    from dataclasses import replace
+
+    return replace(one, node=producers(resource).get(one.tensor, ""))
+
+
+def devices_of(text: str) -> list[str]:
+    """Return the devices that a text lists between commas.
+
+    Raises:
+        UsageError: There are fewer than two, or one twice.
+    """
+    devices = [part.strip() for part in text.split(",") if part.strip()]
+    if len(devices) < 2 or len(set(devices)) < len(devices):
+        raise UsageError(
+            f"--targets must list two targets or more, each once, such as reference,numpy; not {text!r}"
+        )
+    return devices
+
+
+def outcome(results: Sequence[Compared]) -> bool:
+    """Tell whether all targets agree with the first."""
+    return all(one.agrees for one in results)

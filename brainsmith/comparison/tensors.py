@@ -1,0 +1,94 @@
+"""Whether two targets computed the same tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+RELATIVE_TOLERANCE = 1e-6
+_WHOLE_IN_FLOAT = 1 << 24
+"""Whole numbers up to here are exact in float32; beyond it a rounding of floats looks whole too."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two arrays of one tensor differ.
+
+    Attributes:
+        tensor: Its name.
+        node: What computes it, for people; empty if that is not known.
+        samples: How many entries of the first axis have a value beyond the tolerance.
+        error: The largest absolute difference; infinite where one of the two is not a number, or the shapes differ.
+        index: Of that value.
+        expected: It, as the first target has it.
+        found: It, as the second one has it.
+        tolerance: The absolute difference that was allowed.
+    """
+
+    tensor: str
+    node: str
+    samples: int
+    error: float
+    index: tuple[int, ...]
+    expected: float
+    found: float
+    tolerance: float
+
+
+def tolerance_of(expected: Array, relative: float, integer: bool) -> float:
+    """Return the absolute difference that a tensor may have: none for integers, else a share of its largest magnitude.
+
+    Args:
+        expected: As the first target has it.
+        relative: The share.
+        integer: Whether its datatype is one of integers; a tensor that holds nothing else is taken as one, too.
+    """
+    finite = expected[np.isfinite(expected)]
+    largest = float(np.abs(finite).max(initial=0.0))
+    whole = expected.dtype.kind in "biu" or (
+        finite.size == expected.size
+        and largest <= _WHOLE_IN_FLOAT
+        and bool((finite == np.rint(finite)).all())
+    )
+    return 0.0 if integer or whole else relative * largest
+
+
+def difference(
+    tensor: str, expected: Array, found: Array, tolerance: float, node: str = ""
+) -> Difference | None:
+    """Return how two arrays differ by more than a tolerance; None if they do not. Equal infinities and NaNs do not.
+
+    Args:
+        tensor: Their name.
+        expected: Of the first target.
+        found: Of the second one.
+        tolerance: The absolute difference that is none.
+        node: What computes it.
+    """
+    if expected.shape != found.shape:
+        return Difference(tensor, node, max(len(expected), len(found)), np.inf, (), np.nan, np.nan, tolerance)
+    errors = errors_of(expected, found)
+    if not errors.size or not float(errors.max()) > tolerance:
+        return None
+    index = tuple(int(at) for at in np.unravel_index(int(errors.argmax()), errors.shape))
+    wrong = errors.reshape(len(errors), -1).max(axis=1) > tolerance if errors.ndim else errors > tolerance
+    values = float(expected[index]), float(found[index])
+    return Difference(tensor, node, int(wrong.sum()), float(errors[index]), index, *values, tolerance)
+
+
+def errors_of(expected: Array, found: Array) -> Array:
+    """Return the absolute differences of two arrays of one shape; infinite where only one is a number."""
+    one, other = expected.astype(np.float64), found.astype(np.float64)
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore"):
+        errors = np.where(same, 0.0, np.abs(one - other))
+    return np.asarray(np.nan_to_num(errors, nan=np.inf, posinf=np.inf))
+
+
+def largest_error(expected: Array, found: Array) -> float:
+    """Return the largest absolute difference of two arrays; infinite if their shapes differ."""
+    return float(errors_of(expected, found).max(initial=0.0)) if expected.shape == found.shape else np.inf
