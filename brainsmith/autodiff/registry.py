@@ -11,7 +11,7 @@ from brainsmith.errors import DuplicatePluginError, OpError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.not_found import not_found_message
-from brainsmith.plugin.precedence import ADAPTED, duplicate_message
+from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -125,9 +125,17 @@ def register_custom_op(op: Op, *, framework: str = "project") -> PluginInfo:
     info = make_record("op", {"name": op.name, "version": op.version}, op.name, framework, reference, origin)
     rivals = [r for r in get_registry().records("op") if r.name == op.name and r.framework not in ADAPTED]
     if rivals:
-        raise DuplicatePluginError(duplicate_message(info, [rivals[0], info]))
+        raise DuplicatePluginError(exists_already(info, rivals[0]))
     REGISTRY.register(info, op)
     return info
+
+
+def exists_already(info: PluginInfo, rival: PluginInfo) -> str:
+    """Return the message of a name that another plugin has, of whatever framework: both places are named."""
+    return (
+        f"the {info.type} {info.name!r} exists already:\n"
+        f"  {rival.qualified} at {rival.origin}\n  {info.qualified} at {info.origin}"
+    )
 
 
 def unregister_custom_op(name: str) -> None:

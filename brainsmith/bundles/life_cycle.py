@@ -5,6 +5,7 @@ from __future__ import annotations
 from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.autodiff.registry import exists_already
 from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
 from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, DuplicatePluginError
 from brainsmith.plugin.core import get_registry
@@ -152,7 +153,7 @@ class Entry:
             self._check_owner(item, records)
             rival = ops.get(info.name) if info.type == "op" else owners.get((info.type, info.reference))
             if rival is not None:
-                raise self._clash(_exists(info, rival))
+                raise self._clash(exists_already(info, rival))
             try:
                 REGISTRY.register(info, item.obj)
             except DuplicatePluginError as error:
@@ -258,13 +259,6 @@ def add_to_message(error: BaseException, text: str) -> None:
         error.args = (f"{error}\n  {text}",)
     else:
         error.add_note(text)
-
-
-def _exists(info: PluginInfo, rival: PluginInfo) -> str:
-    return (
-        f"the {info.type} {info.name!r} exists already:\n"
-        f"  {rival.qualified} at {rival.origin}\n  {info.qualified} at {info.origin}"
-    )
 
 
 def _record(bundle: Bundle) -> PluginInfo:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainsmith import ops
-from brainsmith.errors import OpError, PluginDefinitionError
+from brainsmith.errors import DuplicatePluginError, OpError, PluginDefinitionError
 from brainsmith.plugin.core import op
 
 
@@ -24,3 +24,16 @@ def test_a_name_is_a_text(name):
         with pytest.raises(OpError) as caught:
             call(name)
         assert str(caught.value) == f"an op is asked for by its name, a text, not by {name!r}"
+
+
+def test_a_name_that_another_framework_has_names_both():
+    before = ops.list_custom_ops()
+    mine = ops.CustomOpBuilder("int_quant", 1).forward(lambda inputs: inputs[0]).build()
+    with pytest.raises(DuplicatePluginError) as caught:
+        ops.register_custom_op(mine)
+    first, theirs, ours = str(caught.value).splitlines()
+    assert first == "the op 'int_quant' exists already:"
+    assert theirs.startswith("  brainsmith:int_quant at ")
+    assert "int_quant.py:" in theirs
+    assert ours.startswith(f"  project:int_quant at {__file__}:")
+    assert ops.list_custom_ops() == before
