@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager, nullcontext
-from threading import Condition, RLock, get_ident
+from threading import Condition, Event, RLock, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ class LiveTarget:
         info: The record.
         target: The instance.
         key: Stands for the target and its arguments.
+        device_id: Which of several devices it is; 0 for a target that knows none.
         needs: Returns the targets that it depends on, held; called before `initialize`.
         gone: Called when the instance is gone.
 
@@ -61,18 +62,21 @@ class LiveTarget:
         info: PluginInfo,
         target: Target,
         key: str,
+        device_id: int,
         needs: Callable[[], dict[str, LiveTarget]],
         gone: Callable[[LiveTarget], None],
     ) -> None:
         self.info = info
         self.target = target
         self.key = key
+        self.device_id = device_id
         self.capabilities = Capabilities()
         self.prepared = PreparedCache()
-        self.meter = Meter(info.name, self.device_id)
+        self.meter = Meter(info.name, device_id)
         self._needs, self._gone = needs, gone
         self._needed: dict[str, LiveTarget] = {}
         self._gate = RLock()
+        self._ended = Event()
         self._calls = Condition()
         self._running: Counter[int] = Counter()
         self._turn: AbstractContextManager[Any] = RLock()
@@ -90,16 +94,11 @@ class LiveTarget:
         """The target's name."""
         return self.info.name
 
-    @property
-    def device_id(self) -> int:
-        """Which of several devices it is; 0 for a target that knows none."""
-        return int(getattr(self.target, "device_id", 0))
-
     def hold(self) -> bool:
         """Keep the instance initialised until `release`; the first one initialises it.
 
         Returns:
-            False if it is gone, and another one must be made.
+            False if it is gone, cleaned up as well, and another one must be made.
 
         Raises:
             TargetError: Its `initialize` raised. It is gone.
@@ -109,10 +108,13 @@ class LiveTarget:
                 raise TargetError(f"target '{self.name}' uses itself in its own initialize")
             if self.state == MADE:
                 self._initialize()
-            if self.state != READY:
-                return False
-            self._holders += 1
-            return True
+            if self.state == READY:
+                self._holders += 1
+                return True
+        if get_ident() in self._running:  # its end waits for this very call
+            raise TargetError(self._not_ready())
+        self._ended.wait()
+        return False
 
     def release(self) -> None:
         """Let go; the last one cleans up, after the calls that are still in the instance.
@@ -125,8 +127,11 @@ class LiveTarget:
             if self._holders == 1 and get_ident() in self._running:
                 raise TargetError(f"target '{self.name}' cannot be released from inside its own execute")
             self._holders -= 1
-            if self._holders == 0:
-                self._cleanup()
+            if self._holders:
+                return
+            with self._calls:
+                self.state = CLOSING
+        self._cleanup()
 
     def forget(self) -> None:
         """Let another instance be made in the place of this one, which is gone."""
@@ -175,8 +180,7 @@ class LiveTarget:
             if self.capabilities.concurrent:
                 self._turn = nullcontext()
         except BaseException as error:
-            self.state = GONE
-            self._gone(self)
+            self._end()
             self._let_go_of_needed()
             if isinstance(error, Exception) and not isinstance(error, _TOLD):
                 raise self._failed(doing, error) from error
@@ -187,7 +191,6 @@ class LiveTarget:
 
     def _cleanup(self) -> None:
         with self._calls:
-            self.state = CLOSING
             self._calls.wait_for(lambda: not self._running)
         errors = [self._failed("close of a prepared resource", error) for error in self.prepared.close()]
         try:
@@ -195,11 +198,15 @@ class LiveTarget:
         except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is told below)
             errors.insert(0, self._failed("cleanup", error))
         finally:
-            self.state = GONE
-            self._gone(self)
+            self._end()
         errors.extend(self._let_go_of_needed())
         note("%s cleaned up", self)
         raise_first(errors)
+
+    def _end(self) -> None:
+        self.state = GONE
+        self._gone(self)
+        self._ended.set()
 
     def _let_go_of_needed(self) -> list[TargetError]:
         errors = []

@@ -208,6 +208,7 @@ class TargetRegistry:
             info,
             target,
             key[1],
+            arguments.get("device_id", 0),
             needs=lambda: self._needed_by(info),
             gone=lambda live: self._instances.discard(key, live),
         )

@@ -171,6 +171,33 @@ def test_a_target_cannot_be_released_from_inside_its_own_execute(manager):
     assert manager.active is not None
 
 
+def test_a_target_that_uses_itself_while_it_is_closed_does_not_wait_for_itself(manager):
+    entered, told = threading.Event(), []
+
+    def execute(self, prepared, inputs, **kwargs):
+        entered.set()
+        while get_registry().live(get_registry().get_info("a"), {}).state == "ready":
+            threading.Event().wait(0.001)
+        with ResourceManager().initialize(auto_discover=False) as another:
+            another.switch_plugin("a")
+
+    toy("A", execute=execute)
+    manager.switch_plugin("a")
+    prepared = manager.prepare_resource("m")
+
+    def work(number):
+        if number:
+            entered.wait(10)
+            manager.close()
+            return
+        with pytest.raises(TargetError) as error:
+            manager.execute(prepared, X)
+        told.append(str(error.value))
+
+    in_threads(2, work)
+    assert told == ["target 'a' was released, and what it had prepared with it: prepare the resource again"]
+
+
 def test_a_target_that_is_not_concurrent_is_entered_by_one_thread_at_a_time(manager):
     inside, most = [], []
 

@@ -155,6 +155,19 @@ def test_pitfall_28_a_class_that_takes_no_device_has_device_0_only(registry):
     assert str(error.value) == "target 'a' has no device 1: it takes no device_id, so it has 0 only"
 
 
+def test_a_class_may_keep_its_device_where_it_likes(manager):
+    def own(self, device_id):
+        self.card = device_id
+        self.calls = []
+
+    toy("A", __init__=own)
+    manager.switch_plugin("a", device_id=2)
+    assert manager.active.card == 2
+    assert list(manager.profiles()) == ["a:2"]
+    manager.release("a", device_id=2)
+    assert manager.active is None
+
+
 @pytest.mark.parametrize("device_id", [-1, "0", 1.0, True, None])
 def test_a_device_id_that_is_none_is_refused(registry, device_id):
     toy("A")
