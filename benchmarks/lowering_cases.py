@@ -101,8 +101,8 @@ def products() -> dict[str, ModelWrapper]:
     def mvau(*thresholds: Array) -> ModelWrapper:
         return single(
             "MVAU", (1, 16, 16, 288), (1, 16, 16, 64), "INT4", whole(-8, 7, 288, 64), *thresholds, domain=FINN, SIMD=1,
-            PE=1, noActivation=int(not thresholds), ActVal=0, outputDataType="UINT4" if thresholds else "INT16", MW=288, MH=64,
-            numInputVectors=[1, 16, 16], inputDataType="INT4", weightDataType="INT4",
+            PE=1, noActivation=int(not thresholds), ActVal=0, outputDataType="UINT4" if thresholds else "INT16",
+            MW=288, MH=64, numInputVectors=[1, 16, 16], inputDataType="INT4", weightDataType="INT4",
         )  # fmt: skip
 
     return {
