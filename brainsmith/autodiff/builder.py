@@ -95,10 +95,16 @@ class CustomOpBuilder:
         """Make the op.
 
         Raises:
-            OpError: It has no forward.
+            OpError: It has no forward, or an input that is said not to be differentiable does not exist.
         """
         if "forward" not in self._functions:
             raise OpError(f"operation {self._name!r} needs a forward function: .forward(fn)")
+        for at in self._not_differentiable:
+            if at not in range(self._num_inputs):
+                raise OpError(
+                    f"not_differentiable of operation {self._name!r} must name inputs by index, 0 to "
+                    f"{self._num_inputs - 1}, not {at!r}"
+                )
         op = BuiltOp(self._functions)
         op.name, op.version = self._name, self._version
         op.num_inputs, op.num_outputs = self._num_inputs, self._num_outputs

@@ -44,3 +44,13 @@ def test_an_array_is_no_verdict(given):
         f"validate of operation 'kept' must return True, False or nothing, not an array of shape ({len(given)},): "
         "return condition.all()"
     )
+
+
+@pytest.mark.parametrize("at", [1, -1, "x"])
+def test_an_input_that_is_not_there_cannot_be_without_a_gradient(at):
+    builder = CustomOpBuilder("kept", 1).forward(lambda inputs: inputs[0]).not_differentiable(at)
+    with pytest.raises(OpError) as caught:
+        builder.build()
+    assert str(caught.value) == (
+        f"not_differentiable of operation 'kept' must name inputs by index, 0 to 0, not {at!r}"
+    )

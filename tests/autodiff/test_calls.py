@@ -5,7 +5,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith.autodiff.calls import run_op
-from brainsmith.errors import OpError
+from brainsmith.errors import GradientError, OpError
 
 X = np.ones(3, np.float32)
 
@@ -95,3 +95,34 @@ def test_an_input_on_another_device_is_refused(first):
     with pytest.raises(OpError) as raised:
         run_op(op, [first, Elsewhere()])
     assert str(raised.value) == "Operation 'both' expects inputs on device 'cpu', got 'cuda:1' for input 1"
+
+
+def test_samples_that_fail_name_the_op():
+    builder = ops.CustomOpBuilder("bent", 1).forward(lambda inputs: inputs[0] * 2)
+    builder.backward(lambda grad_output, ids, *rest: {ids[0]: grad_output * 2})
+    with pytest.raises(OpError) as raised:
+        ops.gradcheck(builder.samples(lambda random: 1 // 0).build())
+    assert str(raised.value) == (
+        "samples of operation 'bent' failed: ZeroDivisionError: integer division or modulo by zero"
+    )
+
+
+class Faulty(ops.Op):
+    """Cannot make its gradient."""
+
+    name = "faulty"
+
+    def forward(self, x):
+        return x * 2
+
+    def create_gradient_function(self, inputs, output, **attributes):
+        raise RuntimeError("no pen")
+
+
+def test_a_gradient_function_that_cannot_be_made_names_the_op_and_leaves_no_gradient():
+    x = ops.Tensor(X, requires_grad=True)
+    result = run_op(Faulty(), [x]).sum()
+    with pytest.raises(GradientError) as raised:
+        result.backward()
+    assert str(raised.value) == "backward of operation 'faulty' failed on shapes (3,): RuntimeError: no pen"
+    assert x.grad is None

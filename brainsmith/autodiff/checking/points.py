@@ -11,7 +11,7 @@ import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays, check_inputs, run_forward
 from brainsmith.autodiff.op import Op
-from brainsmith.errors import GradientError, OpError
+from brainsmith.errors import BrainsmithError, GradientError, OpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,8 +86,8 @@ def points_of(
     """
     if inputs is not None:
         return [_point(op, inputs, attributes)]
-    if op.samples(random) is not None:
-        return [_point(op, op.samples(random) or (), attributes) for _ in range(_SAMPLES)]
+    if _samples(op, random) is not None:
+        return [_point(op, _samples(op, random) or (), attributes) for _ in range(_SAMPLES)]
     found, refusal = [], None
     for shape in SHAPES * _DRAWS:
         drawn = [random.normal(0, 1.5, shape) for _ in range(op.num_inputs)]
@@ -101,6 +101,15 @@ def points_of(
             f"samples(random). The first refusal: {refusal}"
         ) from refusal
     return found
+
+
+def _samples(op: Op, random: np.random.Generator) -> Sequence[Any] | None:
+    try:
+        return op.samples(random)
+    except BrainsmithError:
+        raise
+    except Exception as error:  # the user's code: whatever it raises names the op
+        raise OpError(f"samples of operation {op.name!r} failed: {type(error).__name__}: {error}") from error
 
 
 def _point(op: Op, inputs: Sequence[Any], attributes: dict[str, Any]) -> Point:

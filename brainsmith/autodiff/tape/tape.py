@@ -129,6 +129,8 @@ def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]
         function = op.create_gradient_function(record.arrays, output, **record.attributes)
     except GradientError as error:
         raise GradientError(f"{error}; to stop the gradient in front of it, give it x.detach()") from None
+    except Exception as error:  # an op may have one of its own: whatever it raises names the op
+        raise failed_backward(op, record.arrays, error) from error
     if not op.trusted:
         for array in (grad_output,) if op.num_outputs == 1 else grad_output:
             array.flags.writeable = False
