@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array, Shape
     from brainsmith.native.native_op import NativeOp
+    from brainsmith.native.plugin_op import PluginOp
 
 CODES = {np.dtype(name): code for code, name in abi.DTYPES.items()}
 """The dtypes' numbers."""
@@ -201,7 +202,7 @@ def take_text(error: ctypes.Array[ctypes.c_char]) -> str:
     return text
 
 
-def failure(op: NativeOp, status: int, text: str, where: str) -> str:
+def failure(op: PluginOp, status: int, text: str, where: str) -> str:
     """Return the message for a status that is not OK."""
     why = text or "it gave no message"
     if status == abi.INVALID_INPUT:

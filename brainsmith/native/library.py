@@ -7,30 +7,24 @@ import os
 import threading
 import time
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith import __version__
 from brainsmith.errors import NativeLibraryError
 from brainsmith.native import abi
-from brainsmith.native.checks import (
-    check_file,
-    check_hash,
-    check_table,
-    check_time_limit,
-    no_entry,
-    read_library,
-)
-from brainsmith.native.copy import LibraryCopy
+from brainsmith.native.checks import check_table, check_time_limit, no_entry
 from brainsmith.native.loading import load
 from brainsmith.native.native_op import NativeOp, Standing, Usage
+from brainsmith.native.plugin_library import PluginLibrary, checked_copy
 from brainsmith.native.probe import loader_error, probe
 from brainsmith.native.table import create, describe
 from brainsmith.plugin.log import debug
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    from brainsmith.native.copy import LibraryCopy
     from brainsmith.native.isolation.library import IsolatedLibrary
 
 PROBE_SECONDS = 10.0
@@ -65,12 +59,8 @@ def open_library(
     if isolation not in (None, "none"):
         raise NativeLibraryError(f"isolation must be 'process' or None, not {isolation!r}")
     time_limit = check_time_limit(time_limit)
-    place = Path(path)
-    data = read_library(place)
-    found = check_hash(place, data, sha256)
-    elf = check_file(place, data)
+    place, copy, found = checked_copy(path, sha256)
     debug("%s: a library of this machine, sha256 %s", place, found)
-    copy = LibraryCopy(place, data, elf, found)
     try:
         table = probe(place, copy, time_limit)
         debug("%s: loaded and unloaded in a child process", place)
@@ -83,21 +73,15 @@ def open_library(
     return library
 
 
-class NativeLibrary:
+class NativeLibrary(PluginLibrary):
     """A library that is loaded in this process, from a copy of its own.
 
     It is unloaded by `close`, or when neither it nor any of its ops is in use.
-
-    Attributes:
-        path: The file that was opened.
-        sha256: Of its content then.
-        name: The bundle's name.
-        version: Its version, as text; so are the bounds of the host's, which may be empty.
-        ops: Its operations.
     """
 
+    ops: list[NativeOp]
+
     def __init__(self, path: Path, copy: LibraryCopy, sha256: str) -> None:
-        self.path, self.sha256 = path, sha256
         self._lock = threading.RLock()  # a finaliser may call an op in the midst of it
         self._closing = (
             threading.RLock()
@@ -110,13 +94,8 @@ class NativeLibrary:
         except BaseException:
             loaded.unload()
             raise
-        self.name: str = table["name"]
-        self.version: str = table["version"]
-        self.description: str = table["description"] or ""
-        self.author: str = table["author"] or ""
-        self.min_brainsmith: str = table["min_brainsmith"] or ""
-        self.max_brainsmith: str = table["max_brainsmith"] or ""
-        self.ops: list[NativeOp] = [NativeOp(self, self._standing, one) for one in table["ops"]]
+        super().__init__(path, sha256, table)
+        self.ops = [NativeOp(self, self._standing, one) for one in table["ops"]]
         self._unload = weakref.finalize(self, loaded.unload)
         # At the end of the process other threads may still be in it; the system unloads it then.
         self._unload.atexit = False
@@ -181,9 +160,6 @@ class NativeLibrary:
         self._usages = weakref.WeakSet([usage for usage in self._usages if usage.thread == own])
         if self._unload.alive:  # a thread that was about to unload it is gone too
             self._standing.closed = False
-
-    def __repr__(self) -> str:
-        return f"<native plugin {self.name} {self.version}, {len(self.ops)} operations{', closed' * self.closed}>"
 
 
 _LIBRARIES: weakref.WeakSet[NativeLibrary] = weakref.WeakSet()

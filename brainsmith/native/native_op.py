@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays
-from brainsmith.autodiff.op import Op, attributes_of
-from brainsmith.errors import GradientError, OpError
+from brainsmith.autodiff.op import attributes_of
+from brainsmith.errors import OpError
 from brainsmith.native import abi
 from brainsmith.native.frame import Frame
 from brainsmith.native.gradients import fitting_gradients, fitting_outputs
-from brainsmith.native.rules import Rules
+from brainsmith.native.native_rules import NativeRules
+from brainsmith.native.plugin_op import READY, PluginOp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from brainsmith.native.library import NativeLibrary
 
     Function = Callable[..., int]
-
-_READY = 0x1 | 0x100
-"""Of `ndarray.flags.num`: contiguous in C order, and aligned."""
 
 _MOST_FRAMES = 256
 """Frames that one thread keeps for one op; with more shapes than that it begins anew."""
@@ -90,30 +88,18 @@ class _PerThread(threading.local):
         self.usage = library.new_usage()
 
 
-class NativeOp(Op):
+class NativeOp(PluginOp):
     """An operation of a native library; it keeps the library loaded, until that is closed.
 
     Attributes:
-        description: What the plugin says of it.
-        plugin: Its plugin's name and version, for messages.
         functions: Its code; to be called within `in_library` only.
         validates_by_shape: Whether `validate` looks at no values.
-        rules: Its rules of shape, dtype and device.
     """
 
     def __init__(self, library: NativeLibrary, standing: Standing, table: Mapping[str, Any]) -> None:
-        self.name = table["name"]
-        self.description = table["description"] or ""
-        self.version = library.version
-        self.bundle = library.name
-        self.plugin = f"{library.name} {library.version} ({library.path})"
-        self.num_inputs = table["num_inputs"]
-        self.num_outputs = table["num_outputs"]
-        bits = table["not_differentiable"]
-        self.not_differentiable = tuple(at for at in range(self.num_inputs) if bits >> at & 1)
+        super().__init__(library, table)
         self.functions = functions_of(table)
         self.validates_by_shape = bool(table["flags"] & abi.VALIDATE_BY_SHAPE)
-        self.rules = Rules(self)
         self.library = library
         self._standing = standing
         self._thread = _PerThread(library)
@@ -122,6 +108,11 @@ class NativeOp(Op):
     def gone(self) -> bool:
         """Whether the library was unloaded, or is about to be."""
         return self._standing.closed
+
+    @property
+    def rules(self) -> NativeRules:
+        """Its rules of shape, dtype and device; to be asked within `in_library` only."""
+        return NativeRules(self)
 
     @property
     def has_gradient(self) -> bool:
@@ -138,7 +129,7 @@ class NativeOp(Op):
             attributes_of(self, attributes)
         key: list[Any] = []
         for x in inputs:
-            if type(x) is not np.ndarray or x.flags.num & _READY != _READY:
+            if type(x) is not np.ndarray or x.flags.num & READY != READY:
                 inputs = self._ready(inputs)
                 key = [part for array in inputs for part in (array.shape, array.dtype)]
                 break
@@ -147,7 +138,7 @@ class NativeOp(Op):
         usage.calls += 1
         try:
             if self._standing.closed:
-                raise self._closed()
+                raise self.is_gone()
             frame = usage.frames.get(tuple(key)) if usage.calls == 1 else None
             if frame is None:
                 inputs = self._ready(inputs)
@@ -175,9 +166,6 @@ class NativeOp(Op):
             usage.frames[key] = frame
         return frame
 
-    def _closed(self) -> OpError:
-        return OpError(f"Operation {self.name!r} is gone: native plugin {self.plugin} was unloaded")
-
     def in_library(self, work: Callable[[Usage], Any]) -> Any:
         """Do something with the library's code, which stays loaded until that is done.
 
@@ -188,7 +176,7 @@ class NativeOp(Op):
         usage.calls += 1
         try:
             if self._standing.closed:
-                raise self._closed()
+                raise self.is_gone()
             return work(usage)
         finally:
             usage.calls -= 1
@@ -213,7 +201,7 @@ class NativeOp(Op):
             given = [(y.shape, y.dtype) for y in outputs]
             promised = list(zip(frame.shapes, frame.dtypes, strict=True))
             if given != promised or any(
-                y.flags.num & _READY != _READY or not y.flags.writeable for y in outputs
+                y.flags.num & READY != READY or not y.flags.writeable for y in outputs
             ):
                 raise OpError(
                     f"Operation {self.name!r} writes contiguous arrays {_listed(promised)}, not {_listed(given)}"
@@ -230,14 +218,9 @@ class NativeOp(Op):
         Raises:
             GradientError: The plugin has none, or fails; or an input, gradient or output has the wrong dtype or shape.
         """
-        if not self.has_gradient:
-            raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
+        self.expect_gradient(())
         arrays = self._ready(inputs)
-        for at, array in enumerate(arrays):
-            if array.dtype.kind != "f" and at not in self.not_differentiable:
-                raise GradientError(
-                    f"operation {self.name!r} has no gradient for input {at}, which is of {array.dtype}"
-                )
+        self.expect_gradient(arrays)
 
         def run(usage: Usage) -> Any:
             frame = self._frame(usage, arrays)
@@ -253,21 +236,9 @@ class NativeOp(Op):
         arrays = self._ready(inputs)
         self.in_library(lambda usage: self._frame(usage, arrays).validate(arrays))
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
-        """Return the output's shape, or a tuple of shapes, as the plugin says."""
-        return self._asked(self.rules.shapes, shapes)
-
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
-        """Return the output's dtype, or a tuple of them, as the plugin says."""
-        return self._asked(self.rules.dtypes, dtypes)
-
-    def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
-        """Return the output's device, or a tuple of them, as the plugin says."""
-        return self._asked(self.rules.devices, devices)
-
     def _asked(self, rule: Callable[[Any], tuple[Any, ...]], given: Sequence[Any]) -> Any:
-        answers = self.in_library(lambda _: rule(given))
-        return answers[0] if self.num_outputs == 1 else answers
+        asked = super()._asked
+        return self.in_library(lambda _: asked(rule, given))
 
 
 def _ready(array: Array) -> Array:
@@ -275,7 +246,7 @@ def _ready(array: Array) -> Array:
     array = np.asarray(array)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return array if array.flags.num & _READY == _READY else array.copy(order="C")
+    return array if array.flags.num & READY == READY else array.copy(order="C")
 
 
 def _listed(arrays: Sequence[tuple[Shape, Any]]) -> str:

@@ -1,29 +1,29 @@
-"""A native operation's own rules of shape, dtype and device."""
+"""A native operation's own rules of shape, dtype and device, and what their answers must be."""
 
 from __future__ import annotations
 
-import ctypes
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import OpError
 from brainsmith.native import abi
-from brainsmith.native.frame import CODES, ERROR_BYTES, NUMPY, Arrays, failure, new_call, take_text
+from brainsmith.native.frame import CODES, NUMPY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from brainsmith.autodiff.op import Shape
-    from brainsmith.native.native_op import NativeOp
-
-_DTYPE = np.dtype(np.float32)
+    from brainsmith.native.plugin_op import PluginOp
 
 
-class Rules:
-    """Ask an operation what its outputs are. The library must be open."""
+class Rules(ABC):
+    """Ask an operation what its outputs are; how it is asked is a subclass's."""
 
-    def __init__(self, op: NativeOp) -> None:
+    _op: PluginOp
+
+    def __init__(self, op: PluginOp) -> None:
         self._op = op
 
     def outputs(
@@ -40,86 +40,63 @@ class Rules:
 
     def shapes(self, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
         """Return the shape of each output."""
-        function = self._op.functions.output_shape
-        if function is None:
+        if not self._has("output_shape"):
             return (tuple(shapes[0]),) * self._op.num_outputs
-        inputs = Arrays(shapes, [_DTYPE] * len(shapes), None)
-        for one in inputs.each:
-            one.dtype = 0
-        return self._each(inputs, lambda call, at: self._shape(function, call, at))
+        answers = self._ask_shapes([tuple(map(int, shape)) for shape in shapes])
+        return tuple(self._shape(at, answer) for at, answer in enumerate(answers))
 
-    def _shape(self, function: Any, call: int, at: int) -> tuple[int, Shape]:
-        found, count = (abi.i64 * abi.MAX_NDIM)(), abi.i32(0)
-        status = function(call, at, ctypes.addressof(found), ctypes.byref(count))
-        if status:
-            return status, ()
-        if not 0 <= count.value <= abi.MAX_NDIM:
+    def _shape(self, at: int, answer: Sequence[int] | int) -> Shape:
+        if isinstance(answer, int):
             raise OpError(
-                f"Operation {self._op.name!r} says that output {at} has {count.value} dimensions; "
+                f"Operation {self._op.name!r} says that output {at} has {answer} dimensions; "
                 f"0 to {abi.MAX_NDIM} can be"
             )
-        shape = tuple(found[: count.value])
-        if any(extent < 0 for extent in shape):
-            raise OpError(f"Operation {self._op.name!r} says that output {at} has shape {shape}, below 0")
-        return 0, shape
+        if any(extent < 0 for extent in answer):
+            raise OpError(
+                f"Operation {self._op.name!r} says that output {at} has shape {tuple(answer)}, below 0"
+            )
+        return tuple(answer)
 
     def dtypes(self, dtypes: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], ...]:
         """Return the dtype of each output."""
-        function = self._op.functions.output_dtype
-        if function is None:
+        if not self._has("output_dtype"):
             return (np.dtype(dtypes[0]),) * self._op.num_outputs
-        inputs = Arrays([()] * len(dtypes), [_DTYPE] * len(dtypes), None)
-        for one, dtype in zip(inputs.each, dtypes, strict=True):
-            one.shape, one.size, one.dtype = None, 0, self._code(np.dtype(dtype))
-        return self._each(inputs, lambda call, at: self._dtype(function, call, at))
-
-    def _code(self, dtype: np.dtype[Any]) -> int:
-        if dtype not in CODES:
-            raise OpError(
-                f"Operation {self._op.name!r} does not take these inputs: no native op takes {dtype}"
-            )
-        return CODES[dtype]
-
-    def _dtype(self, function: Any, call: int, at: int) -> tuple[int, np.dtype[Any]]:
-        found = abi.i32(0)
-        status = function(call, at, ctypes.byref(found))
-        if status:
-            return status, _DTYPE
-        if found.value not in NUMPY:
-            raise OpError(
-                f"Operation {self._op.name!r} says that output {at} has dtype {found.value}, "
-                "which brainsmith_plugin.h does not list"
-            )
-        return 0, NUMPY[found.value]
+        for dtype in dtypes:
+            if np.dtype(dtype) not in CODES:
+                raise OpError(
+                    f"Operation {self._op.name!r} does not take these inputs: no native op takes {dtype}"
+                )
+        answers = self._ask_dtypes([CODES[np.dtype(dtype)] for dtype in dtypes])
+        for at, code in enumerate(answers):
+            if code not in NUMPY:
+                raise OpError(
+                    f"Operation {self._op.name!r} says that output {at} has dtype {code}, "
+                    "which brainsmith_plugin.h does not list"
+                )
+        return tuple(NUMPY[code] for code in answers)
 
     def devices(self, devices: Sequence[str]) -> tuple[str, ...]:
         """Return the device of each output."""
-        function = self._op.functions.output_device
-        if function is None:
+        if not self._has("output_device"):
             return (devices[0],) * self._op.num_outputs
-        inputs = Arrays([()] * len(devices), [_DTYPE] * len(devices))
-        for one, device in zip(inputs.each, devices, strict=True):
-            one.shape, one.size, one.dtype, one.device = None, 0, 0, device.encode()
-        return self._each(inputs, lambda call, at: self._device(function, call, at))
+        answers = self._ask_devices(devices)
+        for at, device in enumerate(answers):
+            if device is None:
+                raise OpError(f"Operation {self._op.name!r} names no device for output {at}")
+        return tuple(map(str, answers))
 
-    def _device(self, function: Any, call: int, at: int) -> tuple[int, str]:
-        found = abi.text(None)
-        status = function(call, at, ctypes.byref(found))
-        if status:
-            return status, ""
-        if found.value is None:
-            raise OpError(f"Operation {self._op.name!r} names no device for output {at}")
-        return 0, found.value.decode(errors="replace")
+    @abstractmethod
+    def _has(self, rule: str) -> bool:
+        """Tell whether the operation has a rule; without it an output is as the first input."""
 
-    def _each(self, inputs: Arrays, ask: Callable[[int, int], tuple[int, Any]]) -> tuple[Any, ...]:
-        """Ask for each output, with the inputs in a call of its own."""
-        error = ctypes.create_string_buffer(ERROR_BYTES)
-        call = new_call(self._op, error, inputs.address)
-        answers = []
-        for at in range(self._op.num_outputs):
-            error[0] = b"\0"
-            status, answer = ask(ctypes.addressof(call), at)
-            if status:
-                raise OpError(failure(self._op, status, take_text(error), ""))
-            answers.append(answer)
-        return tuple(answers)
+    @abstractmethod
+    def _ask_shapes(self, shapes: Sequence[Shape]) -> Sequence[Sequence[int] | int]:
+        """Return the shape of each output; the number of its dimensions where that cannot be."""
+
+    @abstractmethod
+    def _ask_dtypes(self, codes: Sequence[int]) -> Sequence[int]:
+        """Return the dtype's number of each output."""
+
+    @abstractmethod
+    def _ask_devices(self, devices: Sequence[str]) -> Sequence[str | None]:
+        """Return the device of each output."""

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays
-from brainsmith.autodiff.op import Op, attributes_of
-from brainsmith.errors import GradientError, OpError, SharedMemoryError
+from brainsmith.autodiff.op import attributes_of
+from brainsmith.errors import OpError, SharedMemoryError
 from brainsmith.native.frame import CODES
 from brainsmith.native.gradients import expect_written, fitting_gradients, fitting_outputs, mark
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.isolated_rules import IsolatedRules
 from brainsmith.native.isolation.pool import Block, place_of
 from brainsmith.native.isolation.shared import shared_like
+from brainsmith.native.plugin_op import READY, PluginOp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
-    from brainsmith.native.isolation.library import IsolatedLibrary
-
-_READY = 0x1 | 0x100
-"""Of `ndarray.flags.num`: contiguous in C order, and aligned."""
+    from brainsmith.native.isolation.worker_process import Worker
+    from brainsmith.native.plugin_library import PluginLibrary
 
 _MOST_KINDS = 1024
 """Kinds of inputs that one op remembers; with more than that it begins anew."""
@@ -45,36 +44,34 @@ class Kind(NamedTuple):
     outputs: tuple[tuple[int, Shape], ...]
 
 
-class IsolatedOp(Op):
+class IsolatedOp(PluginOp):
     """An operation that a worker runs.
 
     Arrays that are shared (`ops.shared_empty`, results of isolated operations, views of them) are passed as they are;
     others are copied into shared memory first. What it returns is shared.
 
     Attributes:
-        description: What the plugin says of it.
-        plugin: Its plugin's name and version, for messages.
+        worker: What runs it.
         number: Its place in the table.
         table: What the table says of it; the functions' addresses are the worker's.
+        answers: What its rules answered, by what they were asked.
     """
 
-    def __init__(self, library: IsolatedLibrary, number: int, table: Mapping[str, Any]) -> None:
-        self.name = table["name"]
-        self.description = table["description"] or ""
-        self.version = library.version
-        self.bundle = library.name
-        self.plugin = f"{library.name} {library.version} ({library.path})"
-        self.num_inputs, self.num_outputs = table["num_inputs"], table["num_outputs"]
-        bits = table["not_differentiable"]
-        self.not_differentiable = tuple(at for at in range(self.num_inputs) if bits >> at & 1)
-        self.library, self.number, self.table = library, number, table
-        self.rules = IsolatedRules(self)
+    def __init__(self, library: PluginLibrary, worker: Worker, number: int, table: Mapping[str, Any]) -> None:
+        super().__init__(library, table)
+        self.worker, self.number, self.table = worker, number, table
+        self.answers: dict[tuple[Any, ...], list[Any]] = {}
         self._kinds: dict[tuple[Any, ...], Kind] = {}
 
     @property
     def gone(self) -> bool:
         """Whether the library was unloaded, or is about to be."""
-        return self.library.closed
+        return self.worker.closed
+
+    @property
+    def rules(self) -> IsolatedRules:
+        """Its rules of shape, dtype and device."""
+        return IsolatedRules(self)
 
     @property
     def has_gradient(self) -> bool:
@@ -97,7 +94,7 @@ class IsolatedOp(Op):
         return outputs[0] if self.num_outputs == 1 else tuple(outputs)
 
     def _allocate(self, kind: Kind) -> list[Array]:
-        empty = self.library.pool.empty
+        empty = self.worker.pool.empty
         try:
             return [empty(shape, dtype) for shape, dtype in zip(kind.shapes, kind.dtypes, strict=True)]
         except SharedMemoryError as error:
@@ -119,19 +116,14 @@ class IsolatedOp(Op):
             GradientError: The plugin has none, or fails; or an input, gradient or output has the wrong dtype or shape.
             PluginCrashError: It ended its process, or did not answer in time.
         """
-        if not self.has_gradient:
-            raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
+        self.expect_gradient(())
         arrays = self._ready(inputs)
-        for at, array in enumerate(arrays):
-            if array.dtype.kind != "f" and at not in self.not_differentiable:
-                raise GradientError(
-                    f"operation {self.name!r} has no gradient for input {at}, which is of {array.dtype}"
-                )
+        self.expect_gradient(arrays)
         kind = self._kind(arrays)
         upstream = fitting_gradients(self, grad_output, kind.shapes, kind.dtypes)
         results = fitting_outputs(self, output, kind.shapes, kind.dtypes)
         made = [
-            None if at in self.not_differentiable else self.library.pool.empty(x.shape, x.dtype)
+            None if at in self.not_differentiable else self.worker.pool.empty(x.shape, x.dtype)
             for at, x in enumerate(arrays)
         ]
         mark(made)
@@ -146,21 +138,6 @@ class IsolatedOp(Op):
         if self.table["validate"]:
             self._run(ch.VALIDATE, self._kind(arrays).inputs, arrays, "validate")
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
-        """Return the output's shape, or a tuple of shapes, as the plugin says."""
-        found = self.rules.shapes(shapes)
-        return found[0] if self.num_outputs == 1 else found
-
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
-        """Return the output's dtype, or a tuple of them, as the plugin says."""
-        found = self.rules.dtypes(dtypes)
-        return found[0] if self.num_outputs == 1 else found
-
-    def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
-        """Return the output's device, or a tuple of them, as the plugin says."""
-        found = self.rules.devices(devices)
-        return found[0] if self.num_outputs == 1 else found
-
     def _ready(self, inputs: Sequence[Any]) -> list[Array]:
         """Return inputs as arrays that the worker can read."""
         for x in inputs:
@@ -170,7 +147,7 @@ class IsolatedOp(Op):
         else:
             if len(inputs) != self.num_inputs or any(x.dtype not in CODES for x in inputs):
                 inputs = as_arrays(self, inputs)
-        return [x if type(x.base) is Block and x.flags.num & _READY == _READY else _shared(x) for x in inputs]
+        return [x if type(x.base) is Block and x.flags.num & READY == READY else _shared(x) for x in inputs]
 
     def _kind(self, arrays: Sequence[Array]) -> Kind:
         key = tuple([part for x in arrays for part in (x.shape, x.dtype)])
@@ -199,12 +176,12 @@ class IsolatedOp(Op):
         placed = [None if array is None else place_of(array) for array in arrays]
         places = tuple([(0, 0) if place is None else (place[0].number, place[1]) for place in placed])
         regions = [place[0] for place in placed if place is not None]
-        self.library.ask(self, (command, self.number, signature, places), regions, what)
+        self.worker.ask(self, (command, self.number, signature, places), regions, what)
 
 
 def _shared(array: Array) -> Array:
     """Return an array that a worker can read: itself where it can be."""
     native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-    if native.flags.num & _READY == _READY and place_of(native) is not None:
+    if native.flags.num & READY == READY and place_of(native) is not None:
         return native
     return shared_like(native)

@@ -98,7 +98,7 @@ def test_an_input_cannot_be_written(op):
 
 def test_a_worker_that_ended_between_two_calls_is_replaced_silently(bad, op):
     os.kill(bad.pid, signal.SIGKILL)
-    wait_until(lambda: bad._connection._child.has_ended(0))
+    wait_until(lambda: bad._worker.connection._child.has_ended(0))
     assert call_op(op("twice"), [X]).tolist() == [2, 4, 6]
 
 
@@ -309,7 +309,7 @@ def test_a_limit_of_files_is_said(bad_library):
     kill = os.kill(library.pid, 9)
     used = len(os.listdir("/proc/self/fd"))
     resource.setrlimit(resource.RLIMIT_NOFILE, (used - 1, used - 1))
-    library._connection.end()
+    library._worker.connection.end()
     held = []
     try:
         while True:

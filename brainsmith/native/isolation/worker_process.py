@@ -1,0 +1,212 @@
+"""The host's side of an isolated library: a worker that is started when it is needed, asked, and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from brainsmith import __version__
+from brainsmith.errors import GradientError, NativeLibraryError, OpError, PluginCrashError
+from brainsmith.native.checks import check_table
+from brainsmith.native.frame import failure
+from brainsmith.native.isolation import channel as ch
+from brainsmith.native.isolation.connection import Connection, WorkerEndedError
+from brainsmith.native.isolation.pool import Pool
+from brainsmith.native.native_op import Standing
+from brainsmith.native.probe import probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from brainsmith.native.copy import LibraryCopy
+    from brainsmith.native.isolation.isolated_op import IsolatedOp
+    from brainsmith.native.isolation.region import Region
+
+
+class Worker:
+    """Runs the functions of one library in a process of their own.
+
+    One call runs at a time; threads wait for their turn. A process that has gone is started again by the next call,
+    from the same copy of the library. The library and its ops hold their worker, and it holds neither: when the last
+    of them goes, the process ends.
+
+    Args:
+        name: The plugin's.
+        path: Where the library was found.
+        copy: Of the library.
+        connection: To the process that was started.
+
+    Attributes:
+        pool: From which the outputs of its ops come; only its process may write there.
+    """
+
+    def __init__(self, name: str, path: Path, copy: LibraryCopy, connection: Connection) -> None:
+        self._name, self._path, self._copy = name, path, copy
+        self._time_limit = connection.time_limit
+        self.pool = Pool()
+        self._lock = threading.RLock()
+        self._caller: int | None = None
+        self._connection: Connection | None = connection
+        self._standing = Standing()
+        self._release = weakref.finalize(self, _release, self._standing, copy)
+        self._release.atexit = False
+        _WORKERS.add(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, or about to be."""
+        return self._standing.closed
+
+    @property
+    def connection(self) -> Connection | None:
+        """What leads to its process; None while none runs."""
+        return self._connection
+
+    def start(self) -> None:
+        """Start its worker, if none runs; a call does so too.
+
+        Raises:
+            PluginCrashError: The library ends it while it is loaded.
+            NativeLibraryError: It is closed, or cannot be loaded.
+        """
+        with self._lock:
+            if self._caller is None:
+                self._running()
+
+    def ask(self, op: IsolatedOp, command: tuple[Any, ...], regions: Iterable[Region], what: str) -> str:
+        """Have the worker do what a command says, and return the text of its answer.
+
+        Args:
+            op: Whose function is called.
+            command: See `channel`.
+            regions: Where the command's arrays lie.
+            what: The function.
+
+        Raises:
+            OpError: The operation refused or failed, the library is closed, or a signal handler or finaliser asks
+                while its own thread does.
+            GradientError: Its gradient failed.
+            PluginCrashError: The operation ended the worker, or did not answer in time.
+        """
+        wanted = [(region, region in self.pool.regions) for region in regions]
+        with self._lock:
+            if self.closed:
+                raise op.is_gone()
+            if self._caller is not None:
+                raise OpError(
+                    f"Operation {op.name!r} cannot be called here: a signal handler or finaliser interrupted its own "
+                    f"thread in a call of native plugin {op.plugin}, whose process does one at a time"
+                )
+            try:
+                self._caller = threading.get_ident()
+                kind, text = self._answer(op, command, wanted, what)
+            finally:
+                self._caller = None
+        if kind == ch.DONE:
+            return text
+        if kind == ch.REFUSED:
+            raise _refusal(op, command, text, what)
+        raise NativeLibraryError(f"the process of native plugin {op.plugin} failed: {text}")
+
+    def close(self) -> None:
+        """Let the plugin clean up, and end its worker; a call that runs is waited for. A second call does nothing.
+
+        Raises:
+            NativeLibraryError: A signal handler or finaliser closes it while its own thread is in a call.
+        """
+        if self._caller == threading.get_ident():
+            raise NativeLibraryError(
+                f"native plugin {self._name!r} cannot be unloaded here: a signal handler or finaliser interrupted its "
+                "own thread in a call of it"
+            )
+        self._standing.closed = True  # calls that wait for their turn give up
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+            self._release()
+            self.pool.close()
+
+    def _answer(
+        self, op: IsolatedOp, command: tuple[Any, ...], regions: list[tuple[Region, bool]], what: str
+    ) -> tuple[bytes, str]:
+        for again in (True, False):
+            try:
+                return self._running().ask(command, regions)
+            except WorkerEndedError as error:
+                self._connection = None
+                if error.asked or not again:  # else it had ended before
+                    raise PluginCrashError(
+                        f"operation {op.name!r} of native plugin {op.plugin} {error} in {what}; "
+                        "that was in a process of its own, and the next call starts a new one"
+                    ) from None
+        raise AssertionError
+
+    def _running(self) -> Connection:
+        if self.closed:
+            raise NativeLibraryError(f"native plugin {self._name!r} was unloaded")
+        if self._connection is None:
+            self._connection, _ = start_worker(self._path, self._copy, self._time_limit)
+        return self._connection
+
+    def leave_to_parent(self) -> None:
+        """Begin anew in a child of `os.fork`: the worker and the memory that it writes are the parent's."""
+        self._lock, self._caller = threading.RLock(), None
+        self.pool = Pool()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.abandon()
+
+
+def _release(standing: Standing, copy: LibraryCopy) -> None:
+    """Say that a library is gone before it is, to ops that finalisers may still call; and let go of its copy."""
+    standing.closed = True
+    copy.release()
+
+
+_WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+def _leave_all() -> None:
+    for worker in list(_WORKERS):
+        worker.leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_leave_all)
+
+
+def _refusal(op: IsolatedOp, command: tuple[Any, ...], text: str, what: str) -> OpError:
+    """Return the error for a status that is not OK."""
+    status, message, function = json.loads(text)
+    shapes = ", ".join(str(shape) for _, shape in command[2][: op.num_inputs])
+    where = f" on shapes {shapes}" if what in ("forward", "backward") and not function else ""
+    said = failure(op, status, message, where)
+    return GradientError(f"backward: {said}") if what == "backward" else OpError(said)
+
+
+def start_worker(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[Connection, dict[str, Any]]:
+    """Start a worker; return it, and the table of its plugin.
+
+    Raises:
+        NativeLibraryError: The library cannot be loaded, or ends the worker: what a trial of it finds is said.
+    """
+    with copy.shown() as place:
+        connection = Connection(copy, place, __version__, time_limit)
+        try:
+            kind, text = connection.receive()
+            if kind == ch.DONE:
+                table: dict[str, Any] = json.loads(text)
+                check_table(path, table)
+                return connection, table
+            probe(path, copy, time_limit)
+            raise NativeLibraryError(f"{path} cannot be loaded: {text.replace(place, str(path))}")
+        except WorkerEndedError as error:
+            probe(path, copy, time_limit)
+            raise PluginCrashError(f"native plugin {path} {error} when it was loaded") from None
+        except BaseException:
+            connection.end()
+            raise

@@ -1,0 +1,105 @@
+"""Tables that a host cannot read."""
+
+import pytest
+
+from brainsmith.errors import (
+    BundleVersionError,
+    MissingSymbolError,
+    NativeLibraryError,
+)
+from brainsmith.native import open_library
+from tests.native.building import build_plugin
+from tests.native.opening import refused
+
+
+class TestTables:
+    @pytest.mark.parametrize("version", [0, 2, 4_000_000_000])
+    def test_another_version(self, tmp_path, version):
+        path = build_plugin(tmp_path, ABI=f"{version}u")
+        assert refused(path, BundleVersionError) == (
+            f"{path} is built for version {version} of the native interface; this host has version 1\n"
+            "  build it again with this host's brainsmith_plugin.h"
+        )
+
+    def test_too_small(self, tmp_path):
+        path = build_plugin(tmp_path, TABLE_SIZE=72)
+        assert refused(path, NativeLibraryError) == (
+            f"{path}: its table is too small: its struct_size is 72, and version 1 has 80 bytes\n"
+            "  set struct_size to sizeof(bs_plugin_table)"
+        )
+
+    def test_larger_than_this_host_knows(self, tmp_path):
+        """A plugin of a later host of the same version has fields at the end that are not read here."""
+        open_library(build_plugin(tmp_path, TABLE_SIZE=800, OP_SIZE=960)).close()
+
+    def test_null(self, tmp_path):
+        path = build_plugin(tmp_path, TABLE="NULL")
+        assert (
+            refused(path, NativeLibraryError) == f"{path}: create_plugin returned no table: it gave no reason"
+        )
+
+    def test_null_with_a_reason(self, tmp_path):
+        path = build_plugin(
+            tmp_path,
+            TABLE="NULL",
+            AT_CREATE='snprintf(host->error,host->error_size,"no_board_of_%s",host->version)',
+        )
+        assert (
+            refused(path, NativeLibraryError) == f"{path}: create_plugin returned no table: no_board_of_0.1.0"
+        )
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            ({"NAME": "NULL"}, "the plugin's name is missing: its pointer is NULL"),
+            ({"VERSION": "NULL"}, "plugin 'spoilt' has no version"),
+            ({"NUM_OPS": "0"}, "plugin 'spoilt' has no operations; num_ops must be 1 or more"),
+            (
+                {"OPS": "NULL"},
+                "plugin 'spoilt' says that it has 2 operations, but its table does not point to them",
+            ),
+            ({"FIRST": "NULL"}, "operation 0 of plugin 'spoilt' is missing: its pointer is NULL"),
+            ({"OP_NAME": "NULL"}, "operation 0 of plugin 'spoilt': its name is missing: its pointer is NULL"),
+            (
+                {"FORWARD": "NULL"},
+                "operation 0 of plugin 'spoilt', 'times', has no forward: its pointer is NULL",
+            ),
+        ],
+    )
+    def test_something_is_missing(self, tmp_path, parts, message):
+        path = build_plugin(tmp_path, **parts)
+        assert refused(path, MissingSymbolError) == f"{path}: {message}"
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            ({"NAME": '"a-b"'}, "the plugin's name {rule}, not 'a-b'"),
+            ({"NAME": r'"\377"'}, "the plugin's name {rule}, not '\\\\xff'"),
+            ({"OP_NAME": '""'}, "operation 0 of plugin 'spoilt': its name {rule}, not ''"),
+            ({"OP_NAME": '"7up"'}, "operation 0 of plugin 'spoilt': its name {rule}, not '7up'"),
+            ({"VERSION": '"1.0"'}, "version of plugin 'spoilt' must be like '1.0.0', not '1.0'"),
+            ({"VERSION": '"01.0.0"'}, "version of plugin 'spoilt' must be like '1.0.0', not '01.0.0'"),
+            (
+                {"VERSION": f'"1.0.{"1" * 5000}"'},
+                f"version of plugin 'spoilt' must be like '1.0.0', not '1.0.{'1' * 56}'... (5004 characters)",
+            ),
+            ({"MIN": '"new"'}, "min_brainsmith of plugin 'spoilt' must be like '1.0.0', not 'new'"),
+            ({"SECOND_NAME": '"times"'}, "plugin 'spoilt' has two operations named 'times'"),
+            (
+                {"OP_SIZE": "88"},
+                "operation 0 of plugin 'spoilt' is too small: its struct_size is 88, and version 1 has 96 bytes\n"
+                "  set struct_size to sizeof(bs_op)",
+            ),
+            ({"NUM_INPUTS": "0"}, "operation 0 of plugin 'spoilt', 'times', must have num_inputs from 1 to 64, not 0"),
+            ({"NUM_OUTPUTS": "65"}, "operation 0 of plugin 'spoilt', 'times', must have num_outputs from 1 to 64, not 65"),
+            ({"FLAGS": "6"}, "operation 0 of plugin 'spoilt', 'times', has flags that this host does not know: 0x6"),
+            (
+                {"SKIPPED": "4"},
+                "operation 0 of plugin 'spoilt', 'times', has 1 inputs, but not_differentiable names others: 0x4",
+            ),
+        ],
+    )  # fmt: skip
+    def test_something_cannot_be(self, tmp_path, parts, message):
+        rule = "must be of letters, digits and underscores, without a digit first"
+        path = build_plugin(tmp_path, **parts)
+        assert refused(path, NativeLibraryError) == f"{path}: {message.format(rule=rule)}"
