@@ -14,7 +14,7 @@ from brainsmith.errors import InputError, TargetError, UnsupportedResourceError 
 from brainsmith.execution.execute import Executor  # noqa: E402
 from brainsmith.runtime.capabilities import Capabilities  # noqa: E402
 from brainsmith.targets.cppsim import CppSimulation  # noqa: E402
-from tests.backends.hls.rows import layer_of  # noqa: E402
+from tests.backends.hls.test_softmax_hls import softmax  # noqa: E402
 from tests.hls import finn_models as models  # noqa: E402
 
 
@@ -57,16 +57,20 @@ def test_layers_in_hls_run_as_cpp_and_the_rest_in_python():
 
 
 @pytest.mark.slow
-def test_this_projects_own_layers_run_as_cpp(tmp_path):
-    model = layer_of("Softmax_hls", [2, 8], inputDataType="INT8", outputDataType="UINT8", SIMD=2)
-    from qonnx.core.datatype import DataType
-
-    model.set_tensor_datatype("x", DataType["INT8"])
+def test_this_projects_own_layers_run_as_cpp():
+    model = softmax(shape=(2, 8), simd=2)
     cppsim = CppSimulation()
     prepared = cppsim.prepare_resource(model)
-    stack = models.samples(model, 9)["x"]
+    assert [one.how for one in cppsim.how_executed(prepared)] == ["C++"]
+    stack = samples_of_integers(model, 9)
     found = cppsim.execute(prepared, stack.reshape(18, 8))
     np.testing.assert_array_equal(found["y"], Executor(model).run({"x": stack})["y"].reshape(18, 8))
+
+
+def samples_of_integers(model, count):
+    return (
+        np.random.default_rng(0).integers(-128, 128, (count, *model.get_tensor_shape("x"))).astype(np.float32)
+    )
 
 
 HLSLIB = "of FINN's HLS library, which is in no package"
