@@ -33,14 +33,15 @@ def emit_levels(
         ModelError: A threshold is no number, or there are not as many rows as channels.
     """
     shape = view.shape(output)
-    if not 0 < axis < len(shape) or thresholds.shape[0] not in (1, shape[axis]):
+    shared = thresholds.shape[0] == 1
+    if not shared and not (0 < axis < len(shape) and thresholds.shape[0] == shape[axis]):
         raise view.refused(
             f"its thresholds have shape {thresholds.shape}, its tensor {shape} with the channels in axis {axis}"
         )
     if np.isnan(thresholds).any():
         raise view.refused("a threshold is NaN")
     bounds = np.sort(thresholds.astype(np.float64), axis=1)
-    aside = (len(bounds),) + (1,) * (len(shape) - 1 - axis)
+    aside = (1,) if shared else (len(bounds),) + (1,) * (len(shape) - 1 - axis)
     span = view.span(x)
     table = _table(bounds, span, levels)
     if bounds.shape[1] == 0:

@@ -30,7 +30,7 @@ _SAME_DOMAIN = {
 _KERNELS = {"BinaryMVAU": "MVAU", "ElementwiseAddInt": "ElementwiseAdd"}
 """Kernels of backends that have another name, because FINN's own backends of them have theirs."""
 _FAMILIES = (
-    "quantisers", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
+    "quantisers", "float_quantiser", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
     "hardware_arithmetic",
 )  # fmt: skip
 _PLANS: dict[tuple[str, str], Plan] = {}
@@ -49,7 +49,7 @@ def rewrites(domain: str, *kinds: str) -> Callable[[Plan], Plan]:
 @cache
 def _all_plans() -> dict[tuple[str, str], Plan]:
     for family in _FAMILIES:
-        import_module(f"brainsmith.execution.standard_onnx.{family}")
+        import_module("brainsmith.execution.standard_onnx." + family)
     return _PLANS
 
 

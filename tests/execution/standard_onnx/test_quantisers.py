@@ -86,6 +86,28 @@ def test_trunc_of_opset_2(seed, kept, mode, signed, narrow, zero):
     assert_rewritten_right(model, x=values(seed, (1, 4, 5), 0.25))
 
 
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(2, 5), st.integers(0, 4), st.sampled_from(MODES), st.sampled_from([0.5, 1.0, 0.3]))
+def test_float_quant(seed, exponent_bits, mantissa_bits, mode, scale):
+    bias = 2 ** (exponent_bits - 1) - 1
+    constants = parameters(s=scale, e=exponent_bits, m=mantissa_bits, b=bias, most=240)
+    stated = {"has_inf": 0, "has_nan": 0, "has_subnormal": 0, "saturation": 1, "rounding_mode": mode}
+    model = one_node("FloatQuant", {"x": (1, 4, 5)}, {"y": (1, 4, 5)}, constants, **stated)
+    x = np.clip(values(seed, (1, 4, 5)), -1e30, 1e30)  # what the scale makes infinite is NaN in QONNX
+    x[0, 0, 0] = 2.0 ** np.arange(-2, 3)
+    x[1, 0, 0] = np.nextafter(x[0, 0, 0], np.float32(0))
+    assert_rewritten_right(model, x=x)
+
+
+def test_a_float_quantiser_that_does_not_saturate_is_refused():
+    constants = parameters(s=1, e=4, m=3, b=7, most=240)
+    stated = {"has_inf": 1, "has_nan": 0, "has_subnormal": 0, "saturation": 0, "rounding_mode": "ROUND"}
+    model = one_node("FloatQuant", {"x": (1, 4)}, {"y": (1, 4)}, constants, **stated)
+    with pytest.raises(ModelError) as caught:
+        rewrite(model)
+    assert str(caught.value).endswith(": its values become infinite or NaN instead of saturating")
+
+
 def test_a_computed_scale_is_taken_as_it_comes():
     constants = parameters(z=0, b=4)
     model = one_node(
