@@ -4,10 +4,16 @@ import json
 
 import pytest
 
+from brainsmith.bundles.registry import BundleRegistry
 from tests.bundles.making import source
 from tests.plugin.conftest import elsewhere, project, site
 
 __all__ = ["elsewhere", "project", "site"]
+
+
+@pytest.fixture
+def bundles():
+    return BundleRegistry()
 
 
 @pytest.fixture

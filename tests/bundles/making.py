@@ -1,9 +1,11 @@
 """Bundles and ops for the tests, and what the one registry holds."""
 
 import numpy as np
+import pytest
 
 from brainsmith.autodiff.builder import CustomOpBuilder
 from brainsmith.bundles.builder import BundleBuilder
+from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.plugin.core import get_registry
 
 
@@ -81,3 +83,28 @@ def source(name="acme", version="1.0.0", least="0.1.0", needs=(), factor=2, more
     """Return the text of a Python file with a bundle of one op."""
     calls = "".join(f".depends_on{need!r}" for need in needs)
     return FILE.format(name=name, version=version, least=least, needs=calls, factor=factor, more=more)
+
+
+def refused(error, call, *arguments):
+    """Call; it must fail, and leave the one registry as it was. Returns the message."""
+    before, listed = state(), BundleRegistry().list_plugins()
+    with pytest.raises(error) as caught:
+        call(*arguments)
+    assert state() == before
+    assert BundleRegistry().list_plugins() == listed
+    return str(caught.value)
+
+
+def boom(*_):
+    raise ValueError("no licence")
+
+
+def recorded(bundle, calls):
+    """Have a bundle note when its functions run."""
+    bundle.set_initialize_fn(lambda registry: calls.append(("initialise", registry)))
+    bundle.set_cleanup_fn(lambda registry: calls.append(("clean-up", registry)))
+    return bundle
+
+
+def line_of(function):
+    return f"({__file__}:{function.__code__.co_firstlineno + 1})"

@@ -78,13 +78,13 @@ def test_a_crash_in_a_gradient(op):
 
 @pytest.mark.parametrize("name", ["loops", "closes"])
 def test_what_does_not_end_is_ended(bad_library, name):
-    bad = open_isolated(bad_library, time_limit=0.3)
+    bad = open_isolated(bad_library, time_limit=1)
     by_name = {one.name: one for one in bad.ops}
     pid, begin = bad.pid, time.monotonic()
     assert crash(by_name[name]) == (
-        f"operation {name!r} of native plugin {by_name[name].plugin} did not answer within 0.3 s in forward{REST}"
+        f"operation {name!r} of native plugin {by_name[name].plugin} did not answer within 1 s in forward{REST}"
     )
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 5
     assert not is_alive(pid)
     assert call_op(by_name["twice"], [X]).tolist() == [2, 4, 6]
     bad.close()
