@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
-from brainsmith.ops.quantiser import Quantiser, as_number, is_traced
+from brainsmith.ops.quantiser import Quantiser, as_number, is_traced, sign_of
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class BipolarQuant(Quantiser):
         """Quantise."""
         x, scale = inputs
         if is_traced(x):
-            return _sign(x) * scale
-        return (_sign(x) * as_number(scale)).reshape(x.shape)
+            return sign_of(x) * scale
+        return (sign_of(x) * as_number(scale)).reshape(x.shape)
 
     def backward(
         self,
@@ -62,12 +62,12 @@ class BipolarQuant(Quantiser):
         by_x = np.where(within, grad_output * np.sign(one), 0) if needed[0] else None
         if not needed[1]:
             return by_x, None
-        factor = _sign(x) - np.where(within, value, 0)
+        factor = sign_of(x) - np.where(within, value, 0)
         return by_x, sum_to(np.asarray(grad_output * factor), scale.shape)
 
     def surrogate(self, x: Array, scale: Array, *, at: Sequence[Array]) -> Any:
         """Clip, and add what taking the sign changed at the point."""
-        held = _sign(at[0]) - np.clip(_ratio(*at), -1, 1)
+        held = sign_of(at[0]) - np.clip(_ratio(*at), -1, 1)
         return (np.clip(_ratio(x, scale), -1, 1) + held) * scale
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
@@ -85,10 +85,6 @@ class BipolarQuant(Quantiser):
         """Return BIPOLAR for scale 1, FLOAT32 for another."""
         scale = constants[1]
         return "BIPOLAR" if scale is not None and np.all(scale == 1) else "FLOAT32"
-
-
-def _sign(x: Array) -> Any:
-    return np.where(x >= 0, np.ones_like(x), -np.ones_like(x))
 
 
 def _ratio(x: Array, scale: Array) -> Any:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.ops.quantiser import sign_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -71,7 +73,4 @@ def traced_levels(value: Any, bits: Any, signed: bool, narrow: bool, rounding_mo
     level = np.where(value > high, high, value)
     level = np.where(level < low, low, level)
     level = ROUNDINGS[rounding_mode.upper()](level)
-    if signed:
-        sign = np.where(value >= 0, np.ones_like(value), -np.ones_like(value))
-        level = np.where(bits == 1, sign, level)
-    return level
+    return np.where(bits == 1, sign_of(value), level) if signed else level

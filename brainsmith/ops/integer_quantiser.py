@@ -10,7 +10,7 @@ from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
 from brainsmith.ops.integer_levels import MOST_BITS, ROUNDINGS, integer_range, traced_levels
-from brainsmith.ops.quantiser import Quantiser, as_number, is_traced
+from brainsmith.ops.quantiser import Quantiser, as_number, is_traced, sign_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ class IntegerQuantiser(Quantiser):
     def _levels(value: Any, bits: Array, signed: bool, narrow: bool, rounding_mode: str) -> Any:
         """Return the integers for values in units of the scale."""
         if _is_bipolar(bits, signed):
-            return np.where(value >= 0, np.ones_like(value), -np.ones_like(value))
+            return sign_of(value)
         low, high = integer_range(_number_of(bits), signed, narrow)
         level = np.where(value > high, high.astype(value.dtype), value)
         level = np.where(level < low, low.astype(value.dtype), level)

@@ -53,6 +53,11 @@ def is_traced(value: Any) -> bool:
     return not isinstance(value, np.ndarray | np.generic)
 
 
+def sign_of(x: Any) -> Any:
+    """Return 1 where a value is 0 or more, -1 elsewhere, NaN included; of an array or what stands for one."""
+    return np.where(x >= 0, np.ones_like(x), -np.ones_like(x))
+
+
 def as_number(array: Array) -> Array:
     """Take one element as a number, so that no axis of it is added to x."""
     return array.reshape(()) if array.size == 1 else array
