@@ -134,6 +134,17 @@ class NodeView:
                 return value.decode() if isinstance(value, bytes) else value
         return default
 
+    def needed(self, name: str) -> Any:
+        """Return an attribute that the node must have.
+
+        Raises:
+            ModelError: It has not.
+        """
+        value = self.attribute(name)
+        if value is None:
+            raise self.refused(f"its attribute {name} is missing")
+        return value
+
     def shape(self, name: str) -> tuple[int, ...]:
         """Return a tensor's shape for one run."""
         return self.facts.shapes[name]

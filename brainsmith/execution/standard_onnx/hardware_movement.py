@@ -47,7 +47,7 @@ def rewrite_concat(view: NodeView, emit: Emitter) -> None:
 def rewrite_split(view: NodeView, emit: Emitter) -> None:
     """Write the parts of the last axis."""
     axis = len(view.shape(view.inputs[0])) - 1
-    starts = np.cumsum([0, *view.attribute("ChannelsPerStream")])
+    starts = np.cumsum([0, *view.needed("ChannelsPerStream")])
     for output, first, end in zip(view.outputs, starts[:-1], starts[1:], strict=True):
         limits = [emit.constant([value], "limit", np.int64) for value in (first, end, axis)]
         emit.add("Slice", [view.inputs[0], *limits], output)
@@ -59,7 +59,7 @@ def rewrite_split(view: NodeView, emit: Emitter) -> None:
 @rewrites(OURS, "Shuffle")
 def rewrite_shuffle(view: NodeView, emit: Emitter) -> None:
     """Write a transpose between two reshapes; an InnerShuffle exchanges the last two axes."""
-    shape = view.attribute("transpose_in_shape")
+    shape = view.needed("transpose_in_shape")
     inner = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
     output = view.outputs[0]
     emit.transposed(view.inputs[0], shape, view.attribute("perm", inner), view.shape(output), output)
@@ -70,7 +70,7 @@ def rewrite_shuffle(view: NodeView, emit: Emitter) -> None:
 @rewrites(OURS, "Crop")
 def rewrite_window(view: NodeView, emit: Emitter) -> None:
     """Write a window of each run, whatever it leaves of the first axis."""
-    starts, sizes = view.attribute("starts"), view.attribute("sizes")
+    starts, sizes = view.needed("starts"), view.needed("sizes")
     ends = [start + size for start, size in zip(starts, sizes, strict=True)]
     axes = range(1, len(starts) + 1)
     limits = [emit.constant(values, "limits", np.int64) for values in (starts, ends, list(axes))]
@@ -90,9 +90,9 @@ def rewrite_crop(view: NodeView, emit: Emitter) -> None:
     shape = view.shape(view.inputs[0])
     if len(shape) != 4:
         raise view.refused(f"its image must have 4 axes, not shape {shape}")
-    height, width = view.attribute("ImgDim")
-    starts = [view.attribute("CropNorth"), view.attribute("CropWest")]
-    ends = [height - view.attribute("CropSouth"), width - view.attribute("CropEast")]
+    height, width = view.needed("ImgDim")
+    starts = [view.needed("CropNorth"), view.needed("CropWest")]
+    ends = [height - view.needed("CropSouth"), width - view.needed("CropEast")]
     limits = [emit.constant(values, "limits", np.int64) for values in (starts, ends, [1, 2])]
     emit.add("Slice", [view.inputs[0], *limits], view.outputs[0])
     if (span := view.span(view.inputs[0])) is not None:
@@ -105,7 +105,7 @@ def rewrite_upsample(view: NodeView, emit: Emitter) -> None:
 
     Source: `execute_node` of FINN: the Resize of opset 13 in its default coordinates, `half_pixel`, whole factors.
     """
-    factors = [round(view.attribute(f"{axis}O") / view.attribute(f"{axis}I")) for axis in ("H", "W")]
+    factors = [round(view.needed(f"{axis}O") / view.needed(f"{axis}I")) for axis in ("H", "W")]
     x = view.inputs[0]
     for axis, factor in enumerate(factors, start=1):
         if factor != 1:

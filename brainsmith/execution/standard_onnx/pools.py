@@ -60,7 +60,7 @@ def rewrite_pool(view: NodeView, emit: Emitter) -> None:
         ModelError: The function is unknown, or its sums are too large for float32.
     """
     function = view.attribute("Function", "MaxPool")
-    channels, kernel = view.attribute("Channels"), view.attribute("KernelSize")
+    channels, kernel = view.needed("Channels"), view.needed("KernelSize")
     window = kernel[0] * kernel[1]
     shape, output = view.shape(view.inputs[0]), view.outputs[0]
     span = view.span(view.inputs[0])

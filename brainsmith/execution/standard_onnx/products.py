@@ -99,7 +99,7 @@ def rewrite_mvau(view: NodeView, emit: Emitter) -> None:
     weights = view.needed_constant(1, "weights")
     vectors = view.attribute("numInputVectors", [1])
     rows = tuple(view.shape(view.inputs[0]))
-    given = (*vectors, view.attribute("MW"))
+    given = (*vectors, view.needed("MW"))
     x = view.inputs[0]
     if rows != given:
         x = emit.reshaped(x, given)
@@ -107,7 +107,7 @@ def rewrite_mvau(view: NodeView, emit: Emitter) -> None:
             view.facts.note_span(x, *span)
     plain = not view.attribute("noActivation", 0)
     bipolar = view.attribute("inputDataType") == view.attribute("weightDataType") == "BIPOLAR"
-    result = (*vectors, view.attribute("MH"))
+    result = (*vectors, view.needed("MH"))
     straight = not plain and result == view.shape(view.outputs[0])
     output = view.outputs[0] if straight else ""
     if view.attribute("binaryXnorMode", 0):
@@ -158,7 +158,7 @@ def rewrite_vvau(view: NodeView, emit: Emitter) -> None:
         ModelError: The weights or thresholds change, or the sums cannot be exact.
     """
     weights = view.needed_constant(1, "weights")
-    channels, (rows, columns) = view.attribute("Channels"), view.attribute("Kernel")
+    channels, (rows, columns) = view.needed("Channels"), view.needed("Kernel")
     _, height, width, _ = view.shape(view.inputs[0])
     window = rows * columns
     position_by_position = view.facts.makers.get(view.inputs[0]) in _KERNELS_OF_WINDOWS

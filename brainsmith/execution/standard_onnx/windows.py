@@ -74,8 +74,8 @@ class _Windows:
     """Which pixels a kernel sees at each of its places."""
 
     def __init__(self, view: NodeView, kernel: str, stride: str, dilation: str) -> None:
-        self.kernel = view.attribute(kernel)
-        self.stride = view.attribute(stride)
+        self.kernel = view.needed(kernel)
+        self.stride = view.needed(stride)
         self.dilation = view.attribute(dilation, [1, 1])
 
     def pixels(self, size: Sequence[int]) -> np.ndarray[tuple[int, int, int, int], np.dtype[np.int32]]:

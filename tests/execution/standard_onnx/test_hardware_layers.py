@@ -135,6 +135,15 @@ def test_elementwise_beyond_float32_is_refused():
     assert str(caught.value).endswith(": its results may reach 1073741824, where float32 is not exact")
 
 
+def test_an_attribute_that_is_missing():
+    with pytest.raises(ModelError) as caught:
+        rewrite(hardware("StreamingSplit", {"x": (1, 6)}, {"y": (1, 4), "z": (1, 2)}))
+    assert str(caught.value) == (
+        "node 'node' (StreamingSplit) cannot be written with standard ONNX operators: its attribute ChannelsPerStream is "
+        "missing"
+    )
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_label_select(count):
     stated = {"Labels": 6, "PE": 1, "K": count, "inputDataType": "INT8", "outputDataType": "UINT4"}
