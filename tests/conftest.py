@@ -1,18 +1,69 @@
-"""What all tests share: each has folders of its own for caches and settings, and begins with a fresh hub."""
+"""What all tests share: each has folders of its own for caches and settings, and begins with a fresh hub.
+
+What compilers make is the same for all of them, and so is what is found in files; it is kept by content, in folders
+that all tests of all workers share.
+"""
 
 import os
+from itertools import count
 
 import pytest
 
 from brainsmith.plugin.manager import reset_plugin_system
 
+KEPT = {"rtl": "simulations", "hls": "programs", "synthesis": "synthesis", "discovery": "discovery"}
+"""The parts of a cache that all tests share, and where they keep them."""
+
+
+@pytest.fixture(scope="session")
+def kept_builds(tmp_path_factory):
+    """The folder of the parts that are shared."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    for name in KEPT.values():
+        (folder / name).mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def simulations(kept_builds):
+    """Where simulations are kept."""
+    return kept_builds / KEPT["rtl"]
+
+
+@pytest.fixture(scope="session")
+def cache_at(kept_builds):
+    """Make a folder a cache of its own but for the parts that are shared; return it as XDG_CACHE_HOME."""
+
+    def make(folder, parts=tuple(KEPT)):
+        (folder / "brainsmith").mkdir(parents=True)
+        for part in parts:
+            (folder / "brainsmith" / part).symlink_to(kept_builds / KEPT[part])
+        return str(folder)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory):
+    """Empty folders, one after the other."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
+@pytest.fixture(scope="session")
+def shared_parts():
+    """The parts of its cache that a test shares; those that test discovery share less."""
+    return tuple(KEPT)
+
 
 @pytest.fixture(autouse=True)
-def isolated_hub(tmp_path_factory, monkeypatch):
+def isolated_hub(homes, cache_at, shared_parts, monkeypatch):
     """Keep the user's settings and caches out of a test, and what a test registers out of the next one."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", cache_at(home / "cache", shared_parts))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     for name in [name for name in os.environ if name.startswith("BRAINSMITH_")]:
         monkeypatch.delenv(name)

@@ -39,12 +39,6 @@ CIRCUIT = """\
     - {step: rtl_simulate, args: {seeds: 1, frames: 3}}"""
 
 
-@pytest.fixture(autouse=True)
-def shared_cache(tmp_path_factory, monkeypatch):
-    """Verilator's own C++ is compiled once for all of these tests."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "binary_networks"))
-
-
 def pixels(count, *shape):
     return np.random.default_rng(5).integers(0, 256, (count, *shape)).astype(np.float32)
 

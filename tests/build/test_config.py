@@ -72,7 +72,7 @@ def test_describe_of_a_file_does_not_depend_on_its_place(tmp_path):
 
 
 def test_golden_inputs_have_finns_own_name():
-    pytest.importorskip("finn")
+    pytest.importorskip("finn", reason="needs FINN: pip install finn-plus")
     for given in (None, Path("/golden/x.npy")):
         made = finn_config(StepConfig(output_dir="/out", verify_input_npy=given))
         assert made.verify_input_npy == given

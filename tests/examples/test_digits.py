@@ -17,6 +17,7 @@ from brainsmith.plugins import steps
 
 FOLDER = Path(__file__).parents[2] / "examples" / "digits"
 NETWORKS = ("mlp", "cnn", "residual")
+BUILT = ("mlp", "cnn", pytest.param("residual", marks=pytest.mark.slow))
 PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn", "binary_mlp": "mlp"}
 OURS = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate")
 LEAST_ACCURACY = {"mlp": 0.95, "cnn": 0.97, "residual": 0.97}
@@ -111,7 +112,7 @@ def test_every_quantiser_is_signed_and_of_2_to_4_bits(name):
         assert mantissa == 0.5  # a power of two
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", BUILT)
 def test_the_whole_held_out_set_is_the_same_after_every_step(name, tmp_path):
     model = load(name)
     expected = results(model, images(name))

@@ -1,6 +1,5 @@
-"""FINN is prepared before a test module imports a kernel's file; simulations are built once for all tests."""
+"""FINN is prepared before a test module imports a kernel's file; without the tools simulations are skipped."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -32,13 +31,6 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def library():
     return find_library()
-
-
-@pytest.fixture(scope="session")
-def simulations(tmp_path_factory):
-    """The folder in which all tests, of all workers, keep what they build."""
-    base = tmp_path_factory.getbasetemp()
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "simulations"
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ PICTURES = ROOT / "docs" / "pictures"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-def run(words, cwd, simulations):
-    """Run Python where the examples are; builds of simulators are shared with the other tests."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(simulations / "home"), "PYTHONPATH": str(ROOT)}
+def run(words, cwd):
+    """Run Python where the examples are."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
@@ -36,17 +36,17 @@ def workshop(tmp_path):
 
 
 @pytest.mark.slow
-def test_single_steps_run_from_python(workshop, simulations):
+def test_single_steps_run_from_python(workshop):
     command = ["-m", "brainsmith", "build", "examples/digits/mlp.onnx", "--produce", "estimates"]
     blueprint = ["--blueprint", "blueprints/digits_mlp_rtl.yaml", "--output", "out/estimates"]
-    run([*command, *blueprint], workshop, simulations)
-    run(["-c", BLOCKS[0]], workshop, simulations)
+    run([*command, *blueprint], workshop)
+    run(["-c", BLOCKS[0]], workshop)
     assert np.load(workshop / "out/by_hand/accelerator/golden/m_axis_0.npy").shape[0] == 50
 
 
 @pytest.mark.slow
-def test_steps_run_in_finns_own_builder(workshop, simulations):
-    run(["-c", BLOCKS[1]], workshop, simulations)
+def test_steps_run_in_finns_own_builder(workshop):
+    run(["-c", BLOCKS[1]], workshop)
     assert np.load(workshop / "out/in_finn/accelerator/golden/m_axis_0.npy").shape[0] == 360
 
 

@@ -15,10 +15,15 @@ prepare_finn()
 from qonnx.core.modelwrapper import ModelWrapper  # noqa: E402
 
 from brainsmith.build.config import StepConfig  # noqa: E402
+from brainsmith.plugins import steps  # noqa: E402
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 PART = "xczu7ev-ffvc1156-2-e"
 QONNX = "qonnx.custom_op.general"
+TO_DESIGN = (
+    "cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "rtl_codegen", "rtl_stitch",
+)  # fmt: skip
+"""The steps that make a stitched design of a model."""
 
 
 @pytest.fixture
@@ -100,3 +105,13 @@ def dense():
         return graph.node("Add", integers(2, 6) + 0.5).quant(4, scale=16.0).model(1, 6)
 
     return make
+
+
+@pytest.fixture
+def stitched(dense, config):
+    """A layer of 8 to 6 values as a design; its last node, a scale, stays on the host."""
+    config.target_fps = 20_000_000
+    model = dense()
+    for name in TO_DESIGN:
+        model = steps[name](model, config)
+    return model

@@ -79,7 +79,7 @@ def outputs(model, images):
 
 
 @pytest.mark.parametrize("order", list(MIXED))
-@pytest.mark.parametrize("name", ["mlp", "cnn"])
+@pytest.mark.parametrize("name", ["mlp", pytest.param("cnn", marks=pytest.mark.slow)])
 def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
     images = np.load(DIGITS / f"digits_{name}_x.npy")[:32]
     model = digits_model(name)
@@ -106,7 +106,9 @@ def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
     ("name", "kinds"),
     [
         ("mlp", {"Thresholding_rtl", "MVAU_rtl"}),
-        ("cnn", {"Thresholding_rtl", "MVAU_rtl", "Pool_rtl", "LabelSelect_rtl"}),
+        pytest.param(
+            "cnn", {"Thresholding_rtl", "MVAU_rtl", "Pool_rtl", "LabelSelect_rtl"}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_finns_own_builder_runs_our_steps(name, kinds, tmp_path):

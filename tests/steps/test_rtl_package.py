@@ -13,19 +13,6 @@ from brainsmith.rtl.package.reading import read_package
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.rtl_package import _network_frames
 
-FRONT = (
-    "cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "rtl_codegen", "rtl_stitch",
-)  # fmt: skip
-
-
-@pytest.fixture
-def stitched(dense, config):
-    config.target_fps = 20_000_000
-    model = dense()
-    for name in FRONT:
-        model = steps[name](model, config)
-    return model
-
 
 def test_without_a_simulation_the_golden_vectors_are_the_hardware_models(stitched, config, tmp_path):
     before = stitched.model.SerializeToString()

@@ -18,24 +18,6 @@ from brainsmith.steps.host_ends import PARENT
 from brainsmith.steps.rtl_simulate import _trace
 from tests.steps.conftest import integers
 
-FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return str(tmp_path_factory.mktemp("cache"))
-
-
-@pytest.fixture
-def stitched(dense, config, cache, monkeypatch):
-    """A layer of 8 to 6 values as a design; its last node, a scale, stays on the host."""
-    monkeypatch.setenv("XDG_CACHE_HOME", cache)
-    config.target_fps = 20_000_000
-    model = dense()
-    for name in (*FRONT, "rtl_codegen", "rtl_stitch"):
-        model = steps[name](model, config)
-    return model
-
 
 def report_of(tmp_path):
     return json.loads((tmp_path / "report" / "rtl_simulation.json").read_text())

@@ -12,24 +12,6 @@ from brainsmith.plugins import steps
 from brainsmith.rtl.sizing.hardware import held
 from brainsmith.steps.design_files import PROPERTY, take_design
 
-FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return str(tmp_path_factory.mktemp("cache"))
-
-
-@pytest.fixture
-def stitched(dense, config, cache, monkeypatch):
-    """A layer of 8 to 6 values as a design."""
-    monkeypatch.setenv("XDG_CACHE_HOME", cache)
-    config.target_fps = 20_000_000
-    model = dense()
-    for name in (*FRONT, "rtl_codegen", "rtl_stitch"):
-        model = steps[name](model, config)
-    return model
-
 
 def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path):
     before = take_design(stitched, config)

@@ -9,30 +9,14 @@ from brainsmith.plugin.tools import find_package
 from brainsmith.plugins import steps
 from brainsmith.steps.rtl_synthesise import FILE
 
-FRONT = (
-    "cleanup",
-    "qonnx_to_finn",
-    "streamline",
-    "hardware_inference",
-    "specialize",
-    "fold",
-    "rtl_codegen",
-    "rtl_stitch",
-)
 
-
-@pytest.fixture
-def stitched(dense, config, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def yosys():
     if not find_package("pyosys", "").usable:
         pytest.skip("needs pyosys: pip install pyosys==0.70")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    config.target_fps = 20_000_000
-    model = dense()
-    for name in FRONT:
-        model = steps[name](model, config)
-    return model
 
 
+@pytest.mark.slow
 def test_the_figures_are_written(stitched, config, tmp_path):
     before = stitched.model.SerializeToString()
     assert steps.rtl_synthesise(stitched, config) is stitched
@@ -50,7 +34,10 @@ def test_the_figures_are_written(stitched, config, tmp_path):
     assert "place" not in report
 
 
-def test_a_device_that_is_none_is_refused_before_anything_is_synthesised(stitched, config, tmp_path):
+def test_a_device_that_is_none_is_refused_before_anything_is_synthesised(
+    stitched, config, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(BuildError) as caught:
         steps.rtl_synthesise(stitched, config, place="ice40")
     assert str(caught.value) == (

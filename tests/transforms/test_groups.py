@@ -46,7 +46,7 @@ def ops(model):
     return [node.op_type for node in model.graph.node]
 
 
-@pytest.fixture(params=["mlp", "cnn"])
+@pytest.fixture(params=["mlp", pytest.param("cnn", marks=pytest.mark.slow)])
 def network(request):
     """Give a network of the shipped example and eight of its held-out images."""
     model = cleanup_model(ModelWrapper(str(DIGITS / f"{request.param}.onnx")))

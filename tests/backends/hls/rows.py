@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 from onnx import TensorProto, helper
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
@@ -13,6 +14,8 @@ from brainsmith.hls import find_headers
 
 PART = "xczu7ev-ffvc1156-2-e"
 DOMAIN = "brainsmith.backends.hls"
+WIDE = [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("UINT32", "INT40")), "UINT62"]
+"""Integers that float32 does not hold."""
 
 
 def layer_of(op_type, shape, **attributes):

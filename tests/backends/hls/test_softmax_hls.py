@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.hls.softmax_hls import SoftmaxHLS
-from tests.backends.hls.rows import both, check_what_finn_generates, layer_of
+from tests.backends.hls.rows import WIDE, both, check_what_finn_generates, layer_of
 
 
 def softmax(shape=(3, 16), simd=4, kind="INT8", fraction=8, scale=0.02, output=""):
@@ -37,7 +37,7 @@ def test_floats_are_the_kernels_up_to_rounding():
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("kind", ["UINT32", "INT40", "UINT62"])
+@pytest.mark.parametrize("kind", WIDE)
 def test_floats_of_wide_integers(kind):
     expected, found = both(softmax((2, 8), 4, kind, output="FLOAT32"))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

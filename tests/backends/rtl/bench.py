@@ -6,6 +6,10 @@ One build serves many cases, so a property is drawn as a list of cases. What is 
 import os
 import subprocess
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.plugin.info import FINN_RTL as RTL
@@ -19,8 +23,10 @@ from brainsmith.rtl.verification.layers import verify_layers
 __all__ = [
     "RTL",
     "Case",
+    "bare_layer",
     "check_cores",
     "golden_tensors",
+    "law_of_cores",
     "lint",
     "make_design",
     "make_model",
@@ -44,6 +50,27 @@ def check_cores(cases, folder, cache, count=4, seed=0):
     assert [str(check) for check in checks if not check.right] == []
     assert len(checks) == len(cases)
     assert layer_intervals(design, golden, cache) == {layer.name: layer.cycles for layer in design.layers}
+
+
+def law_of_cores(cases, draws, least, most):
+    """Return a slow test that draws lists of cases, of a strategy, and simulates each list with `check_cores`."""
+
+    @pytest.mark.slow
+    @settings(max_examples=draws, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(drawn=st.lists(cases, min_size=least, max_size=most), seed=st.integers(0, 1000))
+    def law(tmp_path_factory, simulations, drawn, seed):
+        check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+
+    return law
+
+
+def bare_layer(case, outputs=1):
+    """Return the layer of a case without a model around it, which a kernel need not take."""
+    names = ["a", "b"][: len(case.inputs) + len(case.constants)], ["c", "d"][:outputs]
+    node = helper.make_node(
+        case.op_type, *names, domain=case.domain, backend="fpgadataflow", **case.attributes
+    )
+    return getCustomOp(node)
 
 
 def lint(backend, parameters):

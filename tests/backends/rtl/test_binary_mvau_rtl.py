@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
@@ -10,7 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.binary_mvau_rtl import BinaryMVAURTL, weight_words
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model, resources
+from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model, resources
 
 XNOR = "XNOR"
 
@@ -65,11 +64,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations, count=5)
 
 
-@pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=8, max_size=14), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
 """DuplicateStreamsRTL against FINN's DuplicateStreams."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.duplicate_streams_rtl import DuplicateStreamsRTL
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.bench import Case, bare_layer, check_cores, law_of_cores, lint, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -36,11 +34,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=6, max_size=12), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=6, most=12)
 
 
 REFUSED = {
@@ -52,16 +46,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("reason", REFUSED)
 def test_refuses(reason):
-    refused = REFUSED[reason]
-    node = helper.make_node(
-        refused.op_type,
-        ["a"],
-        ["b", "c"],
-        domain=refused.domain,
-        backend="fpgadataflow",
-        **refused.attributes,
-    )
-    assert DuplicateStreamsRTL.supports(getCustomOp(node)).reason == reason
+    assert DuplicateStreamsRTL.supports(bare_layer(REFUSED[reason], outputs=2)).reason == reason
 
 
 def test_folding_divides_the_channels():

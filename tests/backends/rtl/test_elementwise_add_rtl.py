@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
@@ -12,7 +11,9 @@ from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.verification.frames import run_design
 from tests.backends.rtl.bench import (
     Case,
+    bare_layer,
     check_cores,
+    law_of_cores,
     lint,
     make_design,
     make_model,
@@ -81,11 +82,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=10, max_size=20), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=10, most=20)
 
 
 @pytest.mark.slow
@@ -123,18 +120,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("reason", REFUSED)
 def test_refuses(reason):
-    from onnx import helper
-
-    refused = REFUSED[reason]
-    node = helper.make_node(
-        refused.op_type,
-        ["a", "b"],
-        ["c"],
-        domain=refused.domain,
-        backend="fpgadataflow",
-        **refused.attributes,
-    )
-    assert ElementwiseAddRTL.supports(getCustomOp(node)).reason == reason
+    assert ElementwiseAddRTL.supports(bare_layer(REFUSED[reason])).reason == reason
 
 
 def test_supports_what_finn_infers():

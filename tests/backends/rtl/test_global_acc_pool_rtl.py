@@ -1,14 +1,13 @@
 """GlobalAccPoolRTL against FINN's GlobalAccPool."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.global_acc_pool_rtl import GlobalAccPoolRTL
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import RTL, Case, check_cores, lint
+from tests.backends.rtl.bench import RTL, Case, check_cores, law_of_cores, lint
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -50,11 +49,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=6, max_size=12), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.label_select_rtl import LabelSelectRTL
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from tests.backends.rtl.bench import RTL, Case, check_cores, golden_tensors, lint, make_model
+from tests.backends.rtl.bench import RTL, Case, check_cores, golden_tensors, law_of_cores, lint, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -73,11 +72,7 @@ def test_of_equal_values_the_lower_number_is_first():
     ]
 
 
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=6, max_size=12), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)
 
 
 @pytest.mark.parametrize(

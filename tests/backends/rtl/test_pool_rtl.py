@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from finn.transformation.fpgadataflow.convert_to_hw.pool import InferPool
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 from qonnx.core.datatype import DataType
@@ -15,7 +14,7 @@ from brainsmith.backends.rtl.pool_rtl import PoolRTL
 from brainsmith.execution.execute import Executor
 from brainsmith.rtl.cores.parallelism import Parallelism
 from brainsmith.steps.bit_widths import minimise_bit_widths
-from tests.backends.rtl.bench import RTL, Case, check_cores, lint, make_model, random_values
+from tests.backends.rtl.bench import RTL, Case, check_cores, law_of_cores, lint, make_model, random_values
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -83,11 +82,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=6, max_size=12), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Pool, UpsampleNearestNeighbour, GlobalAccPool and LabelSelect one behind the other, as one circuit."""
 
 import numpy as np
+import pytest
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
@@ -51,6 +52,7 @@ def network():
     return model
 
 
+@pytest.mark.slow
 def test_a_network_of_them_computes_what_it_should_at_its_rate(tmp_path, simulations):
     model = generate_layers(network(), tmp_path, PART)
     design = stitch(model)

@@ -3,13 +3,12 @@
 from math import prod
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.shuffle_rtl import ShuffleRTL
 from brainsmith.kernels.axes import Loop
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -52,11 +51,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=8, max_size=12), seed=st.integers(0, 1000))
-def test_computes_what_the_kernel_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)
 
 
 NONE = {f"SIZE{at}": 1 for at in range(5)} | {f"STRIDE{at}": 0 for at in range(5)}

@@ -1,13 +1,12 @@
 """SoftmaxRTL against the Softmax kernel."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.softmax_rtl import SoftmaxRTL
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 DOMAIN = "brainsmith.backends.rtl"
@@ -44,11 +43,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=4, max_size=8), seed=st.integers(0, 1000))
-def test_computes_what_the_kernel_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4, most=8)
 
 
 @pytest.mark.parametrize(

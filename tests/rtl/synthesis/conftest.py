@@ -1,6 +1,5 @@
 """Layers of FINN as pieces to synthesise; what is synthesised once serves all tests."""
 
-import os
 from importlib.util import find_spec
 
 import pytest
@@ -20,12 +19,11 @@ TOOL = "Yosys of the tests"
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory):
+def store(kept_builds):
     """Where all tests, of all workers, keep what they synthesise."""
     if find_spec("pyosys") is None:
         pytest.skip("needs pyosys: pip install pyosys==0.70")
-    base = tmp_path_factory.getbasetemp()
-    return Store((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "synthesis")
+    return Store(kept_builds / "synthesis")
 
 
 @pytest.fixture

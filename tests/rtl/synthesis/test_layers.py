@@ -43,9 +43,9 @@ def test_a_threshold_layer_is_loaded_with_its_thresholds(piece_of, synthesised, 
     ("part", "pe", "simd", "slices"),
     [
         ("xczu7ev-ffvc1156-2-e", 3, 4, 4),
-        ("xczu7ev-ffvc1156-2-e", 12, 2, 6),
-        ("xc7z020clg400-1", 4, 4, 8),
-        ("xcvc1902-vsva2197-2MP-e-S", 4, 4, 4),
+        pytest.param("xczu7ev-ffvc1156-2-e", 12, 2, 6, marks=pytest.mark.slow),
+        pytest.param("xc7z020clg400-1", 4, 4, 8, marks=pytest.mark.slow),
+        pytest.param("xcvc1902-vsva2197-2MP-e-S", 4, 4, 4, marks=pytest.mark.slow),
     ],
 )
 def test_a_matrix_vector_unit_has_exactly_its_slices(
@@ -62,6 +62,7 @@ def test_a_matrix_vector_unit_has_exactly_its_slices(
     ]
 
 
+@pytest.mark.slow
 def test_weights_lie_in_block_ram(piece_of, synthesised, tmp_path, rng):
     """32 words of 128 bits are LUTs' business, 256 words of 64 bits are a block RAM's of 36 Kbit."""
     layer = matrix_vector(tmp_path / "layer", rng, mw=64, mh=64, simd=8, pe=2, mem_mode="internal_decoupled")

@@ -36,6 +36,7 @@ def altered(design, name, text):
     return replace(design, sources=sources)
 
 
+@pytest.mark.slow
 def test_the_whole_test_set_of_the_mlp(mlp, simulations):
     golden = mlp.frames
     done = verify_design(mlp.design, golden.inputs, golden.outputs, tensors=golden.tensors, cache=simulations)
