@@ -56,13 +56,14 @@ def find_device(text: str, records: Callable[[], Iterable[PluginInfo]]) -> Devic
             raise DeviceError(f"the id of device {text!r} must be a whole number, 0 or more")
     if name == AUTO:
         return Device(text, None, None, int(number))
+    registry = get_registry()
+    known = [] if registry.knows("target", name) else list(records())
+    if not registry.knows("target", name) and any(name in info.device_types for info in known):
+        return Device(text, None, name, int(number))
     try:
-        return Device(text, get_registry().resolve("target", name), None, int(number))
-    except PluginNotFoundError:
-        known = list(records())
-        if any(name in info.device_types for info in known):
-            return Device(text, None, name, int(number))
-    raise unknown_device(text, known)
+        return Device(text, registry.resolve("target", name), None, int(number))
+    except PluginNotFoundError as error:
+        raise unknown_device(text, known) from error
 
 
 def unknown_device(text: str, records: Iterable[PluginInfo]) -> DeviceError:

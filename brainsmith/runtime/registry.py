@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import (
+    BrainsmithError,
     DeviceError,
     PluginDefinitionError,
     PluginNotFoundError,
@@ -158,8 +159,16 @@ class TargetRegistry:
         return Selection(self, device_type).best(resource).target
 
     def why_unavailable(self, info: PluginInfo, arguments: dict[str, Any] | None = None) -> str:
-        """Return why a target cannot be used here, and what would change that; nothing if it can."""
+        """Return why a target cannot be used here, and what would change that; nothing if it can, or is being used."""
+        if self._is_used(info, arguments or {}):
+            return ""
         return why_unavailable(info, lambda i: self.live(i, (arguments or {}) if i is info else {}))
+
+    def _is_used(self, info: PluginInfo, arguments: dict[str, Any]) -> bool:
+        try:
+            return get_registry().is_loaded(info) and self.live(info, arguments).is_ready
+        except BrainsmithError:
+            return False
 
     def why_unsupported(
         self, info: PluginInfo, resource: Any, arguments: dict[str, Any] | None = None

@@ -276,6 +276,15 @@ def test_a_target_that_raises_when_it_is_asked_is_unavailable(registry):
     assert reason_of(registry, "a").startswith("its is_available raised OSError: no bus (")
 
 
+def test_a_target_that_is_being_used_is_not_asked_again(registry, manager):
+    cls = toy("A")
+    manager.switch_plugin("a")
+    cls.available = False
+    assert reason_of(registry, "a") == ""
+    manager.release("a")
+    assert reason_of(registry, "a") == "its cable is not plugged in: plug it in"
+
+
 def test_a_folder_is_discovered_without_importing_it(registry, tmp_path):
     folder = write(tmp_path / "more", "found", before="import sys\nsys.exit(7)\n")
     (info,) = registry.discover_plugins(folder)
