@@ -1,5 +1,6 @@
 """The target `numpy`: results of the reference, any batch, nothing imported in a second process."""
 
+import importlib.resources
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from qonnx.core.modelwrapper import ModelWrapper
 
@@ -140,3 +142,20 @@ def test_what_is_no_model(target, tmp_path):
         with pytest.raises(ModelError) as caught:
             target.prepare_resource(resource)
         assert str(caught.value) == text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["nn_resize", "subpixel"])
+def test_a_real_network_with_its_real_input(target, kind):
+    """At most one value in 10,000 moves by a level (1/255): a float error of the last bit before it is rounded."""
+    folder = Path(str(importlib.resources.files("qonnx"))) / "data/onnx/bsd300x3-espcn"
+    tensor = onnx.TensorProto.FromString((folder / "test_data/input_0.pb").read_bytes())
+    image = onnx.numpy_helper.to_array(tensor)
+    prepared = target.prepare_resource(folder / kind / "quant_model.onnx")
+    (name,) = [spec.name for spec in prepared.signature.inputs]
+    found = target.execute(prepared, image)
+    model = ModelWrapper(str(folder / kind / "quant_model.onnx"))
+    for output, reference in expected(model, {name: image[None]}).items():
+        apart = np.abs(found[output] - reference[0])
+        assert apart.max() <= 1.001 / 255 * np.abs(reference).max()
+        assert (apart > 1e-6).mean() <= 1e-4

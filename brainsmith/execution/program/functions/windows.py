@@ -16,7 +16,9 @@ Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
 _SMALL_IMAGE = 256
-"""Pixels up to which all images of a chunk go into one matrix product, at the cost of a transposition."""
+"""Pixels up to which several images go into one matrix product, at the cost of a transposition."""
+_COLUMNS_BYTES = 1 << 23
+"""Of the columns that are multiplied at a time, unless those of one image are more."""
 
 
 @instruction
@@ -104,26 +106,44 @@ def pool(
 
 
 def _all_channels(taps: list[Array], weights: Array, groups: int, size: Shape) -> Array:
-    """Multiply (filters, terms) with the columns of all windows."""
+    """Multiply (filters, terms) with the columns of all windows, so many images at a time that these stay small."""
     images, channels = taps[0].shape[:2]
     filters, pixels = weights.shape[0], int(np.prod(size))
-    share = channels // groups
     matrices = weights.reshape(groups, filters // groups, -1)
-    if len(taps) == 1 and pixels > _SMALL_IMAGE:
-        columns = taps[0].reshape(images, groups, share, pixels)
-        return np.asarray(np.matmul(matrices, columns)).reshape(images, filters, *size)
-    if pixels > _SMALL_IMAGE:
-        columns = np.empty((images, channels, len(taps), *size), taps[0].dtype)
+    each = max(1, channels * len(taps) * pixels * weights.itemsize)
+    block = max(1, _COLUMNS_BYTES // each)
+    multiply = _image_by_image if pixels > _SMALL_IMAGE else _images_together
+    if block >= images:
+        return multiply(taps, matrices, pixels).reshape(images, filters, *size)
+    result = np.empty((images, filters, pixels), weights.dtype)
+    for at in range(0, images, block):
+        result[at : at + block] = multiply([tap[at : at + block] for tap in taps], matrices, pixels)
+    return result.reshape(images, filters, *size)
+
+
+def _image_by_image(taps: list[Array], matrices: Array, pixels: int) -> Array:
+    """Return (images, filters, pixels) by a product for each image."""
+    images, channels = taps[0].shape[:2]
+    groups, share, terms = matrices.shape
+    if len(taps) == 1:
+        columns = taps[0]
+    else:
+        columns = np.empty((images, channels, len(taps), *taps[0].shape[2:]), taps[0].dtype)
         for at, tap in enumerate(taps):
             columns[:, :, at] = tap
-        columns = columns.reshape(images, groups, share * len(taps), pixels)
-        return np.asarray(np.matmul(matrices, columns)).reshape(images, filters, *size)
-    rows = np.empty((channels, len(taps), images, *size), taps[0].dtype)
+    product = np.matmul(matrices, columns.reshape(images, groups, terms, pixels))
+    return np.asarray(product).reshape(images, groups * share, pixels)
+
+
+def _images_together(taps: list[Array], matrices: Array, pixels: int) -> Array:
+    """Return (images, filters, pixels) by one product for all images, and a transposition."""
+    images, channels = taps[0].shape[:2]
+    groups, share, terms = matrices.shape
+    rows = np.empty((channels, len(taps), images, *taps[0].shape[2:]), taps[0].dtype)
     for at, tap in enumerate(taps):
         rows[:, at] = tap.swapaxes(0, 1)
-    rows = rows.reshape(groups, share * len(taps), images * pixels)
-    together = np.matmul(matrices, rows).reshape(filters, images, *size)
-    return np.ascontiguousarray(together.swapaxes(0, 1))
+    product = np.matmul(matrices, rows.reshape(groups, terms, images * pixels))
+    return np.ascontiguousarray(product.reshape(groups * share, images, pixels).swapaxes(0, 1))
 
 
 def _channel_by_channel(taps: list[Array], weights: Array) -> Array:

@@ -1,0 +1,36 @@
+"""Convolutions in blocks of images."""
+
+import numpy as np
+import pytest
+
+from brainsmith.execution.program.functions import windows
+
+
+def convolved(images, weights, groups):
+    return windows.convolve(
+        images, weights, None, strides=(1, 1), dilations=(1, 1), before=(1, 0), after=(0, 1), groups=groups,
+        exact="float32",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("side", [5, 18])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_blocks_of_images_change_nothing(monkeypatch, side, groups):
+    generator = np.random.default_rng(0)
+    images = generator.integers(-8, 8, (7, 1, 4, side, side)).astype(np.float32)
+    weights = generator.integers(-8, 8, (6, 4 // groups, 2, 3)).astype(np.float32)
+    whole = convolved(images, weights, groups)
+    one = 4 * 6 * side * (side - 1) * 4
+    for limit in (0, 3 * one):
+        monkeypatch.setattr(windows, "_COLUMNS_BYTES", limit)
+        np.testing.assert_array_equal(convolved(images, weights, groups), whole)
+
+
+def test_padding_is_never_the_largest():
+    images = np.full((1, 1, 1, 2, 2), -5, np.float32)
+    found = windows.pool(
+        images, kernel=(2, 2), strides=(1, 1), dilations=(1, 1), before=(1, 1), after=(1, 1), average=False,
+        count_padding=False,
+    )  # fmt: skip
+    assert found.shape == (1, 1, 1, 3, 3)
+    assert set(found.ravel()) == {-5.0}
