@@ -21,20 +21,38 @@ def threads_for(size: int) -> int:
         size: Of the arrays, in elements.
 
     Returns:
-        No more than the processors that this thread may run on, and 1 for small arrays.
+        No more than the processors that this thread may run on, nor than are idle now; 1 for small arrays.
 
     Raises:
         SettingsError: `BRAINSMITH_OP_THREADS` is no number of threads.
     """
     if size < 2 * _SHARE:
         return 1
-    return max(1, min(size // _SHARE, _processors(), _allowed()))
+    most = min(size // _SHARE, _processors(), _allowed())
+    return max(1, min(most, _idle())) if most > 1 else 1
 
 
 def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _idle() -> int:
+    """Return how many processors have nothing else to do, that of this thread among them.
+
+    A call ends with its last thread: one that must wait for a processor would hold it up.
+    """
+    count = os.cpu_count() or 1
+    try:
+        file = os.open("/proc/loadavg", os.O_RDONLY)
+    except OSError:  # another system
+        return count
+    try:
+        running, _, _ = os.read(file, 128).split()[3].partition(b"/")
+    finally:
+        os.close(file)
+    return count - int(running) + 1
 
 
 def _allowed() -> int:

@@ -20,8 +20,13 @@ SPREAD = "inputs = 2; t0 = multiply(x0, x1); t1 = add(t0, 1.0); return t1"
 
 @pytest.fixture
 def processors(monkeypatch):
-    """Set how many processors this process seems to have."""
-    return lambda count: monkeypatch.setattr(threads, "_processors", lambda: count)
+    """Set how many processors this process seems to have, all idle."""
+
+    def have(count):
+        monkeypatch.setattr(threads, "_processors", lambda: count)
+        monkeypatch.setattr(threads, "_idle", lambda: count)
+
+    return have
 
 
 def drawn(*shape):
@@ -72,6 +77,17 @@ def test_the_affinity_of_the_process_is_honoured():
         os.sched_setaffinity(0, before)
 
 
+def test_a_busy_machine_gives_fewer(processors, monkeypatch):
+    processors(4)
+    for idle, count in ((4, 4), (2, 2), (1, 1), (-7, 1)):
+        monkeypatch.setattr(threads, "_idle", lambda idle=idle: idle)
+        assert threads.threads_for(1 << 30) == count
+
+
+def test_what_is_idle_is_at_most_all():
+    assert threads._idle() <= os.cpu_count()
+
+
 def test_the_setting_bounds_them(processors, monkeypatch):
     processors(100)
     for text, count in (("1", 1), ("3", 3), ("", 8)):
@@ -111,7 +127,7 @@ def test_a_forked_child_computes_with_threads_too(tmp_path):
 import os, numpy as np
 from brainsmith.autodiff.compiling import threads
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-threads._processors = lambda: 4
+threads._processors = threads._idle = lambda: 4
 function, x = CompiledExpression({CHAIN!r}), np.linspace(-2, 2, 1_000_000, dtype=np.float32)
 before = function(x)
 child = os.fork()
