@@ -1,5 +1,6 @@
 """The target onnxruntime: the digits networks, a real super-resolution network, a second process, what is refused."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -60,7 +61,7 @@ def test_digits(name):
     x = images(name).reshape(-1, *shape[1:])
     (found,) = run(DIGITS / f"{name}.onnx", x).values()
     assert len(found) == len(x) == 360
-    np.testing.assert_array_equal(found[:12], one_by_one(model, x[:12]))
+    np.testing.assert_array_equal(found[:6], one_by_one(model, x[:6]))
     labels = found.argmax(axis=1) if found.shape[1] > 1 else found[:, 0]
     assert (labels == np.load(DIGITS / "digits_y.npy")).mean() > 0.9
 
@@ -128,7 +129,7 @@ def test_paths_bytes_and_models_are_the_same():
         np.testing.assert_array_equal(found["logits"], forms[0]["logits"])
 
 
-def test_a_second_process_imports_neither_onnx_nor_qonnx():
+def test_a_second_process_imports_neither_onnx_nor_qonnx(tmp_path):
     x = images("mlp")[:5].reshape(5, 64)
     found = run(DIGITS / "mlp.onnx", x)
     code = (
@@ -140,13 +141,10 @@ def test_a_second_process_imports_neither_onnx_nor_qonnx():
         "x = np.load(sys.argv[1])\n"
         "np.save(sys.argv[2], target.execute(prepared, x)['logits'])\n"
     )
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        given, computed = f"{folder}/x.npy", f"{folder}/y.npy"
-        np.save(given, x)
-        subprocess.run([sys.executable, "-c", code, given, computed], check=True)
-        np.testing.assert_array_equal(np.load(computed), found["logits"])
+    given, computed = tmp_path / "x.npy", tmp_path / "y.npy"
+    np.save(given, x)
+    subprocess.run([sys.executable, "-c", code, str(given), str(computed)], check=True)
+    np.testing.assert_array_equal(np.load(computed), found["logits"])
 
 
 def test_the_manager_runs_it():
@@ -216,3 +214,13 @@ def test_wrong_inputs():
     with pytest.raises(InputError) as caught:
         target.execute(prepared, np.zeros((3, 64), np.float32), keep=["fc9"])
     assert str(caught.value).startswith("there is no tensor 'fc9' to keep; there are image, ")
+
+
+def test_the_page_of_the_target(monkeypatch, capsys):
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    (block,) = re.findall(
+        r"```python\n(.*?)```", (root / "docs" / "targets_onnxruntime.md").read_text(), re.DOTALL
+    )
+    exec(compile(block, "targets_onnxruntime.md", "exec"), {})
+    assert capsys.readouterr().out == "(360, 1) (360, 16, 4, 4)\n"
