@@ -66,7 +66,7 @@ def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if isinstance(value, np.generic):
         return np.asarray(value)
     device = str(getattr(value, "device", CPU))
-    if device != CPU:
+    if CPU not in device.lower():  # others call it "cpu:0", "TFRT_CPU_0"
         raise OpError(f"Operation {op.name!r} expects inputs on device 'cpu', got {device!r} for input {at}")
     if value is None:  # numpy would make it NaN
         raise OpError(f"Operation {op.name!r} expects an array for input {at}, got None")

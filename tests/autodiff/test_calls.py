@@ -89,6 +89,19 @@ class Elsewhere:
     device = "cuda:1"
 
 
+class Here:
+    """Stands for an array of another package in this process's memory."""
+
+    device = "TFRT_CPU_0"
+
+    def __array__(self, dtype=None, copy=None):
+        return X.astype(dtype)
+
+
+def test_an_array_of_another_package_on_the_cpu_is_taken():
+    assert run_op(built(), [Here()]).tolist() == X.tolist()
+
+
 @pytest.mark.parametrize("first", [X, ops.Tensor(X)])
 def test_an_input_on_another_device_is_refused(first):
     op = ops.CustomOpBuilder("both", 2).forward(lambda inputs: inputs[0] + inputs[1]).build()
