@@ -95,9 +95,9 @@ def _typed(file: str, spec: TensorSpec, array: NDArray[Any]) -> NDArray[Any]:
         return array
     with np.errstate(all="ignore"):
         converted = array.astype(wanted)
-    both_float = array.dtype.kind == wanted.kind == "f"
-    if both_float or np.array_equal(converted, array):
+        kept = np.array_equal(converted.astype(array.dtype), array)
+    if kept or array.dtype.kind == wanted.kind == "f":
         return converted
     raise UsageError(
-        f"--input: {file} holds {array.dtype}, and input '{spec.name}' takes {spec.dtype}, which cannot hold it"
+        f"--input: {file} holds {array.dtype}, and input '{spec.name}' takes {spec.dtype}, which cannot hold its values"
     )

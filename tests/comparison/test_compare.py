@@ -1,0 +1,122 @@
+"""Models run on several targets, one of which may be wrong."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from qonnx.core.modelwrapper import ModelWrapper
+
+from brainsmith import targets
+from brainsmith.comparison.compare import compare_targets, devices_of
+from brainsmith.errors import InputError, UsageError
+from brainsmith.targets.numpy import NumpyExecution
+
+X = np.arange(-6, 6, dtype=np.float32).reshape(6, 2)
+
+
+def model():
+    """Return y = floor(1.5 x + 1) * 3."""
+    nodes = [
+        helper.make_node("Mul", ["x", "a"], ["scaled"], name="scale"),
+        helper.make_node("Add", ["scaled", "b"], ["shifted"], name="shift"),
+        helper.make_node("Floor", ["shifted"], ["whole"], name="round"),
+        helper.make_node("Mul", ["whole", "c"], ["y"], name="spread"),
+    ]
+    constants = [
+        helper.make_tensor(name, TensorProto.FLOAT, [1], [value])
+        for name, value in (("a", 1.5), ("b", 1.0), ("c", 3.0))
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in "xy"]
+    graph = helper.make_graph(nodes, "small", ends[:1], ends[1:], constants)
+    return ModelWrapper(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+
+
+class Wrong(NumpyExecution):
+    """NumPy, with one tensor a little off, and what follows from it."""
+
+    @classmethod
+    def metadata(cls):
+        return targets.PluginInfo(name="wrong", type="target", priority=0, device_types=("wrong",))
+
+    def execute(self, prepared, inputs, *, keep=()):
+        found = {name: array.copy() for name, array in super().execute(prepared, inputs, keep=keep).items()}
+        for name, error in ERRORS.items():
+            found[name][2, 1] += error
+        return found
+
+
+ERRORS = {}
+
+
+@pytest.fixture
+def wrong():
+    """Make a target that errs, in the tensors and by as much as the test says."""
+    targets.get_registry().register(Wrong)
+    ERRORS.clear()
+    yield ERRORS.update
+    targets.get_registry().unregister("wrong")
+
+
+def compared(devices, inputs=X, **options):
+    small = model()
+    return compare_targets(dict.fromkeys(devices, small), inputs, **options)
+
+
+def test_targets_that_are_right_agree_with_the_reference():
+    first, *others = compared(["reference", "numpy", "onnxruntime"])
+    assert (first.outputs, first.inside, first.agrees) == (1, 0, True)
+    for one in others:
+        assert (one.agrees, one.worst, one.first, one.outputs, one.inside) == (True, 0, None, 1, 3)
+
+
+def test_the_first_node_that_differs_is_named(wrong):
+    wrong({"whole": 1.0, "y": 3.0})
+    _, one = compared(["numpy", "wrong"])
+    assert not one.agrees
+    assert (one.worst, one.inside) == (3.0, 3)
+    place = one.first
+    assert (place.tensor, place.node, place.samples, place.error) == ("whole", "Floor 'round'", 1, 1.0)
+    assert (place.index, place.found - place.expected) == ((2, 1), 1.0)
+
+
+def test_a_difference_that_no_output_shows_is_told_and_allowed(wrong):
+    wrong({"scaled": 0.01})
+    _, one = compared(["numpy", "wrong"])
+    assert one.agrees
+    assert (one.first.tensor, one.first.node) == ("scaled", "Mul 'scale'")
+
+
+def test_floats_may_differ_by_the_tolerance(wrong):
+    wrong({"scaled": 1e-6, "y": 0})
+    assert compared(["numpy", "wrong"])[1].first is None
+    wrong({"scaled": 1e-4, "y": 0})
+    assert compared(["numpy", "wrong"])[1].first.tensor == "scaled"
+    assert compared(["numpy", "wrong"], tolerance=1e-3)[1].first is None
+
+
+def test_whole_outputs_have_no_tolerance(wrong):
+    wrong({"y": 1e-4})
+    assert not compared(["numpy", "wrong"], tolerance=1.0)[1].agrees
+
+
+def test_inputs_that_do_not_fit_are_the_models_error():
+    with pytest.raises(InputError) as caught:
+        compared(["numpy", "reference"], np.zeros((2, 3), np.float32))
+    assert str(caught.value) == "input 'x' must have shape (n, 2), not (2, 3)"
+
+
+@pytest.mark.parametrize("text", ["numpy", "numpy,numpy", "", ","])
+def test_targets_are_listed_each_once(text):
+    with pytest.raises(UsageError) as caught:
+        devices_of(text)
+    assert str(caught.value) == (
+        f"--targets must list two targets or more, each once, such as reference,numpy; not {text!r}"
+    )
+
+
+def test_a_tolerance_is_a_share():
+    with pytest.raises(UsageError) as caught:
+        compared(["numpy", "reference"], tolerance=-1.0)
+    assert str(caught.value) == "the tolerance must be 0 or more, not -1.0"
+    with pytest.raises(UsageError) as caught:
+        compared(["numpy"])
+    assert str(caught.value) == "a comparison needs two targets or more, not 1"

@@ -1,0 +1,59 @@
+"""When two arrays of a tensor differ."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from brainsmith.comparison.tensors import Difference, difference, largest_error, tolerance_of
+
+FLOATS = arrays.arrays(np.float32, st.sampled_from([(1, 3), (4, 2), (2, 2, 2)]), elements=st.floats(width=32))
+
+
+@pytest.mark.parametrize(
+    ("values", "integer", "allowed"),
+    [
+        ([1.0, -8.0], False, 0.0),
+        ([0.5, -8.0], False, 8e-6),
+        ([0.5, -8.0], True, 0.0),
+        ([float(1 << 25), 0.0], False, (1 << 25) * 1e-6),
+        ([0.5, np.inf], False, 0.5e-6),
+        ([], False, 0.0),
+    ],
+)
+def test_whole_numbers_must_be_equal_and_others_nearly(values, integer, allowed):
+    assert tolerance_of(np.asarray(values, np.float32), 1e-6, integer) == pytest.approx(allowed, rel=1e-12)
+
+
+@given(FLOATS)
+def test_an_array_never_differs_from_itself(values):
+    assert difference("t", values, values.copy(), 0.0) is None
+    assert largest_error(values, values.copy()) == 0
+
+
+@given(FLOATS, st.floats(width=32))
+def test_what_is_changed_is_found(values, other):
+    changed = values.copy()
+    changed[-1].flat[0] = other
+    found = difference("t", values, changed, 0.0)
+    before = values[-1].flat[0]
+    if before == other or (np.isnan(before) and np.isnan(other)):
+        assert found is None
+    else:
+        assert (found.samples, found.index[0]) == (1, len(values) - 1)
+        np.testing.assert_array_equal([found.expected, found.found], np.asarray([before, other], np.float32))
+
+
+def test_a_difference_says_where_and_by_how_much():
+    expected = np.asarray([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    found = np.asarray([[1.5, 2.0], [3.0, 1.0]], np.float32)
+    assert difference("fc1", expected, found, 0.25, "MatMul 'a'") == Difference(
+        "fc1", "MatMul 'a'", 2, 3.0, (1, 1), 4.0, 1.0, 0.25
+    )
+    assert difference("fc1", expected, found, 3.0) is None
+
+
+def test_another_shape_is_a_difference():
+    found = difference("t", np.zeros((2, 3)), np.zeros((2, 4)), 1e9)
+    assert (found.samples, found.error, found.index) == (2, np.inf, ())
