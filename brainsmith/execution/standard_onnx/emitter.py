@@ -125,7 +125,7 @@ class Emitter:
         Not as a Gather, which takes five times as long for single values.
         """
         flat = self.add("Reshape", [index, self.constant([-1], "shape", np.int64)])
-        found = self.add("GatherElements", [self.constant(table, "table"), flat], axis=0)
+        found = self.add("GatherElements", [self.constant(table, "table", table.dtype), flat], axis=0)
         return self.reshaped(found, shape, output)
 
     def affine(self, x: str, scale: float, bias: float, output: str = "") -> str:

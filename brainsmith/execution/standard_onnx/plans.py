@@ -31,7 +31,7 @@ _KERNELS = {"BinaryMVAU": "MVAU", "ElementwiseAddInt": "ElementwiseAdd"}
 """Kernels of backends that have another name, because FINN's own backends of them have theirs."""
 _FAMILIES = (
     "quantisers", "float_quantiser", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
-    "hardware_arithmetic",
+    "hardware_arithmetic", "whole_rows",
 )  # fmt: skip
 _PLANS: dict[tuple[str, str], Plan] = {}
 
