@@ -4,6 +4,8 @@
     node_view.py    what a lowering sees of a node, and how it emits instructions
     registry.py     `@lowers`, and which modules have lowerings
     products.py     in which type a product of integers is exact
+    staircase.py    how thresholds are counted fastest
+    hardware.py     what lowerings of hardware layers share
     operators/      the lowerings: every module in there is found
 
 A lowering is a function of one node::
