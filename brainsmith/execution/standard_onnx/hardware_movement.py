@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     "StreamingFIFO",
     "StreamingDataWidthConverter",
     "DuplicateStreams",
+    "ReplicateStream",
     "Reshape",
     "Squeeze",
     "Unsqueeze",
