@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import InputError, ToolError, UsageError
+from brainsmith.errors import InputError, TargetError, ToolError, UnsupportedResourceError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
@@ -131,7 +131,8 @@ class RtlSimulation(Target):
                 its build ran). `check`: whether a few golden frames are run before it is believed (by default).
 
         Raises:
-            UsageError: It is no accelerator, or the configuration has other words.
+            UnsupportedResourceError: It is no accelerator.
+            TargetError: The configuration has other words or values.
             BuildError: A file of it cannot be read.
             SimulationError: It cannot be built, or golden frames do not have the golden outputs.
             ToolError: g++ or Verilator is missing.
@@ -140,7 +141,7 @@ class RtlSimulation(Target):
         from brainsmith.targets.build_folder import read_build_folder
 
         if problem := self.supports(resource):
-            raise UsageError(problem)
+            raise UnsupportedResourceError(problem)
         frames, check = _settings(config or {})
         folder = read_build_folder(Path(resource))
         accelerator = prepare_package(folder.package, frames=frames, check=check)
@@ -177,7 +178,7 @@ class RtlSimulation(Target):
         simulated: Simulated = prepared.payload
         folder = simulated.folder
         arrays, frames = folder.signature.checked(inputs)
-        wanted = _wanted(simulated.tensors(), keep)
+        wanted = _wanted(simulated, keep)
         inside = [name for name in wanted if name in simulated.accelerator.boundaries()]
         kept: dict[str, Array] = {}
 
@@ -198,22 +199,24 @@ class RtlSimulation(Target):
 def _settings(config: Mapping[str, Any]) -> tuple[int | None, bool]:
     unknown = [name for name in config if name not in SETTINGS]
     if unknown:
-        raise UsageError(f"rtlsim takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
+        raise TargetError(f"rtlsim takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
     frames, check = config.get("frames"), config.get("check", True)
     if frames is not None and (isinstance(frames, bool) or not isinstance(frames, int) or frames < 1):
-        raise UsageError(f"frames of rtlsim must be a whole number, 1 or more, not {frames!r}")
+        raise TargetError(f"frames of rtlsim must be a whole number, 1 or more, not {frames!r}")
     if not isinstance(check, bool):
-        raise UsageError(f"check of rtlsim must be true or false, not {check!r}")
+        raise TargetError(f"check of rtlsim must be true or false, not {check!r}")
     return frames, check
 
 
-def _wanted(there: tuple[str, ...], keep: Iterable[str] | None) -> tuple[str, ...]:
+def _wanted(simulated: Simulated, keep: Iterable[str] | None) -> tuple[str, ...]:
+    there, signature = simulated.tensors(), simulated.folder.signature
     if keep is None:
         return there
+    ends = {spec.name for spec in (*signature.inputs, *signature.outputs)}
     chosen = tuple(dict.fromkeys(keep))
-    if unknown := [name for name in chosen if name not in there]:
+    if unknown := [name for name in chosen if name not in there and name not in ends]:
         raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
-    return chosen
+    return tuple(name for name in chosen if name in there)
 
 
 def _carried(simulated: Simulated, tensors: Mapping[str, Array]) -> dict[str, Array]:

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brainsmith.errors import BuildError, InputError, SimulationError, SimulationStalledError, UsageError
+from brainsmith.errors import (
+    BuildError,
+    InputError,
+    SimulationError,
+    SimulationStalledError,
+    TargetError,
+    UnsupportedResourceError,
+)
 from brainsmith.plugin.tools import Tool, find_program, find_verilator
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.targets.rtlsim import RtlSimulation
@@ -109,6 +116,7 @@ def test_a_build_takes_the_models_inputs_and_gives_its_outputs(rtlsim, build, sm
     inputs, outputs = golden(small)
     pictures = inputs.transpose(0, 2, 1).reshape(FRAMES, 24, 4, 1).astype(np.float32)
     expected = np.maximum(outputs.astype(np.float32) * SCALE, 0)
+    assert list(rtlsim.execute(prepared, pictures, keep=["scaled", "picture"])) == ["scores", "scaled"]
     found = rtlsim.execute(prepared, pictures, keep=None, seed=4)
     assert list(found) == ["scores", "moved", "scaled", "global_out", "x", "y"]
     np.testing.assert_array_equal(found["scores"], expected.reshape(FRAMES, 4, 1, 12))
@@ -244,7 +252,7 @@ def test_what_is_no_accelerator_is_not_supported(tmp_path):
         (b"", "rtlsim runs the folder of a build, not bytes"),
     ):
         assert rtlsim.supports(resource) == message
-        with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        with pytest.raises(UnsupportedResourceError, match=f"^{re.escape(message)}$"):
             rtlsim.prepare_resource(resource)
     (tmp_path / "manifest.json").write_text("{}")
     assert rtlsim.supports(tmp_path) == ""
@@ -261,7 +269,7 @@ def test_what_is_no_accelerator_is_not_supported(tmp_path):
     ],
 )
 def test_settings_that_cannot_be_are_refused(build, config, message):
-    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(TargetError, match=f"^{re.escape(message)}$"):
         RtlSimulation().prepare_resource(build, config)
 
 
