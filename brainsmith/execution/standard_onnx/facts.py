@@ -53,7 +53,7 @@ class Facts:
     @classmethod
     def of(cls, model: ModelWrapper) -> Facts:
         """Read a model whose shapes are all known."""
-        from qonnx.util.basic import get_execution_error_thresh
+        from qonnx.util.basic import get_execution_error_thresh, get_sanitize_quant_tensors
 
         shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in model.get_all_tensor_names()}
         facts = cls(shapes)
@@ -61,7 +61,8 @@ class Facts:
         facts.loose = levels_without_offset(model.graph)
         facts.threshold = get_execution_error_thresh()
         facts.kinds = _kinds(model.graph)
-        for annotation in model.graph.quantization_annotation:
+        believed = model.graph.quantization_annotation if get_sanitize_quant_tensors() else ()
+        for annotation in believed:
             datatype = model.get_tensor_datatype(annotation.tensor_name)
             if datatype.is_integer():
                 low, high = math.ceil(float(datatype.min())), math.floor(float(datatype.max()))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
 from brainsmith.kept import Kept, digest
-from brainsmith.settings import cache_dir
+from brainsmith.settings import cache_dir, qonnx_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ def obtain(content: str, make: Callable[[], StandardModel]) -> StandardModel:
         content: Stands for the original model's content.
         make: Rewrites it. What it raises leaves nothing behind.
     """
-    kept = Kept(cache_dir(), KIND, f"{content}|{_version()}")
+    kept = Kept(cache_dir(), KIND, f"{content}|{qonnx_rounding()}|{_version()}")
     if (found := kept.load(None)) is not None:
         with suppress(OSError):
             os.utime(kept.path)

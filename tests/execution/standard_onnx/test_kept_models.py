@@ -32,6 +32,14 @@ def test_a_model_is_kept_whole(folder):
         obtain("another", never)
 
 
+def test_what_qonnx_is_told_of_annotations_makes_another_model(folder, monkeypatch):
+    standard = rewrite(network())
+    obtain("one", lambda: standard)
+    monkeypatch.setenv("SANITIZE_QUANT_TENSORS", "0")
+    with pytest.raises(AssertionError):
+        obtain("one", never)
+
+
 def test_a_damaged_file_is_made_again(folder):
     standard = rewrite(network())
     obtain("one", lambda: standard)

@@ -104,6 +104,14 @@ def test_what_is_not_what_it_is_annotated_as_is_refused():
     assert str(caught.value) == "tensor 'y' is annotated as INT3, but holds 5"
 
 
+def test_annotations_that_qonnx_is_told_not_to_hold_tensors_to(monkeypatch):
+    monkeypatch.setenv("SANITIZE_QUANT_TENSORS", "0")
+    model = model_of(
+        "Mul", {"x": (1, 2), "c": np.array(0.5, np.float32)}, datatypes={"x": "INT3", "y": "INT3"}
+    )
+    assert run_rewritten(model, {"x": np.float32([[[2.5, 70]]])})["y"].tolist() == [[[1.25, 35]]]
+
+
 def test_inputs_that_are_not_what_they_are_annotated_as_are_refused():
     model = model_of("Relu", {"x": (1, 2)}, datatypes={"x": "UINT4"})
     assert run_rewritten(model, {"x": np.float32([[[1.001, 15]]])})["y"].tolist() == [[[1, 15]]]
