@@ -151,9 +151,9 @@ def promised(
         OpError: A rule fails or gives what cannot be, or promises an output on a device where no array is.
     """
     try:
-        devices = _each(op, op.output_device((CPU,) * len(shapes), **attributes))
-        made = _each(op, op.output_shape(list(shapes), **attributes))
-        kinds = _each(op, op.output_dtype(list(dtypes), **attributes))
+        device = op.output_device((CPU,) * len(shapes), **attributes)
+        made = op.output_shape(shapes, **attributes)
+        kind = op.output_dtype(dtypes, **attributes)
     except BrainsmithError:
         raise
     except Exception as error:  # rules are the user's code: whatever they raise names the op
@@ -161,31 +161,42 @@ def promised(
         raise OpError(
             f"Operation {op.name!r} failed on shapes {listed}: {type(error).__name__}: {error}"
         ) from error
-    for device in devices:
-        if device != CPU:
-            raise OpError(
-                f"Operation {op.name!r} promises its output on device {device!r}; arrays of this host are on 'cpu'"
-            )
-    return tuple(_shape(op, shape) for shape in made), tuple(_dtype(op, kind) for kind in kinds)
+    if op.num_outputs == 1:
+        _expect_here(op, device)
+        return (_shape(op, made),), (_dtype(op, kind),)
+    for one in _each(op, device):
+        _expect_here(op, one)
+    return (
+        tuple(_shape(op, one) for one in _each(op, made)),
+        tuple(_dtype(op, one) for one in _each(op, kind)),
+    )
+
+
+def _expect_here(op: Op, device: Any) -> None:
+    if device != CPU:
+        raise OpError(
+            f"Operation {op.name!r} promises its output on device {device!r}; arrays of this host are on 'cpu'"
+        )
 
 
 def _each(op: Op, answer: Any) -> Sequence[Any]:
-    answers: Sequence[Any] = answer if op.num_outputs > 1 else (answer,)
-    if not isinstance(answers, tuple | list) or len(answers) != op.num_outputs:
+    if not isinstance(answer, tuple | list) or len(answer) != op.num_outputs:
         raise OpError(
             f"the rules of operation {op.name!r} must give {op.num_outputs} answers, one for each output, "
             f"not {answer!r}"
         )
-    return answers
+    return answer
 
 
 def _shape(op: Op, shape: Any) -> Shape:
     if not isinstance(shape, tuple | list):
         raise OpError(f"output_shape of operation {op.name!r} must return a shape, a tuple, not {shape!r}")
-    return tuple(shape)
+    return shape if type(shape) is tuple else tuple(shape)
 
 
 def _dtype(op: Op, kind: Any) -> np.dtype[Any]:
+    if isinstance(kind, np.dtype):
+        return kind
     try:
         if kind is not None:  # numpy takes that for float64
             made: np.dtype[Any] = np.dtype(kind)
