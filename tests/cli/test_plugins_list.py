@@ -9,6 +9,7 @@ import textwrap
 import pytest
 
 from brainsmith.cli.main import main
+from brainsmith.plugin.info import PLUGIN_TYPES
 from tests.cli.command import COMMAND, brainsmith, on_terminal
 
 HEAVY = (
@@ -49,9 +50,7 @@ def test_into_a_pipe_there_are_six_columns_and_no_heading():
         "transform", "brainsmith", "ExpandNorms", "topology_opt", "", "Expand normalization operations",
     ] in rows  # fmt: skip
     assert ["backend", "finn", "MVAU_rtl", "", "MVAU (rtl)", ""] in rows
-    assert rows == sorted(
-        rows, key=lambda row: (["transform", "kernel", "backend", "step", "op"].index(row[0]), row[1:3])
-    )
+    assert rows == sorted(rows, key=lambda row: (PLUGIN_TYPES.index(row[0]), row[1:3]))
 
 
 def test_on_a_terminal_there_are_aligned_columns_cut_to_the_width(project):
