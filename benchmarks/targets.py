@@ -4,10 +4,10 @@
     python benchmarks/targets.py --model M --input X.npy     # another network, such as FINN's TFC
 
 Each network is executed by both: the reference on `--reference` samples, one by one, of which the fastest counts; `numpy`
-on the whole test set, of which the fastest of `--repeats` counts. Values of tensors of whole numbers are compared bit by
-bit, all others by the largest error, relative to the largest value of the tensor, and by the share of values that are
-further away than 1e-6: where a float is rounded to a level behind a sum of floats, an error of the last bit moves a few
-values to the next level. `prepare` is measured in further
+on the whole test set, of which the fastest of `--repeats` counts; of both the processor's time, which a busy machine does
+not change. Values of tensors of whole numbers are compared bit by bit, all others by the largest error, relative to the
+largest value of the tensor, and by the share of values that are further away than 1e-6: where a float is rounded to a level
+behind a sum of floats, an error of the last bit moves a few values to the next level. `prepare` is measured in further
 processes, after the import of NumPy and of the target: the least wall time, and the least of the processor.
 """
 
@@ -90,9 +90,9 @@ def measure(network: Network, reference: int, repeats: int) -> dict[str, Any]:
     target.execute(prepared, inputs[: 2 * spec.shape[0]])
     seconds = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started = time.process_time()
         target.execute(prepared, inputs)
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     few = inputs[: reference * spec.shape[0]]
     model = runnable_copy(ModelWrapper(str(network.model)))
     expected, spent = run_reference(model, spec, few)
@@ -119,9 +119,9 @@ def run_reference(model: Any, spec: Any, inputs: np.ndarray[Any, Any]) -> tuple[
         execute_onnx(model, {spec.name: runs[0]})
         tensors, seconds = [], []
         for run in runs:
-            started = time.perf_counter()
+            started = time.process_time()
             tensors.append(execute_onnx(model, {spec.name: run}, True))
-            seconds.append(time.perf_counter() - started)
+            seconds.append(time.process_time() - started)
         return tensors, min(seconds)
 
 
