@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-SETTINGS = ("bitfile", "dma", "frames_per_packet", "timeout")
+SETTINGS = ("dma", "frames_per_packet", "timeout")
 NO_RUNTIME = (
     "PYNQ is not installed: this target runs on a board, in the Python of a PYNQ 3 image for Zynq or Kria "
     "(https://www.pynq.io)"
@@ -69,7 +69,15 @@ class PynqBoard(Target):
     mode, and a packet end (TLAST) after each frame of an output, which the accelerator does not give itself. It lies
     in the folder of the package, with its .hwh, or `bitfile` names it. What the host computes is computed here. Cards in a
     PC (Alveo) have no AXI DMA in their shells, and are not served.
+
+    Args:
+        device_id: Which of PYNQ's devices.
+        bitfile: The overlay, if it is not the only .bit in the folder of the package.
     """
+
+    def __init__(self, device_id: int = 0, bitfile: str | None = None) -> None:
+        super().__init__(device_id)
+        self._bitfile = bitfile
 
     def is_available(self) -> bool:
         """Tell whether PYNQ is there and finds a device."""
@@ -90,9 +98,16 @@ class PynqBoard(Target):
         from brainsmith.rtl.package.contents import FOLDER, MANIFEST
 
         folders = [Path(resource) / FOLDER, Path(resource)] if isinstance(resource, (str, Path)) else []
-        if any((folder / MANIFEST).is_file() for folder in folders):
-            return ""
-        return "pynq runs the folder of a build with an accelerator, for which an overlay was made in Vivado"
+        found = next((folder for folder in folders if (folder / MANIFEST).is_file()), None)
+        if found is None:
+            return (
+                "pynq runs the folder of a build with an accelerator, for which an overlay was made in Vivado"
+            )
+        try:
+            find_overlay(found, self._bitfile)
+        except UnsupportedResourceError as error:
+            return str(error)
+        return ""
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises."""
@@ -103,10 +118,9 @@ class PynqBoard(Target):
 
         Args:
             resource: The folder of a build or of its package.
-            config: `bitfile`: the overlay, if it is not the only one in the package's folder. `dma`: the DMA of each
-                stream, such as {"s_axis_0": "axi_dma_0", "m_axis_0": "axi_dma_0"}; by default the only one that there
-                is. `frames_per_packet`: after how many frames the overlay ends a packet (1). `timeout`: the seconds
-                that a packet may take (10).
+            config: `dma`: the DMA of each stream, such as {"s_axis_0": "axi_dma_0", "m_axis_0": "axi_dma_0"}; by default
+                the only one that there is. `frames_per_packet`: after how many frames the overlay ends a packet (1).
+                `timeout`: the seconds that a packet may take (10).
 
         Raises:
             UnsupportedResourceError: It is no accelerator, or there is no overlay.
@@ -120,7 +134,7 @@ class PynqBoard(Target):
             raise UnsupportedResourceError(problem)
         settings = _checked(config or {})
         folder = read_build_folder(Path(resource))
-        bitfile = find_overlay(folder.package.folder, settings.get("bitfile"))
+        bitfile = find_overlay(folder.package.folder, self._bitfile)
         board = Board(
             _runtime(),
             bitfile,
@@ -170,7 +184,7 @@ def find_overlay(folder: Path, bitfile: str | None) -> Path:
         return found[0]
     what = f"holds {len(found)} overlays" if found else "holds no overlay (.bit)"
     raise UnsupportedResourceError(
-        f'{folder} {what}: make one with its import.tcl in Vivado, and name it in the configuration: {{"bitfile": FILE}}'
+        f"{folder} {what}: make one with its import.tcl in Vivado, and put it there, or name it: PynqBoard(bitfile=FILE)"
     )
 
 

@@ -32,9 +32,9 @@ def board_of(small, **options):  # noqa: F811
 
 @pytest.fixture
 def use(monkeypatch):
-    def put(board):
+    def put(board, **arguments):
         monkeypatch.setattr(target, "_runtime", lambda: make_module(board))
-        return PynqBoard()
+        return PynqBoard(**arguments)
 
     return put
 
@@ -164,23 +164,21 @@ def test_engines_are_named_where_there_are_several(use, small, folder):  # noqa:
     )
 
 
-def test_overlays_that_are_not_there_or_cannot_be_loaded(use, board, folder, small):  # noqa: F811
-    pynq = use(board)
+def test_overlays_that_are_not_there_or_cannot_be_loaded(use, board, folder):
+    (folder / "broken.bit").write_bytes(b"")
     with pytest.raises(
         TargetError, match=r"^pynq: .*broken.bit cannot be loaded: .* is not a valid bitstream$"
     ):
-        (folder / "broken.bit").write_bytes(b"")
-        pynq.prepare_resource(folder, {"bitfile": str(folder / "broken.bit")})
-    with pytest.raises(
-        UnsupportedResourceError, match=r"holds 2 overlays: make one with its import.tcl in Vivado"
-    ):
-        pynq.prepare_resource(folder)
-    with pytest.raises(UnsupportedResourceError, match=r"^the overlay none.bit is not there$"):
-        pynq.prepare_resource(folder, {"bitfile": "none.bit"})
+        use(board, bitfile=str(folder / "broken.bit")).prepare_resource(folder)
+    pynq = use(board)
+    advice = "make one with its import.tcl in Vivado, and put it there, or name it: PynqBoard(bitfile=FILE)"
+    assert pynq.supports(folder.parent) == f"{folder} holds 2 overlays: {advice}"
     for file in folder.glob("*.bit"):
         file.unlink()
+    assert pynq.supports(folder) == f"{folder} holds no overlay (.bit): {advice}"
     with pytest.raises(UnsupportedResourceError, match=r"holds no overlay \(.bit\): make one"):
         pynq.prepare_resource(folder)
+    assert use(board, bitfile="none.bit").supports(folder) == "the overlay none.bit is not there"
     with pytest.raises(
         UnsupportedResourceError, match=r"^pynq runs the folder of a build with an accelerator"
     ):
@@ -190,7 +188,7 @@ def test_overlays_that_are_not_there_or_cannot_be_loaded(use, board, folder, sma
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"bit": 1}, "pynq takes the settings bitfile, dma, frames_per_packet, timeout, not 'bit'"),
+        ({"bit": 1}, "pynq takes the settings dma, frames_per_packet, timeout, not 'bit'"),
         ({"frames_per_packet": 0}, "frames_per_packet of pynq must be a whole number, 1 or more, not 0"),
         ({"timeout": 0}, "timeout of pynq must be a number of seconds above 0, not 0"),
     ],
