@@ -15,7 +15,7 @@ from digits_data import Array
 from brainsmith.ops import Op
 from brainsmith.ops.bipolar_quant import BipolarQuant
 from brainsmith.ops.int_quant import IntQuant
-from brainsmith.ops.integer_quantiser import integer_range
+from brainsmith.ops.integer_levels import integer_range
 
 GRID = 2.0**16
 """Gradients are multiples of 1 / GRID, in the units of the integers that a circuit has."""
