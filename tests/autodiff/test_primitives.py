@@ -74,7 +74,8 @@ def check(op, inputs, expected, **attributes):
     """The op gives what numpy gives, in the shape and dtype that its rules say, and has that gradient."""
     found = call_op(op, inputs, attributes)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert promised(op, inputs, attributes_of(op, attributes)) == ((found.shape,), (found.dtype,))
+    shapes, dtypes = [x.shape for x in inputs], [x.dtype for x in inputs]
+    assert promised(op, shapes, dtypes, attributes_of(op, attributes)) == ((found.shape,), (found.dtype,))
     if op.has_gradient and found.size:
         try:
             gradcheck(op, inputs, attributes=attributes)
@@ -102,7 +103,7 @@ def test_an_elementwise_function_of_two_inputs_that_broadcast(op, expected, betw
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
 def test_dtypes_are_those_of_numpy(op, dtype):
     x = np.ones((2,), dtype)
-    (shape,), (kind,) = promised(op, [x] * op.num_inputs, {})
+    (shape,), (kind,) = promised(op, [x.shape] * op.num_inputs, [x.dtype] * op.num_inputs, {})
     found = call_op(op, [x] * op.num_inputs)
     assert (found.shape, found.dtype) == (shape, kind)
 
