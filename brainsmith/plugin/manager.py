@@ -309,7 +309,8 @@ class PluginManager:
 
         Raises:
             BundleError: The clean-up of a bundle failed. Everything is forgotten all the same.
-            TargetError: The clean-up of a target did; so too.
+            TargetError: The clean-up of a target did; so too. Of several errors the first is raised, with notes of the
+                others.
         """
         errors = []
         try:
@@ -321,6 +322,8 @@ class PluginManager:
         finally:
             self._forget()
         if errors:
+            for other in errors[1:]:
+                errors[0].add_note(f"and then: {other}")
             raise errors[0]
 
     def _forget(self) -> None:

@@ -142,7 +142,7 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
         "-c",
         prelude + program,
     ]
-    ends: list[Child | OSError] = []
+    ends: list[Child | BaseException] = []
     running = allocate_lock()
     running.acquire()
 
@@ -152,7 +152,7 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
                 command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True
             )
             ends.append(Child(process))
-        except OSError as error:
+        except BaseException as error:  # noqa: BLE001  (it is raised in the thread that waits)
             ends.append(error)
         finally:
             running.release()
@@ -160,18 +160,31 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
     # In a thread of its own, and waited for by a lock (an interrupted `Thread.join` believes that its thread has ended):
     # Ctrl-C in the midst of a start would leave a process of which nobody knows.
     try:
-        start_new_thread(start, ())
-        running.acquire()
-        (end,) = ends
-    except RuntimeError as error:
-        raise ToolError(f"no process can be started: {error}") from error
+        try:
+            start_new_thread(start, ())
+        except RuntimeError as error:
+            ends.append(error)
+        running.acquire(blocking=not ends)
+        end = ends[0]
+        if isinstance(end, Child):
+            return end
     except BaseException:
-        if not ends:
-            running.acquire()
-        for end in ends:
-            if isinstance(end, Child):
-                end.end()
+        _end_what_starts(ends)
         raise
-    if isinstance(end, OSError):
+    if isinstance(end, OSError | RuntimeError):
         raise ToolError(f"no process can be started: {end}") from end
-    return end
+    raise end
+
+
+def _end_what_starts(ends: Sequence[Child | BaseException]) -> None:
+    """Wait until a start has come to its end, whatever interrupts this, and end the process."""
+    import time
+
+    while not ends:
+        try:
+            time.sleep(0.001)
+        except BaseException:  # noqa: BLE001, S112  (a second Ctrl-C; the first is raised when this is done)
+            continue
+    end = ends[0]
+    if isinstance(end, Child):
+        end.end()

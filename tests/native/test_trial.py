@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -52,19 +53,26 @@ class TestCrashes:
         )
 
     @pytest.mark.parametrize("delay", [0, 0.1])
-    def test_an_interrupted_trial_ends_its_process(self, tmp_path, delay):
+    def test_an_interrupted_trial_ends_its_process(self, tmp_path, monkeypatch, delay):
         path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
+        started, began = [], threading.Event()
+
+        class Seen(subprocess.Popen):
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+                started.append(self)
+                began.set()
 
         def interrupt(number, frame):
             raise KeyboardInterrupt
 
         def interrupt_when_it_runs():
-            while children() == others:
-                time.sleep(0.001)
+            began.wait(30)
             time.sleep(delay)
             os.kill(os.getpid(), signal.SIGALRM)
 
-        others, before = children(), signal.signal(signal.SIGALRM, interrupt)
+        monkeypatch.setattr(subprocess, "Popen", Seen)
+        before = signal.signal(signal.SIGALRM, interrupt)
         try:
             thread = threading.Thread(target=interrupt_when_it_runs)
             thread.start()
@@ -72,16 +80,4 @@ class TestCrashes:
             thread.join()
         finally:
             signal.signal(signal.SIGALRM, before)
-        assert children() == others
-
-
-def children():
-    """Return the processes that this one has started, in whichever thread."""
-    found = []
-    for task in os.listdir("/proc/self/task"):
-        try:
-            with open(f"/proc/self/task/{task}/children", encoding="utf-8") as file:
-                found += file.read().split()
-        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-            pass
-    return sorted(found)
+        assert [process.returncode for process in started] == [-9]

@@ -1,8 +1,11 @@
 """Child processes: what they print, and what is said when they fail."""
 
 import os
+import signal
 import socket
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -95,3 +98,35 @@ def test_a_child_that_cannot_be_started_is_said(monkeypatch):
     assert str(caught.value) == (
         "no process can be started: [Errno 2] No such file or directory: '/no/such/python'"
     )
+
+
+def test_whatever_else_a_start_raises_is_raised(monkeypatch):
+    monkeypatch.setattr(sys, "executable", None)
+    with pytest.raises(TypeError):
+        start_python("pass", [])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_start_that_is_interrupted_twice_leaves_no_process(monkeypatch, error):
+    started = []
+
+    class Slow(subprocess.Popen):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            started.append(self)
+            for _ in range(2):
+                time.sleep(0.05)
+                os.kill(os.getpid(), signal.SIGALRM)
+            time.sleep(0.1)
+
+    def interrupt(number, frame):
+        raise error("stop")
+
+    monkeypatch.setattr(subprocess, "Popen", Slow)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(error, match="stop"):
+            start_python("import time\ntime.sleep(60)", [])
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert started[0].returncode == -9
