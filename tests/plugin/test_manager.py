@@ -4,11 +4,14 @@ import logging
 
 import pytest
 
+from brainsmith.errors import BundleError
 from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
 from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
 from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.adapters.qonnx import QONNXAdapter
+from brainsmith.plugin.manager import PluginManager
+from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.stats import memory_mb
 from brainsmith.settings import load_settings
 from tests.plugin.installed import shown, step_file
@@ -114,3 +117,19 @@ def test_a_name_that_comes_later_is_found_without_asking_for_a_discovery(project
     assert "step:late" not in manager.registry
     project.write("plugins/late.py", step_file("late", 3))
     assert manager.registry.get("step", "late")(None, None) == 3
+
+
+def test_a_reset_tells_every_clean_up_that_fails():
+    manager = PluginManager(Registry())
+
+    def failing(text):
+        def clean_up():
+            raise BundleError(text)
+
+        return clean_up
+
+    manager.before_reset(failing("one"))
+    manager.before_reset(failing("two"))
+    with pytest.raises(BundleError, match="two") as caught:
+        manager.reset()
+    assert caught.value.__notes__ == ["and then: one"]
