@@ -120,12 +120,12 @@ template <> inline float log1p(float x) {
     return std::fabs(x) < 1.0e-8f ? x : found;
 }
 
-static const float TANH_REACH = opaque(9.0f);
+// The fraction rises above 1 by 30 units in the last place up to x = 10, so that bounded to 1 it is 1 from there on.
+static const float TANH_REACH_SQUARED = opaque(100.0f), TANH_MOST = opaque(1.0f);
 template <class T> static inline T tanh(T x) { return std::tanh(x); }
-// x * p(x^2) / q(x^2) with p(0) = q(0) = 1, so that the least numbers stay as they are.
+// x * p(x^2) / q(x^2) with p(0) = q(0) = 1, so that the least numbers stay as they are. Rounding leads beyond 1 from 7 on.
 template <> inline float tanh(float x) {
-    x = within(x, -TANH_REACH, TANH_REACH);
-    const float z = x * x;
+    const float z = at_most(x * x, TANH_REACH_SQUARED);
     float p = 1.341979861e-08f;
     p = muladd(p, z, 2.066122215e-05f);
     p = muladd(p, z, 3.498993581e-03f);
@@ -136,7 +136,7 @@ template <> inline float tanh(float x) {
     q = muladd(q, z, 2.589020133e-02f);
     q = muladd(q, z, 4.671730995e-01f);
     q = muladd(q, z, 1.0f);
-    return x * p / q;
+    return within(x * p / q, -TANH_MOST, TANH_MOST);
 }
 
 static inline double erf_polynomial(double x) {

@@ -45,6 +45,29 @@ def test_over_all_float32(name):
     assert worst <= FUNCTIONS[name].ulps[0]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
+def test_tanh_is_never_beyond_one_and_is_one_far_out(dtype):
+    tanh = CompiledExpression("inputs = 1; t0 = tanh(x0); return t0")
+    rest = CompiledExpression(
+        "inputs = 1; t0 = tanh(x0); t1 = multiply(t0, t0); t2 = subtract(1.0, t1); t3 = sqrt(t2); return t3"
+    )
+    near = np.linspace(7, 10, 300_001, dtype=dtype)
+    assert np.abs(tanh(np.concatenate([near, -near]))).max() <= 1
+    assert not np.isnan(rest(np.concatenate([near, -near, [np.inf, -np.inf]]).astype(dtype))).any()
+    far = np.array([20, 1e3, np.finfo(dtype).max, np.inf], dtype)
+    assert tanh(np.concatenate([far, -far])).tolist() == [1.0] * 4 + [-1.0] * 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["erf", "sin", "cos"])
+def test_other_bounded_functions_are_never_beyond_one(name, dtype):
+    function = CompiledExpression(f"inputs = 1; t0 = {name}(x0); return t0")
+    quarters = (np.arange(-400, 401) * (np.pi / 2)).astype(dtype)
+    x = np.concatenate([np.linspace(-8, 8, 100_001, dtype=dtype), quarters, np.nextafter(quarters, dtype(9))])
+    assert np.abs(function(x)).max() <= 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNARY)
 def test_over_float64(name):
