@@ -47,8 +47,9 @@ class TestCrashes:
 
     def test_an_endless_loop_ends_with_the_time_limit(self, tmp_path):
         path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
-        assert refused(path, PluginCrashError, time_limit=0.5) == (
-            f"native plugin {path} did not end within 0.5 seconds in create_plugin; "
+        # A busy machine takes its time to come to create_plugin.
+        assert refused(path, PluginCrashError, time_limit=3) == (
+            f"native plugin {path} did not end within 3 seconds in create_plugin; "
             "that was in a child process, and it was not loaded here"
         )
 

@@ -74,8 +74,11 @@ class Worker:
             NativeLibraryError: It is closed, or cannot be loaded.
         """
         with self._lock:
-            if self._caller is None:
-                self._running()
+            if self._caller is not None:
+                return
+            if self.closed:
+                raise NativeLibraryError(f"native plugin {self._name!r} was unloaded")
+            self._running()
 
     def ask(self, op: IsolatedOp, command: tuple[Any, ...], regions: Iterable[Region], what: str) -> str:
         """Have the worker do what a command says, and return the text of its answer.
@@ -94,8 +97,6 @@ class Worker:
         """
         wanted = [(region, region in self.pool.regions) for region in regions]
         with self._lock:
-            if self.closed:
-                raise op.is_gone()
             if self._caller is not None:
                 raise OpError(
                     f"Operation {op.name!r} cannot be called here: a signal handler or finaliser interrupted its own "
@@ -103,6 +104,8 @@ class Worker:
                 )
             try:
                 self._caller = threading.get_ident()
+                if self.closed:  # if not now, then not in this call: who closes waits, or is refused
+                    raise op.is_gone()
                 kind, text = self._answer(op, command, wanted, what)
             finally:
                 self._caller = None
@@ -147,8 +150,6 @@ class Worker:
         raise AssertionError
 
     def _running(self) -> Connection:
-        if self.closed:
-            raise NativeLibraryError(f"native plugin {self._name!r} was unloaded")
         if self._connection is None:
             self._connection, _ = start_worker(self._path, self._copy, self._time_limit)
         return self._connection
