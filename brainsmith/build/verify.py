@@ -11,7 +11,7 @@ import numpy as np
 
 from brainsmith.build.compare import Comparison, compare, first_changed_tensor, largest, predictions
 from brainsmith.build.float_model import FloatDistance, float_distance
-from brainsmith.errors import BuildError, VerificationError
+from brainsmith.errors import BuildError, MissingOpError, VerificationError
 from brainsmith.execution.align import Alignment, Signature, align
 from brainsmith.execution.execute import Executor
 
@@ -304,7 +304,7 @@ def _never_ran(error: BuildError, model: ModelWrapper) -> bool:
     from qonnx.custom_op.registry import is_custom_op
 
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, NotImplementedError):
+    while cause is not None and not isinstance(cause, (NotImplementedError, MissingOpError)):
         cause = cause.__cause__
     own = [node for node in model.graph.node if node.domain not in _ONNX]
     unknown = any(not is_custom_op(node.domain, node.op_type) for node in own)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 _WINDOWS = ("Im2Col", "ConvolutionInputGenerator", "ConvolutionInputGenerator_rtl")
-_OPS_DOMAIN = "brainsmith.ops"
 
 
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
@@ -35,11 +34,7 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
 
 
 def _load_operation(node: Any) -> bool:
-    """Import the plugin that defines a node's operation; some register themselves only when imported.
-
-    Raises:
-        PluginNotFoundError: It is an op that is not there.
-    """
+    """Import the plugin that defines a node's operation; some register themselves only when imported."""
     from qonnx.custom_op.registry import is_custom_op
 
     from brainsmith.errors import PluginNotFoundError
@@ -48,8 +43,6 @@ def _load_operation(node: Any) -> bool:
     if node.domain in ("", "ai.onnx", "ai.onnx.ml"):
         return False
     registry, _ = get_plugin_manager().all_records()
-    if node.domain == _OPS_DOMAIN:
-        registry.resolve("op", node.op_type)
     framework = node.domain.partition(".")[0]
     for kind in ("kernel", "backend", "op"):
         try:

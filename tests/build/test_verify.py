@@ -93,13 +93,18 @@ def test_a_step_after_which_the_model_cannot_be_executed_is_named():
     assert "NoSuchOp" in str(caught.value)
 
 
-def test_an_operator_that_python_does_not_know_is_not_verified():
+@pytest.mark.parametrize(
+    ("domain", "reason"),
+    [("no.such", ""), ("brainsmith.ops", "uses the operation 'NoSuchOp', which is not registered")],
+)
+def test_an_operator_that_python_does_not_know_is_not_verified(domain, reason):
     model = graphs.quant_mlp()
     changed = copied(model)
-    changed.graph.node[-1].op_type, changed.graph.node[-1].domain = "NoSuchOp", "no.such"
+    changed.graph.node[-1].op_type, changed.graph.node[-1].domain = "NoSuchOp", domain
     outcome = make(model).check("x", changed, no_parent)
     assert outcome.samples == 0
     assert outcome.reason
+    assert reason in outcome.reason
 
 
 @pytest.mark.parametrize(("datatype", "text"), [("INT8", "holds values 0.5 away"), ("UINT1", "holds ")])
