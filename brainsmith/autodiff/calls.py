@@ -19,7 +19,7 @@ def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None 
     """Run an op's forward on arrays, numbers or nested lists.
 
     Python numbers and lists take the dtype of the first array among the inputs, float32 where there is none and for
-    fractions beside integers.
+    fractions beside integers. Arrays of other packages keep their own.
 
     Returns:
         The output, or a tuple of them.
@@ -52,22 +52,39 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
     if len(inputs) != op.num_inputs:
         count = f"{op.num_inputs} input{'s' if op.num_inputs != 1 else ''}"
         raise OpError(f"Operation {op.name!r} expects {count}, got {len(inputs)}")
-    first = next((x.dtype for x in inputs if isinstance(x, np.ndarray | np.generic)), np.dtype(np.float32))
-    arrays = []
+    arrays: list[Any] = []
+    bare = []
     for at, value in enumerate(inputs):
-        array = value if isinstance(value, np.ndarray) else _as_array(op, at, value, first)
-        if array.dtype.kind not in "fiub":
+        array = value if isinstance(value, np.ndarray) else _own_array(op, at, value)
+        if array is None:
+            bare.append(at)
+        elif array.dtype.kind not in "fiub":
             raise OpError(f"Operation {op.name!r} expects numbers, got {array.dtype} for input {at}")
         arrays.append(array)
+    if bare:
+        dtype = next((array.dtype for array in arrays if array is not None), np.dtype(np.float32))
+        for at in bare:
+            arrays[at] = _as_array(op, at, inputs[at], dtype)
     return arrays
 
 
-def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
+def _own_array(op: Op, at: int, value: Any) -> Array | None:
+    """Return an input as an array of its own dtype; None if it has none that numpy knows, as numbers and lists have not."""
     if isinstance(value, np.generic):
         return np.asarray(value)
     device = str(getattr(value, "device", CPU))
     if CPU not in device.lower():  # others call it "cpu:0", "TFRT_CPU_0"
         raise OpError(f"Operation {op.name!r} expects inputs on device 'cpu', got {device!r} for input {at}")
+    if not (hasattr(value, "__array__") or hasattr(value, "dtype")):
+        return None
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise _no_array(op, at, value, error) from error
+    return None if array.dtype.kind in "OV" else array
+
+
+def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if value is None:  # numpy would make it NaN
         raise OpError(f"Operation {op.name!r} expects an array for input {at}, got None")
     if holds_tensor(value):
@@ -80,9 +97,12 @@ def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
         whole = dtype.kind == "f" or np.asarray(value).dtype.kind != "f"
         return np.asarray(value, dtype if whole else np.float32)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise OpError(
-            f"Operation {op.name!r} expects an array for input {at}, got {type(value).__name__}: {error}"
-        ) from error
+        raise _no_array(op, at, value, error) from error
+
+
+def _no_array(op: Op, at: int, value: Any, error: Exception) -> OpError:
+    kind = type(value).__name__
+    return OpError(f"Operation {op.name!r} expects an array for input {at}, got {kind}: {error}")
 
 
 def holds_tensor(value: Any) -> bool:

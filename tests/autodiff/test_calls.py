@@ -102,6 +102,46 @@ def test_an_array_of_another_package_on_the_cpu_is_taken():
     assert run_op(built(), [Here()]).tolist() == X.tolist()
 
 
+class Held:
+    """Stands for an array of another package that says no more than its values."""
+
+    device = "cpu"
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
+@pytest.mark.parametrize(
+    "array", [np.int64([2**24 + 1]), np.float64([1 / 3]), np.array(1e300), np.bool_([True])], ids=repr
+)
+@pytest.mark.parametrize("wrap", [Held, lambda array: array], ids=["another package's", "numpy's"])
+def test_an_array_of_another_package_keeps_its_dtype(array, wrap):
+    result = run_op(built(), [wrap(array)])
+    assert (result.dtype, result.tolist()) == (array.dtype, array.tolist())
+
+
+def test_a_list_takes_the_dtype_of_another_package_s_array():
+    op = ops.CustomOpBuilder("both", 2).forward(lambda inputs: inputs[0] + inputs[1]).build()
+    result = run_op(op, [[1 / 3], Held(np.float64([0]))])
+    assert (result.dtype, result.tolist()) == (np.float64, [1 / 3])
+
+
+@pytest.mark.parametrize("array", [np.complex64([1j]), np.array(["a"])], ids=["complex", "text"])
+def test_another_package_s_array_of_no_numbers_is_refused(array):
+    for given in (Held(array), array):
+        with pytest.raises(OpError) as raised:
+            run_op(built(), [given])
+        assert str(raised.value) == f"Operation 'bent' expects numbers, got {array.dtype} for input 0"
+
+
+def test_another_package_s_array_of_objects_that_are_numbers_is_taken():
+    result = run_op(built(), [Held(np.array([1, 2.5], object))])
+    assert (result.dtype, result.tolist()) == (np.float32, [1, 2.5])
+
+
 @pytest.mark.parametrize("first", [X, ops.Tensor(X)])
 def test_an_input_on_another_device_is_refused(first):
     op = ops.CustomOpBuilder("both", 2).forward(lambda inputs: inputs[0] + inputs[1]).build()
