@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.op import Op
-from brainsmith.errors import DuplicatePluginError, OpError, PluginNotFoundError
+from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, OpError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.not_found import not_found_message
@@ -94,17 +94,18 @@ def execute_custom_op(name: str, inputs: Sequence[Any], **attributes: Any) -> An
                     return apply_op(op, inputs, attributes)
             return call_op(op, inputs, attributes)
         except OpError:
-            successor = _successor(op) if op.gone else None
+            successor = _successor(name, op) if op.gone else None
             if successor is None:
                 raise
             op = successor
 
 
-def _successor(op: Op) -> Op | None:
-    """Return the op that took the name of one that was unloaded before its call began; None if none did."""
-    if not is_custom_op_registered(op.name):
+def _successor(name: str, op: Op) -> Op | None:
+    """Return the op that has the name of one that was unloaded before its call began; None if none has it."""
+    try:
+        found = get_custom_op(name)
+    except (PluginNotFoundError, AmbiguousPluginError, OpError):  # nobody has it now, or QONNX and FINN alone
         return None
-    found = get_custom_op(op.name)
     return None if found is op else found
 
 

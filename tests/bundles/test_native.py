@@ -195,6 +195,44 @@ def test_a_reload_is_one_moment_to_eight_threads(folder, isolation):
         held.forward(np.float32([3]))
 
 
+@pytest.mark.parametrize("name", ["times", "spoilt:times"])
+@pytest.mark.parametrize("change", ["reload", "replace"])
+def test_a_call_takes_what_has_the_name_that_it_asked_for(folder, name, change):
+    build_plugin(folder)
+    door.load_plugin(folder / "spoilt.so")
+
+    class Input:
+        changed = False
+
+        def __array__(self, dtype=None, copy=None):
+            if not self.changed:  # its op is found, and its call has not begun
+                self.changed = True
+                replace() if change == "replace" else reload()
+            return np.float32([3])
+
+    def reload():
+        build_plugin(folder, FACTOR=5)
+        door.reload_plugin("spoilt")
+
+    def replace():
+        door.unload_plugin("spoilt")
+        ops.register_custom_op(
+            ops.CustomOpBuilder("times", 1).forward(lambda inputs: inputs[0] * np.float32(5)).build()
+        )
+
+    try:
+        if (name, change) == ("spoilt:times", "replace"):
+            with pytest.raises(OpError, match=r"^Operation 'times' is gone: native plugin spoilt "):
+                ops.execute_custom_op(name, [Input()])
+        else:
+            assert ops.execute_custom_op(name, [Input()]).tolist() == [15]
+    finally:
+        if change == "replace":
+            ops.unregister_custom_op("times")
+        else:
+            door.unload_plugin("spoilt")
+
+
 def test_a_rebuilt_library_whose_op_is_taken_leaves_the_old_one(folder):
     build_plugin(folder)
     BundleRegistry().register(make_bundle("acme", "minus"))
