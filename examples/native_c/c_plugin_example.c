@@ -91,7 +91,7 @@ EXP_AND_LOG1P(float, f32, uint32_t, 23, 127, -87, 0.693359375, -2.12194440e-4, 7
 EXP_AND_LOG1P(double, f64, uint64_t, 52, 1023, -708, 6.93147180369123816e-1, 1.90821492927058770e-10, 13, 16)
 
 /* softplus(x) = log(1 + exp(x)), as max(x, 0) + log1p(exp(-|x|)), which does not overflow. Its derivative is
- * 1 / (1 + exp(-x)). Within 4 units in the last place down to LEAST, beyond FAR it is 0. */
+ * 1 / (1 + exp(-x)). Softplus is within 4 units in the last place down to LEAST; to the left of -FAR both are 0. */
 #define FAR_f32 104
 #define FAR_f64 746
 #define SOFTPLUS(T, NAME, ABS)                                                                          \
@@ -104,7 +104,8 @@ EXP_AND_LOG1P(double, f64, uint64_t, 52, 1023, -708, 6.93147180369123816e-1, 1.9
     FOR_THIS_CPU static void softplus_gradient_##NAME(const T *x, const T *up, T *down, int64_t size) { \
         for (int64_t i = 0; i < size; i++) {                                                            \
             T t = exp_##NAME(-ABS(x[i]));                                                               \
-            down[i] = up[i] * (x[i] < 0 ? t : 1) / (1 + t);                                             \
+            T left = x[i] < -(T)FAR_##NAME ? 0 : t;                                                     \
+            down[i] = up[i] * (x[i] < 0 ? left : 1) / (1 + t);                                          \
         }                                                                                               \
     }
 FOR_BOTH_TYPES(SOFTPLUS)

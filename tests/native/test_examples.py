@@ -73,7 +73,7 @@ class TestC:
             np.testing.assert_array_equal(leaky, np.where(x > 0, x, dtype(0.01) * x))
             np.testing.assert_allclose(soft, np.logaddexp(0, x.astype(np.float64)), rtol=tolerance)
 
-    @pytest.mark.parametrize(("dtype", "least"), [(np.float32, -87), (np.float64, -700)])
+    @pytest.mark.parametrize(("dtype", "least"), [(np.float32, -87), (np.float64, -708)])
     def test_softplus_is_within_four_units_in_the_last_place(self, c_plugin, dtype, least):
         x = np.concatenate([np.linspace(least, 100, 20_001), np.linspace(-3, 3, 20_001)]).astype(dtype)
         wide = x.astype(np.longdouble)
@@ -84,6 +84,18 @@ class TestC:
     def test_gradients(self, c_plugin):
         for name in ("c_leaky_relu", "c_softplus"):
             assert max(ops.gradcheck(name).worst.values()) < 1e-6
+
+    @pytest.mark.parametrize(
+        ("dtype", "far", "large"), [(np.float32, -104.5, 1e38), (np.float64, -746.5, 1e307)]
+    )
+    def test_far_to_the_left_softplus_and_its_gradient_are_zero(self, c_plugin, dtype, far, large):
+        softplus = ops.get_custom_op("c_softplus")
+        x = np.array([far, 2 * far, -1e30, -np.inf], dtype)
+        y, up = softplus.forward(x), np.full(4, large, dtype)
+        (down,) = softplus.backward(up, [x], y)
+        assert y.tolist() == down.tolist() == [0] * 4
+        (down,) = softplus.backward(np.full(4, np.nan, dtype), [x], y)
+        assert np.isnan(down).all()
 
     def test_nan_and_infinity(self, c_plugin):
         x = np.array([np.nan, np.inf, -np.inf])
