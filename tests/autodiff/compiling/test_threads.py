@@ -18,6 +18,12 @@ WHOLE = "inputs = 1; t0 = sum(x0); return t0"
 SPREAD = "inputs = 2; t0 = multiply(x0, x1); t1 = add(t0, 1.0); return t1"
 
 
+@pytest.fixture(autouse=True)
+def no_setting(monkeypatch):
+    """Let no setting of who runs the tests bound the threads."""
+    monkeypatch.delenv("BRAINSMITH_OP_THREADS", raising=False)
+
+
 @pytest.fixture
 def processors(monkeypatch):
     """Set how many processors this process seems to have, all idle."""
@@ -68,7 +74,8 @@ def test_there_are_no_more_threads_than_processors_and_eight(processors):
     assert threads.threads_for(1 << 30) == 8
 
 
-def test_the_affinity_of_the_process_is_honoured():
+def test_the_affinity_of_the_process_is_honoured(monkeypatch):
+    monkeypatch.setattr(threads, "_idle", lambda: 64)
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(before)})
