@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -65,9 +66,7 @@ def _measure(manager: ResourceManager, device: str, resource: str, file: str | N
     latencies = sorted(_times(lambda: manager.execute(prepared, single)))
     whole = min(_times(lambda: manager.execute(prepared, arrays)))
     samples = runs * prepared.signature.batch
-    shown = [
-        latencies[min(len(latencies) - 1, int(len(latencies) * share))] for share in (0.5, 0.9, 0.99, 1.0)
-    ]
+    shown = [latencies[max(0, math.ceil(len(latencies) * share) - 1)] for share in (0.5, 0.9, 0.99, 1.0)]
     times = [f"{seconds * 1e3:,.3f}" for seconds in shown]
     return device, f"{prepare * 1e3:,.1f}", *times, f"{samples / whole:,.0f}", f"{samples:,}"
 

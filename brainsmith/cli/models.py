@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from brainsmith.cli.arrays import read_arrays
 from brainsmith.errors import ModelError, UsageError
+from brainsmith.runtime.default import get_registry
+from brainsmith.runtime.devices import find_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,10 +50,20 @@ def resources(
         terminal: Is told of the build.
 
     Raises:
-        UsageError: A circuit is wanted, and there is neither a folder nor a blueprint; or software, of a folder.
+        UsageError: A circuit is wanted, and there is neither a folder nor a blueprint; or one is given, and no circuit
+            wanted; or the inputs are not there.
+        DeviceError: There is no such device.
     """
     circuits = [device for device in devices if device.partition(":")[0] == CIRCUIT]
     folder, blueprint = options.text("--build"), options.text("--blueprint")
+    if not circuits and (folder or blueprint):
+        option = "--build" if folder else "--blueprint"
+        raise UsageError(f"{option} is for {CIRCUIT}, which is not among the targets: {', '.join(devices)}")
+    for device in devices:  # before anything is built for them
+        find_device(device, get_registry().records)
+    given = options.text("--input")
+    if given is not None and not Path(given).is_file():
+        raise UsageError(f"--input: {given} is not there")
     if Path(model).is_dir() or not circuits:
         folder = folder or model
     elif folder is None and blueprint is None:

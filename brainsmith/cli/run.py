@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,22 +12,22 @@ from brainsmith.cli.models import check_model, read_inputs, resources
 from brainsmith.errors import TargetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
+    from brainsmith.runtime.manager import ResourceManager
 
 
 def run(options: Options, terminal: Terminal) -> int:
     """Execute, write the outputs, and print what was run where and for how long."""
-    from brainsmith.runtime.manager import ResourceManager
-
     model, output = options.required("MODEL"), options.text("--output")
     check_model(model)
     if output is not None:
         check_output(Path(output))
     device = options.text("--target")
-    config = {} if device is None else {"device": device}
-    with ResourceManager(config) as manager:
-        chosen = device or manager.config.device
+    with _manager(device) as manager:
+        chosen = manager.config.device
         with resources(model, [chosen], options, terminal) as each:
             begin = time.perf_counter()
             prepared = manager.prepare_resource(each[chosen])
@@ -54,3 +55,16 @@ def run(options: Options, terminal: Terminal) -> int:
         pairs.append(("output", f"{output}: {described(outputs)}"))
     terminal.pairs(pairs)
     return 0
+
+
+@contextmanager
+def _manager(device: str | None) -> Iterator[ResourceManager]:
+    """Give a manager with that device, or the default one: that of `init` in this process, else of the settings."""
+    from brainsmith.runtime.default import get_resource_manager
+    from brainsmith.runtime.manager import ResourceManager
+
+    if device is None:
+        yield get_resource_manager()
+        return
+    with ResourceManager({"device": device}) as manager:
+        yield manager

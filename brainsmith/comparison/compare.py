@@ -117,14 +117,14 @@ def compare_targets(
 
 
 def _run(manager: ResourceManager, device: str, resource: Any, inputs: Any, first: _Run | None) -> _Run:
-    target = manager.use_device(device)
+    manager.use_device(device)
     begin = perf_counter()
     prepared = manager.prepare_resource(resource)
     prepare_seconds = perf_counter() - begin
     if prepared.signature is None:
         raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
     feed = inputs if first is None else _fed(device, first, prepared.signature, inputs)
-    inside = target.get_capabilities().intermediates
+    inside = prepared.target.get_capabilities().intermediates
     begin = perf_counter()
     tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
     seconds = perf_counter() - begin
@@ -156,16 +156,21 @@ def _compared(first: _Run, run: _Run, tolerance: float) -> Compared:
         return Compared(run.device, run.prepare_seconds, run.execute_seconds, len(first.signature.outputs))
     found, notes = _read_alike(first, run)
     integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
-    allowed = {name: tolerance_of(first.tensors[name], tolerance, name in integers) for name in found}
     differences = [
-        difference(name, first.tensors[name], array, allowed[name]) for name, array in found.items()
+        difference(
+            name,
+            first.tensors[name],
+            array,
+            tolerance_of(first.tensors[name], array, tolerance, name in integers),
+        )
+        for name, array in found.items()
     ]
     worst = max((largest_error(first.tensors[name], array) for name, array in found.items()), default=0.0)
     expected, told = _inside(first, run)
     notes += told
     common = [name for name in expected if name in run.tensors and name not in found]
-    place = _first_difference(run.resource, common, expected, run.tensors, tolerance)
     wrong = tuple(one for one in differences if one is not None)
+    place = _first_difference(run.resource, common, expected, run.tensors, tolerance, wrong)
     return Compared(
         run.device,
         run.prepare_seconds,
@@ -174,7 +179,7 @@ def _compared(first: _Run, run: _Run, tolerance: float) -> Compared:
         inside=len(common),
         worst=worst,
         differences=tuple(_named(run.resource, one) for one in wrong),
-        first=place or (_named(first.resource, wrong[0]) if wrong else None),
+        first=place,
         notes=notes,
     )
 
@@ -231,13 +236,23 @@ def _first_difference(
     expected: Mapping[str, Array],
     found: Mapping[str, Array],
     tolerance: float,
+    outputs: Sequence[Difference],
 ) -> Difference | None:
-    for name in names:
-        allowed = tolerance_of(expected[name], tolerance, False)
-        one = difference(name, expected[name], found[name], allowed)
-        if one is not None:
-            return _named(resource, one)
-    return None
+    """Return the difference that is the first in the order of the graph, of tensors inside and of outputs."""
+    inside = [
+        difference(
+            name,
+            expected[name],
+            found[name],
+            tolerance_of(expected[name], found[name], tolerance, integer=False),
+        )
+        for name in names
+    ]
+    known = [*(one for one in inside if one is not None), *outputs]
+    if not known:
+        return None
+    order = {name: at for at, name in enumerate(producers(resource))}
+    return _named(resource, min(known, key=lambda one: order.get(one.tensor, len(order))))
 
 
 def _named(resource: Any, one: Difference) -> Difference:

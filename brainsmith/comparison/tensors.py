@@ -39,22 +39,24 @@ class Difference:
     tolerance: float
 
 
-def tolerance_of(expected: Array, relative: float, integer: bool) -> float:
+def tolerance_of(expected: Array, found: Array, relative: float, integer: bool) -> float:
     """Return the absolute difference that a tensor may have: none for integers, else a share of its largest magnitude.
 
     Args:
         expected: As the first target has it.
+        found: As the second one has it.
         relative: The share.
-        integer: Whether its datatype is one of integers; a tensor that holds nothing else is taken as one, too.
+        integer: Whether its datatype is one of integers; a tensor in which both have whole numbers alone is taken as one.
     """
     finite = expected[np.isfinite(expected)]
-    largest = float(np.abs(finite).max(initial=0.0))
-    whole = expected.dtype.kind in "biu" or (
-        finite.size == expected.size
-        and largest <= _WHOLE_IN_FLOAT
-        and bool((finite == np.rint(finite)).all())
-    )
-    return 0.0 if integer or whole else relative * largest
+    largest = float(np.abs(finite.astype(np.float64)).max(initial=0.0))
+    whole = largest <= _WHOLE_IN_FLOAT and _is_whole(expected) and _is_whole(found)
+    return 0.0 if integer or expected.dtype.kind in "biu" or whole else relative * largest
+
+
+def _is_whole(array: Array) -> bool:
+    with np.errstate(invalid="ignore"):
+        return array.dtype.kind in "biu" or bool((array == np.rint(array)).all() and np.isfinite(array).all())
 
 
 def difference(
@@ -83,6 +85,9 @@ def difference(
 def errors_of(expected: Array, found: Array) -> Array:
     """Return the absolute differences of two arrays of one shape; infinite where only one is a number."""
     one, other = expected.astype(np.float64), found.astype(np.float64)
+    if expected.dtype.kind in "biu" and found.dtype.kind in "biu":
+        # Neighbours beyond 2^53 are one number in float64; they differ by 1 at the least.
+        return np.asarray(np.where(expected == found, 0.0, np.maximum(np.abs(one - other), 1.0)))
     same = (one == other) | (np.isnan(one) & np.isnan(other))
     with np.errstate(invalid="ignore"):
         errors = np.where(same, 0.0, np.abs(one - other))

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from brainsmith import targets
 from brainsmith.cli import bench
 from brainsmith.cli.main import main
+from brainsmith.plugins import reset_plugin_system
 from tests.cli.command import ROOT
 
 MODEL = str(ROOT / "examples" / "digits" / "mlp.onnx")
@@ -38,6 +40,15 @@ def test_run_takes_numbers_in_any_type_that_keeps_them(x, elsewhere, capsys, dty
 def test_run_without_an_output_says_what_came(x, capsys):
     assert main(["run", MODEL, "--input", x]) == 0
     assert "outputs   (6, 10) float32\n" in capsys.readouterr().out
+
+
+def test_run_uses_the_device_of_init(x, capsys):
+    targets.init("reference")
+    try:
+        assert main(["run", MODEL, "--input", x]) == 0
+    finally:
+        reset_plugin_system()
+    assert "target    reference:0: " in capsys.readouterr().out
 
 
 def test_compare_agrees(x, capsys):
@@ -73,6 +84,10 @@ MISUSE = {
     f"run {MODEL} --target rtlsim --input x.npy": (
         f"target 'rtlsim' runs a circuit, and {MODEL} is a model: say with --blueprint FILE what to build it with, or "
         "with --build DIR where it was built"
+    ),
+    f"run {MODEL} --target rtlsim --blueprint b.yaml --input no.npy": "--input: no.npy is not there",
+    f"run {MODEL} --target numpy --blueprint b.yaml --input x.npy": (
+        "--blueprint is for rtlsim, which is not among the targets: numpy"
     ),
     f"run {MODEL} --input wrong.npy": "input 'image' must have shape (n, 64), not (6, 8)",
     f"run {MODEL} --input large.npy": (

@@ -78,6 +78,15 @@ def test_the_first_node_that_differs_is_named(wrong):
     assert (place.index, place.found - place.expected) == ((2, 1), 1.0)
 
 
+def test_an_output_that_is_used_within_the_model_has_its_place_in_the_order(wrong):
+    wrong({"whole": 1.0, "y": 3.0})
+    small = model()
+    small.graph.output.append(helper.make_tensor_value_info("whole", TensorProto.FLOAT, [1, 2]))
+    _, one = compare_targets({"numpy": small, "wrong": small}, X)
+    assert [found.tensor for found in one.differences] == ["y", "whole"]
+    assert (one.first.tensor, one.first.node) == ("whole", "Floor 'round'")
+
+
 def test_a_difference_that_no_output_shows_is_told_and_allowed(wrong):
     wrong({"scaled": 0.01})
     _, one = compared(["numpy", "wrong"])
@@ -94,7 +103,7 @@ def test_floats_may_differ_by_the_tolerance(wrong):
 
 
 def test_whole_outputs_have_no_tolerance(wrong):
-    wrong({"y": 1e-4})
+    wrong({"y": 1.0})
     assert not compared(["numpy", "wrong"], tolerance=1.0)[1].agrees
 
 

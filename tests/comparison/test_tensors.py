@@ -23,7 +23,19 @@ FLOATS = arrays.arrays(np.float32, st.sampled_from([(1, 3), (4, 2), (2, 2, 2)]),
     ],
 )
 def test_whole_numbers_must_be_equal_and_others_nearly(values, integer, allowed):
-    assert tolerance_of(np.asarray(values, np.float32), 1e-6, integer) == pytest.approx(allowed, rel=1e-12)
+    array = np.asarray(values, np.float32)
+    assert tolerance_of(array, array, 1e-6, integer) == pytest.approx(allowed, rel=1e-12)
+
+
+def test_a_float_that_happens_to_be_whole_is_none_of_integers():
+    expected, found = np.asarray([0.0, 1.0]), np.asarray([1e-12, 1.0])
+    assert difference("t", expected, found, tolerance_of(expected, found, 1e-6, integer=False)) is None
+    assert difference("t", expected, found, tolerance_of(expected, found, 1e-6, integer=True)).error == 1e-12
+
+
+def test_integers_beyond_what_floats_hold_are_told_apart():
+    expected, found = np.asarray([2**53 + 1]), np.asarray([2**53])
+    assert difference("t", expected, found, 0.0).error == 1.0
 
 
 @given(FLOATS)
