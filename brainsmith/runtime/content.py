@@ -13,6 +13,8 @@ from brainsmith.errors import TargetError
 _DIGEST_BYTES = 16
 _EXTERNAL = b"\x0a\x08location"
 """How ONNX writes that a tensor lies in another file (`StringStringEntryProto`, key `location`)."""
+_PARTITIONS = (b"StreamingDataflowPartition", b"GenericPartition")
+"""Operators whose attribute `model` is the path of another model."""
 
 
 def content_of(resource: Any) -> str:
@@ -20,7 +22,8 @@ def content_of(resource: Any) -> str:
 
     Args:
         resource: The path of a file or folder (content and names of its files count), bytes, a QONNX ModelWrapper or an
-            ONNX model, or plain values.
+            ONNX model, or plain values. Of a model, the files that it names count too: weights in other files, and the
+            models of its dataflow partitions, by absolute path, since a relative one starts where the process is.
 
     Returns:
         Hexadecimal digits; nothing for an object whose content cannot be told.
@@ -29,10 +32,13 @@ def content_of(resource: Any) -> str:
     proto = getattr(resource, "model", resource)
     if isinstance(resource, bytes | bytearray | memoryview):
         hasher.update(resource)
+        _add_partitions(hasher, bytes(resource), ())
     elif isinstance(resource, str | os.PathLike):
         _add_path(hasher, Path(resource))
     elif hasattr(proto, "SerializeToString"):
-        hasher.update(proto.SerializeToString(deterministic=True))
+        data = proto.SerializeToString(deterministic=True)
+        hasher.update(data)
+        _add_partitions(hasher, data, ())
     elif not _add_value(hasher, resource):
         return ""
     return hasher.hexdigest()
@@ -65,7 +71,7 @@ def describe_resource(resource: Any) -> str:
     return f"a {type(resource).__name__}"
 
 
-def _add_path(hasher: Any, path: Path) -> None:
+def _add_path(hasher: Any, path: Path, above: tuple[Path, ...] = ()) -> None:
     if path.is_dir():
         for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
             _add_tagged(hasher, "file", os.fsencode(file.relative_to(path)))
@@ -76,6 +82,7 @@ def _add_path(hasher: Any, path: Path) -> None:
             for name in sorted(_external_files(data)):
                 _add_tagged(hasher, "external", name.encode())
                 _add_path(hasher, path.parent / name)
+        _add_partitions(hasher, data, (*above, path.absolute()))
     else:
         _add_tagged(hasher, "name", os.fsencode(path))
 
@@ -84,6 +91,35 @@ def _add_file(hasher: Any, path: Path) -> bytes:
     data = path.read_bytes()
     _add_tagged(hasher, "content", hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest())
     return data
+
+
+def _add_partitions(hasher: Any, data: bytes, above: tuple[Path, ...]) -> None:
+    """Add the models that the dataflow partitions of a model name, and theirs; one that names itself ends there."""
+    if not any(operator in data for operator in _PARTITIONS):
+        return
+    for path in _partition_files(data):
+        _add_tagged(hasher, "partition", os.fsencode(path))
+        if path not in above:
+            _add_path(hasher, path, above)
+
+
+def _partition_files(data: bytes) -> list[Path]:
+    """Return the files that partitions name, in the order of the graph; none of what only mentions their operators."""
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        nodes = onnx.load_model_from_string(data).graph.node
+    except DecodeError:
+        return []
+    operators = {operator.decode() for operator in _PARTITIONS}
+    return [
+        Path(os.fsdecode(attribute.s)).absolute()
+        for node in nodes
+        if node.op_type in operators
+        for attribute in node.attribute
+        if attribute.name == "model" and attribute.s
+    ]
 
 
 def _external_files(data: bytes) -> set[str]:

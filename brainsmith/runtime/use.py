@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import TargetError, UnsupportedResourceError
+from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import describe_resource, digest_of
 from brainsmith.runtime.live import life_of
@@ -31,6 +32,8 @@ def prepare(
 ) -> Prepared:
     """Return a resource prepared by a target: made once for each content and configuration.
 
+    It is made anew once a name means another plugin, since a model's operators may be of it.
+
     Args:
         live: The target, held by whoever calls this.
         resource: What is to be prepared.
@@ -43,7 +46,8 @@ def prepare(
         TargetError: The target failed, was released, or the configuration is not plain.
     """
     choices = digest_of(config or {}, f"the configuration for target '{live.name}'")
-    key = f"{live.key}-{choices}-{content or f'object{next(_UNKNOWN)}'}"
+    meaning = get_registry().redefinitions
+    key = f"{live.key}-{choices}-{content or f'object{next(_UNKNOWN)}'}-{meaning}"
     found = live.prepared.find(key) if content else None
     if found is not None and live.is_ready:
         return found

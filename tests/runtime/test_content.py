@@ -88,6 +88,45 @@ def test_a_model_whose_weights_lie_in_another_file_counts_with_them(tmp_path):
     assert content_of(path) != before
 
 
+def partitioned(path):
+    """Return a model whose one node stands for the model of a file."""
+    node = helper.make_node(
+        "GenericPartition", ["x"], ["y"], name="part", domain="qonnx.custom_op.general", model=str(path)
+    )
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64]) for name in "xy"]
+    return helper.make_model(helper.make_graph([node], "whole", ends[:1], ends[1:]))
+
+
+def test_the_models_of_partitions_count(tmp_path):
+    inner, middle, outer = (tmp_path / f"{name}.onnx" for name in ("inner", "middle", "outer"))
+    onnx.save(model(), inner)
+    onnx.save(partitioned(inner), middle)
+    onnx.save(partitioned(middle), outer)
+    resources = (outer, outer.read_bytes(), ModelWrapper(partitioned(middle)))
+    before = [content_of(resource) for resource in resources]
+    assert [content_of(resource) for resource in resources] == before
+    onnx.save(model(2.0), inner)
+    assert not set(before) & {content_of(resource) for resource in resources}
+
+
+def test_the_relative_path_of_a_partition_is_another_file_in_another_folder(tmp_path, monkeypatch):
+    found = []
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        onnx.save(model(), tmp_path / name / "part.onnx")
+        monkeypatch.chdir(tmp_path / name)
+        found.append(content_of(partitioned("part.onnx")))
+    assert found[0] != found[1]
+
+
+def test_a_partition_that_names_its_own_file_or_none_has_a_content(tmp_path):
+    path = tmp_path / "loop.onnx"
+    onnx.save(partitioned(path), path)
+    assert content_of(path) == content_of(path) != content_of(path.read_bytes())
+    assert content_of(partitioned("")) != content_of(partitioned("nowhere"))
+    assert content_of(b"GenericPartition") == content_of(b"GenericPartition")
+
+
 def test_folders_count_with_names_and_contents(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name / "inner").mkdir(parents=True)
