@@ -18,12 +18,6 @@ WHOLE = "inputs = 1; t0 = sum(x0); return t0"
 SPREAD = "inputs = 2; t0 = multiply(x0, x1); t1 = add(t0, 1.0); return t1"
 
 
-@pytest.fixture(autouse=True)
-def no_setting(monkeypatch):
-    """Let no setting of who runs the tests bound the threads."""
-    monkeypatch.delenv("BRAINSMITH_OP_THREADS", raising=False)
-
-
 @pytest.fixture
 def processors(monkeypatch):
     """Set how many processors this process seems to have, all idle."""
