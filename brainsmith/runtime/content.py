@@ -106,7 +106,7 @@ def _add_partitions(hasher: Any, data: bytes, above: tuple[Path, ...]) -> None:
 def _partition_files(data: bytes) -> list[Path]:
     """Return the files that partitions name, in the order of the graph; none of what only mentions their operators."""
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
         nodes = onnx.load_model_from_string(data).graph.node

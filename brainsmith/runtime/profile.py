@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from math import ceil
 from threading import Lock
 
 _KEPT = 10_000
@@ -44,11 +45,11 @@ class Profile:
         return self.samples / self.execute_seconds if self.execute_seconds else 0.0
 
     def percentile(self, percent: float) -> float:
-        """Return the latency that so many per cent of the last calls did not exceed; 0 before the first call."""
+        """Return the least latency that so many per cent of the last calls did not exceed; 0 before the first call."""
         if not 0 <= percent <= 100:
             raise ValueError(f"percent must be between 0 and 100, not {percent!r}")
         ordered = sorted(self.latencies)
-        return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else 0.0
+        return ordered[max(ceil(len(ordered) * percent / 100) - 1, 0)] if ordered else 0.0  # nearest rank
 
 
 class Meter:

@@ -75,7 +75,7 @@ class Selection:
         for info in self._usable(resource, reasons):
             try:
                 live = self._registry.acquire(info, self.arguments(info))
-            except TargetError as error:
+            except BrainsmithError as error:
                 warn("passed over: %s", error)
                 reasons[info.name] = str(error)
             else:

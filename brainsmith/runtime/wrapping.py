@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from threading import RLock
 from typing import Any
 
 from brainsmith.errors import PluginDefinitionError, TargetError
@@ -90,6 +91,7 @@ class WrappedTarget(Target):
     def __init__(self, device_id: int = 0, **arguments: Any) -> None:
         super().__init__(device_id)
         self._arguments = arguments
+        self._making = RLock()
         self._made: Any = None
 
     @classmethod
@@ -99,13 +101,18 @@ class WrappedTarget(Target):
 
     @property
     def backend(self) -> Any:
-        """The instance of the class, made when it is first needed."""
+        """The instance of the class, made when it is first needed: by one thread while others wait."""
         if self._made is None:
-            own = dict(self._arguments)
-            if _takes(self.backend_class, "device_id"):
-                own["device_id"] = self.device_id
-            self._made = self.backend_class(**own)
+            with self._making:
+                if self._made is None:
+                    self._made = self._make()
         return self._made
+
+    def _make(self) -> Any:
+        own = dict(self._arguments)
+        if _takes(self.backend_class, "device_id"):
+            own["device_id"] = self.device_id
+        return self.backend_class(**own)
 
     def is_available(self) -> bool:
         """Tell what the class says; one that says nothing is available."""

@@ -297,6 +297,20 @@ def test_automatic_choice_passes_over_a_target_that_fails_in_initialize(only_toy
     assert "passed over: target 'best' failed in initialize: RuntimeError: initialize broke" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "error", [DeviceError("no board 0 on the bus"), InputError("what it needs is missing")]
+)
+def test_automatic_choice_passes_over_a_target_that_tells_an_error_of_its_own(only_toys, caplog, error):
+    def initialize(self):
+        raise error
+
+    toy("Best", priority=100, initialize=initialize)
+    good = toy("Good")
+    with ResourceManager({"device": "auto"}) as manager:
+        assert manager.active is good.instances[0]
+    assert f"passed over: {error}" in caplog.text
+
+
 def test_automatic_choice_without_a_target_names_the_reasons(only_toys):
     with pytest.raises(TargetUnavailableError) as error:
         ResourceManager().initialize()

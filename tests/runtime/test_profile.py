@@ -20,6 +20,8 @@ def test_a_percentile_is_a_latency_that_so_many_did_not_exceed(latencies, percen
     value = metered(latencies).percentile(percent)
     assert value in latencies
     assert sum(latency <= value for latency in latencies) >= len(latencies) * percent / 100
+    less = [latency for latency in latencies if latency < value]
+    assert not less or len(less) < len(latencies) * percent / 100
 
 
 def test_nothing_was_executed():
@@ -30,7 +32,9 @@ def test_nothing_was_executed():
 def test_throughput_and_percentiles():
     profile = metered([0.1, 0.4, 0.2, 0.3])
     assert profile.throughput == pytest.approx(8.0)
-    assert [profile.percentile(p) for p in (0, 25, 50, 99, 100)] == [0.1, 0.2, 0.3, 0.4, 0.4]
+    assert [profile.percentile(p) for p in (0, 25, 50, 99, 100)] == [0.1, 0.1, 0.2, 0.4, 0.4]
+    ten = metered([float(seconds) for seconds in range(10, 0, -1)])
+    assert [ten.percentile(p) for p in (0, 10, 50, 50.1, 90, 91)] == [1, 1, 5, 6, 9, 10]
 
 
 def test_a_percentile_that_is_none():

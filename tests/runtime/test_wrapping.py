@@ -1,10 +1,20 @@
 """A class that knows nothing of targets becomes one."""
 
+import threading
+
 import numpy as np
 import pytest
 
 from brainsmith.errors import PluginDefinitionError, TargetError
-from brainsmith.targets import Capabilities, Priority, Target, create_backend_plugin, get_registry
+from brainsmith.targets import (
+    Capabilities,
+    Priority,
+    ResourceManager,
+    Target,
+    create_backend_plugin,
+    get_registry,
+)
+from tests.runtime.toys import in_threads
 
 X = np.float32([1, 2])
 
@@ -123,3 +133,29 @@ def test_what_its_constructor_raises_is_told(manager):
     get_registry().register(create_backend_plugin(Broken, "broken"))
     with pytest.raises(TargetError, match=r"target 'broken' failed in initialize: OSError: no licence \("):
         manager.switch_plugin("broken")
+
+
+def test_threads_that_need_a_slow_class_at_once_share_one_initialised_instance():
+    made = []
+
+    class Slow(Full):
+        def __init__(self):
+            self.calls = []
+            made.append(self)
+            threading.Event().wait(0.02)
+
+        def execute(self, prepared, inputs):
+            self.calls.append("execute")
+            return {"y": inputs}
+
+    get_registry().register(create_backend_plugin(Slow, "slow"))
+    managers = [ResourceManager() for _ in range(4)]
+
+    def work(number):
+        managers[number].switch_plugin("slow")
+        managers[number].execute(managers[number].prepare_resource("m"), X)
+
+    in_threads(4, work)
+    for manager in managers:
+        manager.close()
+    assert [instance.calls for instance in made] == [["initialize", *["execute"] * 4, "cleanup"]]
