@@ -55,10 +55,11 @@ def _load_operation(node: Any) -> bool:
 
 
 class NodeRunner:
-    """Runs one node; decides at its first stack whether the node may take all samples as one batch.
+    """Runs one node; decides once whether the node may take all samples as one batch.
 
-    A batch is used only if the node gave, for the first and the last sample, exactly what it gives for each
-    of them alone.
+    A batch is used only if its operator is known to compute each sample by itself, and if the node gave, for every
+    sample of the first stack whose samples differ, exactly what it gives for each of them alone: sums of floats may
+    be rounded differently.
     """
 
     def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
@@ -79,12 +80,15 @@ class NodeRunner:
             A stack for each output.
         """
         samples = len(next(iter(varying.values())))
-        if self._batched is None and samples > 1:
-            self._batched = self._try_batch(varying, samples)
+        if self._batched is None and not self._may_batch():
+            self._batched = False
         if self._batched and samples > 1:
             return self._as_batch(varying)
         singles = [self._one(varying, at) for at in range(samples)]
-        return {name: np.stack([single[name] for single in singles]) for name in self.outputs}
+        alone = {name: np.stack([single[name] for single in singles]) for name in self.outputs}
+        if self._batched is None and any(_differ(stack) for stack in varying.values()):
+            self._batched = self._gives(alone, varying)
+        return alone
 
     def once(self, values: dict[str, Array]) -> dict[str, Array]:
         """Run one sample: tensors in the node's own shapes."""
@@ -103,7 +107,14 @@ class NodeRunner:
             raise BuildError("not one result for each sample")
         return {name: array.reshape(samples, 1, *array.shape[1:]) for name, array in results.items()}
 
-    def _try_batch(self, varying: dict[str, Array], samples: int) -> bool:
+    def _may_batch(self) -> bool:
+        """Tell whether the operator is known to compute each sample by itself."""
+        from brainsmith.execution.runs_apart import keeps_runs_apart
+
+        return keeps_runs_apart(self.model, self.node, self._constants, self.opset)
+
+    def _gives(self, alone: dict[str, Array], varying: dict[str, Array]) -> bool:
+        """Tell whether the samples as one batch give what each gave alone."""
         if any(stack.ndim < 2 or stack.shape[1] != 1 for stack in varying.values()):
             return False
         try:
@@ -111,9 +122,8 @@ class NodeRunner:
         except BuildError:
             return False
         return all(
-            np.array_equal(together[name][at], array, equal_nan=array.dtype.kind == "f")
-            for at in (0, samples - 1)
-            for name, array in self._one(varying, at).items()
+            np.array_equal(together[name], array, equal_nan=array.dtype.kind == "f")
+            for name, array in alone.items()
         )
 
     def _checked_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
@@ -133,6 +143,11 @@ class CustomRunner(NodeRunner):
         super().__init__(model, node, constants, opset)
         self._shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in self.outputs}
         self._operations: dict[int, Any] = {}
+
+    def _may_batch(self) -> bool:
+        from brainsmith.execution.runs_apart import is_of_known_project
+
+        return is_of_known_project(self._operation(1)) and super()._may_batch()
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}
@@ -186,6 +201,11 @@ class AverageRunner(CustomRunner):
         return {self.outputs[0]: quantised_average(inputs[self.node.input[0]], channels, shift)}
 
 
+def _differ(stack: Array) -> bool:
+    """Tell whether a stack has samples that are not alike."""
+    return not np.array_equal(stack[1:], stack[:-1])
+
+
 def _attribute(node: Any, name: str) -> int:
     return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), 0)
 
@@ -235,7 +255,7 @@ class StandardRunner(NodeRunner):
 class SubgraphRunner(NodeRunner):
     """A node with graphs inside (If, Loop, Scan): QONNX's own execution, sample by sample."""
 
-    def _try_batch(self, varying: dict[str, Array], samples: int) -> bool:
+    def _may_batch(self) -> bool:
         return False
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:

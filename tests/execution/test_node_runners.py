@@ -98,3 +98,48 @@ def test_a_batch_size_in_an_attribute_follows_the_batch():
         (attribute,) = runner._operation(batch).onnx_node.attribute
         assert list(attribute.ints) == [first, 2]
     assert list(model.graph.node[0].attribute[0].ints) == [1, 2]
+
+
+@pytest.mark.parametrize("first", [np.zeros((3, 1, 4), np.float32), np.ones((3, 1, 4), np.float32)])
+@pytest.mark.parametrize(
+    ("op_type", "attributes"),
+    [("LpNormalization", {"axis": 0}), ("MeanVarianceNormalization", {"axes": [0, 1]})],
+)
+def test_samples_that_are_alike_do_not_hide_that_a_node_mixes_them(op_type, attributes, first):
+    model = one_node(op_type, [1, 4], [1, 4], **attributes)
+    runner, _ = run(model, first)
+    values = stack((1, 4))
+    np.testing.assert_array_equal(runner.run({"x": values})["y"], expected(model, values))
+
+
+def test_samples_at_the_ends_do_not_hide_that_a_node_mixes_those_between():
+    model = one_node("CumSum", [1, 2], [1, 2])
+    model.graph.node[0].input.append("axis")
+    model.set_initializer("axis", np.asarray(0, np.int64))
+    runner = make_runner(model, model.graph.node[0], {"axis": np.asarray(0, np.int64)})
+    values = np.asarray([0, 1, -1, 0], np.float32)[:, None, None].repeat(2, 2)
+    np.testing.assert_array_equal(runner.run({"x": values})["y"], values)
+
+
+def test_whether_a_batch_is_rounded_as_its_samples_is_not_decided_by_samples_that_are_alike():
+    model = one_node("Relu", [1, 4], [1, 4])
+    runner, _ = run(model, np.zeros((3, 1, 4), np.float32))
+    assert runner._batched is None
+    runner.run({"x": stack((1, 4))})
+    assert runner._batched
+
+
+def test_an_operation_of_another_project_goes_sample_by_sample(monkeypatch):
+    from qonnx.custom_op.general.bipolar_quant import BipolarQuant
+
+    model = one_node("BipolarQuant", [1, 4], [1, 4], "qonnx.custom_op.general")
+    model.graph.node[0].input.append("scale")
+    model.set_initializer("scale", np.ones((), np.float32))
+    constants = {"scale": np.ones((), np.float32)}
+    own = make_runner(model, model.graph.node[0], constants)
+    own.run({"x": stack((1, 4))})
+    assert own._batched
+    monkeypatch.setattr(BipolarQuant, "__module__", "theirs.operations")
+    other = make_runner(model, model.graph.node[0], constants)
+    other.run({"x": stack((1, 4))})
+    assert other._batched is False

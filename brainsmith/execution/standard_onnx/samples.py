@@ -43,7 +43,7 @@ _DEFAULT_AXES = {
 _REDUCTIONS = frozenset(f"Reduce{name}" for name in (
     "L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare",
 ))  # fmt: skip
-_QUANTISERS = frozenset({"Quant", "IntQuant", "BipolarQuant", "Trunc"})
+_QUANTISERS = frozenset({"Quant", "IntQuant", "BipolarQuant", "FloatQuant", "Trunc"})
 
 APART = ""
 """The answer of a node that keeps runs apart; any other text says why it does not."""
@@ -65,6 +65,8 @@ def mixes_runs(view: NodeView, domain: str) -> str:
     if view.kind in MOVED:
         return APART if not view.varies(1) else "its shape is computed"
     if view.kind in IMAGES:
+        if view.attribute("training_mode", 0):
+            return "it trains, over all runs"
         others = any(view.varies(at) for at in range(1, len(view.inputs)))
         return "its parameters are computed" if others else APART
     if view.kind in _DEFAULT_AXES:

@@ -1,0 +1,72 @@
+"""Which nodes may take many runs in the first axis of their inputs at once, by what is known of their operators.
+
+To try it on samples proves nothing: samples that are alike, or hold zeros, come out right of a node that mixes them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.execution.standard_onnx.facts import Facts, NodeView
+from brainsmith.execution.standard_onnx.plans import CHANNELS_LAST, FINN, OURS, QONNX, STANDARD, known_as
+from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from qonnx.core.modelwrapper import ModelWrapper
+
+_OPERATIONS = {
+    QONNX: {
+        "BipolarQuant", "FloatQuant", "Im2Col", "IntQuant", "MaxPoolNHWC", "MultiThreshold", "Quant", "QuantAvgPool2d",
+        "Trunc",
+    },
+    CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
+    FINN: {
+        "ConvolutionInputGenerator", "DuplicateStreams", "FMPadding", "FMPadding_Pixel", "GlobalAccPool", "HWSoftmax",
+        "LabelSelect", "LayerNorm", "Lookup", "MVAU", "Pool", "Requant", "StreamingConcat",
+        "StreamingDataWidthConverter", "StreamingFIFO", "StreamingSplit", "Thresholding", "UpsampleNearestNeighbour",
+        "VVAU",
+    },
+    OURS: {"LayerNorm", "MatMul", "Softmax"},
+}  # fmt: skip
+"""Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
+
+_PROJECTS = ("brainsmith", "finn", "qonnx")
+"""Whose operations these are; another's of the same name may do anything."""
+
+
+def keeps_runs_apart(
+    model: ModelWrapper, node: Any, constants: Mapping[str, np.ndarray[Any, Any]], opset: int
+) -> bool:
+    """Tell whether a node surely computes each run by itself when runs of (1, ...) lie in the first axis.
+
+    Args:
+        model: States the shapes of one run.
+        node: Of the model.
+        constants: By name; its other inputs vary.
+        opset: Version of its domain.
+
+    Returns:
+        False also where that is not known.
+    """
+    domain, kind = known_as(node.domain, node.op_type)
+    names = [name for name in (*node.input, *node.output) if name]
+    shapes = {name: model.get_tensor_shape(name) for name in names if name not in constants}
+    if any(not shape or shape[0] != 1 for shape in shapes.values()):
+        return False
+    facts = Facts({name: tuple(shape) for name, shape in shapes.items()}, dict(constants))
+    facts.shapes.update((name, tuple(constants[name].shape)) for name in names if name in constants)
+    view = NodeView(node, facts, kind, opset)
+    if domain == STANDARD:
+        return kind not in MOVED and mixes_runs(view, domain) == APART
+    if domain == FINN and kind.startswith("Elementwise"):
+        return mixes_runs(view, domain) == APART
+    known = kind in _OPERATIONS.get(domain, ()) and all(len(shape) > 1 for shape in shapes.values())
+    return known and mixes_runs(view, domain) == APART
+
+
+def is_of_known_project(operation: Any) -> bool:
+    """Tell whether the code of a custom operation is that of which `keeps_runs_apart` knows."""
+    return type(operation).__module__.partition(".")[0] in _PROJECTS
