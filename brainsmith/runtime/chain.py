@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from brainsmith.errors import InputError, TargetError
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.use import execute_prepared
@@ -49,12 +51,17 @@ class _Link:
         )
 
 
+_Tensors = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""What a chain was given by name, and what its stages made so far."""
+
+
 class Chain:
     """Prepared resources and functions one behind the other; a manager makes it (`prepare_chain`).
 
-    A resource takes each of its inputs from where its stage says; else from the tensor of that name, the latest first;
-    else, if it has as many inputs as the stage before gives tensors, from those in their order. A function takes what the
-    stage before gives: an array if that is one, else a table; it returns an array or a table.
+    A resource takes each of its inputs from where its stage says; else from the tensor of that name that a stage made,
+    the latest first, or that the chain was given; but if no stage made one of these names, and it has as many inputs as
+    the stage before gives tensors, from those in their order. A function takes what the stage before gives: an array if that is one, else a table; it returns an
+    array or a table of arrays.
 
     Raises:
         TargetError: There is no stage, or a resource cannot take what the one before it gives.
@@ -71,7 +78,7 @@ class Chain:
         """Execute all stages, each on the target that it was prepared for.
 
         Args:
-            inputs: What the first stage takes.
+            inputs: What the first stage takes, and by name what later ones take of the chain.
             **kwargs: For the last stage, if it is a resource.
 
         Returns:
@@ -81,23 +88,46 @@ class Chain:
             InputError: The inputs are not those of a stage; it is named.
             TargetError: A target failed, or a function returned no tensors.
         """
-        tensors: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {}
-        given = inputs
+        given = self._named(inputs)
+        chain: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
+        made: dict[str, Any] = {}
         last = self._links[-1]
         for number, link in enumerate(self._links, 1):
             own = kwargs if link is last else {}
-            given = self._run(number, link, given, tensors, own)
-            tensors.update(given)
+            given = self._run(number, link, given, (chain, made), own)
+            made.update(given)
         return dict(given)
 
+    def _named(self, inputs: Any) -> Any:
+        """Return an array that is given alone by the name under which the first stage takes it."""
+        first = self._links[0]
+        if isinstance(inputs, Mapping) or not isinstance(first.run, Prepared) or first.run.signature is None:
+            return inputs
+        sources = list(_sources(first).values())
+        return {sources[0]: inputs} if len(sources) == 1 else inputs
+
+    def _first(self, given: Any) -> Any:
+        """Return the inputs of the first stage; with a name that no stage takes, which its signature then tells."""
+        first = self._links[0]
+        if (
+            not isinstance(given, Mapping)
+            or not isinstance(first.run, Prepared)
+            or first.run.signature is None
+        ):
+            return given
+        sources = [_sources(link) for link in self._links]
+        taken = {source for of_one in sources for source in of_one.values()}
+        unknown = {name: value for name, value in given.items() if name not in taken}
+        own = {name: given[source] for name, source in sources[0].items() if source in given}
+        return {**own, **unknown}
+
     def _run(
-        self, number: int, link: _Link, given: Any, tensors: Mapping[str, Any], kwargs: Mapping[str, Any]
+        self, number: int, link: _Link, given: Any, tensors: _Tensors, kwargs: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         if not isinstance(link.run, Prepared):
             alone = isinstance(given, Mapping) and len(given) == 1
-            result = link.run(next(iter(given.values())) if alone else given)
-            return result if isinstance(result, Mapping) else {"output": result}
-        feed = given if number == 1 else _feed(link, given, tensors)
+            return _tensors(number, link, link.run(next(iter(given.values())) if alone else given))
+        feed = self._first(given) if number == 1 else _feed(link, given, tensors)
         try:
             return execute_prepared(link.run, feed, kwargs)
         except InputError as error:
@@ -127,17 +157,50 @@ def make_chain(stages: Iterable[Any], prepare: Callable[[Any, Any, str | None], 
     return Chain(links)
 
 
-def _feed(link: _Link, given: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:
-    """Return the inputs of a resource; what is missing is left out, and told by the signature."""
+def _feed(link: _Link, given: Mapping[str, Any], tensors: _Tensors) -> Any:
+    """Return the inputs of a resource; what is missing is left out, and told by the signature.
+
+    Args:
+        link: It.
+        given: What the stage before gave.
+        tensors: Of the chain, and of all stages before.
+    """
     assert isinstance(link.run, Prepared)
     if link.run.signature is None:
         return next(iter(given.values())) if len(given) == 1 else given
-    names = [spec.name for spec in link.run.signature.inputs]
-    known = {**tensors, **given}
-    sources = {name: link.inputs.get(name, name) for name in names}
-    if not link.inputs and len(names) == len(given) and not all(name in known for name in names):
-        sources = dict(zip(names, given, strict=True))
+    sources = _sources(link)
+    of_chain, made = tensors
+    known = {**of_chain, **made}
+    by_name = all(name in known for name in sources) and any(name in made for name in sources)
+    if not link.inputs and len(sources) == len(given) and not by_name:
+        sources = dict(zip(sources, given, strict=True))
     return {name: known[source] for name, source in sources.items() if source in known}
+
+
+def _sources(link: _Link) -> dict[str, str]:
+    """Return the tensor that each input of a resource comes from; none where its inputs are not known."""
+    if not isinstance(link.run, Prepared) or link.run.signature is None:
+        return {}
+    return {spec.name: link.inputs.get(spec.name, spec.name) for spec in link.run.signature.inputs}
+
+
+def _tensors(number: int, link: _Link, result: Any) -> Mapping[str, Any]:
+    """Return what a function gave by name.
+
+    Raises:
+        TargetError: It is nothing of which arrays can be made.
+    """
+    named = result if isinstance(result, Mapping) else {"output": result}
+    for value in named.values():
+        try:
+            is_array = not np.asarray(value).dtype.hasobject
+        except ValueError:  # lists of several lengths
+            is_array = False
+        if not is_array:
+            raise TargetError(
+                f"stage {number} of the chain ({link}) must return an array or a table of arrays, not {result!r}"
+            )
+    return named
 
 
 def _check_fit(number: int, before: _Link, after: _Link) -> None:

@@ -49,7 +49,7 @@ def test_stages_run_one_behind_the_other_on_their_targets(toys):
 def test_prepared_resources_are_stages_too(toys):
     first = toys.prepare_resource("net", {"factor": 10})
     chain = toys.prepare_chain([first, Stage("net", config={"factor": 0.5})])
-    assert chain.execute(X)["y"].tolist() == [[5, 10]]
+    assert chain.execute(X)["y"].tolist() == chain.execute({"x": X})["y"].tolist() == [[5, 10]]
     assert toys.prepare_chain(["net"]).execute({"x": X})["y"].tolist() == [[2, 4]]
 
 
@@ -94,3 +94,56 @@ def test_what_a_stage_cannot_take_names_the_stage(toys):
     with pytest.raises(InputError) as error:
         chain.execute(X)
     assert str(error.value) == "stage 3 of the chain (net): input 'x' must have shape (n, 2), not (1, 1)"
+
+
+@pytest.fixture
+def adding(toys):
+    """Return a chain: y of x doubled, then y + b."""
+    toy("Sum", **shaped({"y": (1, 2), "b": (1, 2)}, {"z": (1, 2)}, lambda y, b: {"z": y + b}))
+    return toys.prepare_chain(["net", Stage("tail", "sum")])
+
+
+def test_a_later_stage_takes_an_input_of_the_chain(adding):
+    assert adding.execute({"x": X, "b": 10 * X})["z"].tolist() == [[12, 24]]
+
+
+def test_a_name_that_no_stage_takes_and_one_that_is_missing_are_told(adding):
+    for inputs, message in (
+        (
+            {"x": X, "c": X},
+            "stage 1 of the chain (net): the model has no input 'c'; it has 'x' float32 (1, 2)",
+        ),
+        ({"b": X}, "stage 1 of the chain (net): input 'x' is missing; the model has 'x' float32 (1, 2)"),
+        (
+            X,
+            "stage 2 of the chain (tail): input 'b' is missing; "
+            "the model has 'y' float32 (1, 2), 'b' float32 (1, 2)",
+        ),
+    ):
+        with pytest.raises(InputError) as error:
+            adding.execute(inputs)
+        assert str(error.value) == message
+
+
+def test_the_first_stage_takes_its_inputs_from_where_it_says(toys):
+    chain = toys.prepare_chain([Stage("net", inputs={"x": "q"})])
+    assert chain.execute({"q": X})["y"].tolist() == [[2, 4]]
+    assert chain.execute(X)["y"].tolist() == [[2, 4]]
+
+
+def test_a_later_stage_takes_what_the_chain_was_given_alone(toys):
+    toy("Sum", **shaped({"x": (1, 2), "y": (1, 2)}, {"z": (1, 2)}, lambda x, y: {"z": x + y}))
+    assert toys.prepare_chain(["net", Stage("tail", "sum")]).execute(X)["z"].tolist() == [[3, 6]]
+
+
+@pytest.mark.parametrize("result", [None, {"a": X, "b": None}, [[1], [1, 2]]])
+def test_a_function_that_returns_no_arrays_is_told(toys, result):
+    def nothing(y):
+        return result
+
+    chain = toys.prepare_chain(["net", nothing])
+    with pytest.raises(TargetError) as error:
+        chain.execute(X)
+    assert str(error.value) == (
+        f"stage 2 of the chain (nothing) must return an array or a table of arrays, not {result!r}"
+    )
