@@ -163,6 +163,30 @@ def test_operators_that_round(case):
     assert functions(faithful) == ["foreign.node"]
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.float64])
+def test_products_are_computed_in_the_type_of_their_tensors(dtype):
+    model = model_of("MatMul", {"x": ((2, 2), dtype), "z": ((2, 2), dtype)})
+    values = np.asarray([[[4097, 1], [1, 1]]] * 2, dtype)
+    found = program_of(model).run({"x": values, "z": values})["y"]
+    assert found.dtype == dtype
+    assert found[0].tolist() == [[16785410, 4098], [4098, 2]]
+    np.testing.assert_array_equal(found, expected(model, {"x": values, "z": values})["y"])
+
+
+@pytest.mark.parametrize(
+    ("op_type", "shape", "weights"),
+    [("Gemm", (2, 2), np.ones((2, 2))), ("Conv", (1, 1, 2, 2), np.ones((1, 1, 1, 1)))],
+)
+def test_a_product_of_another_type_with_constants_is_left_to_onnx_runtime(op_type, shape, weights):
+    model = model_of(op_type, {"x": (shape, np.float64), "c": weights})
+    stacks = {"x": np.full((2, *shape), 16777217.0)}
+    assert functions(program_of(model)) == ["foreign.node"]
+    if op_type == "Gemm":  # ONNX Runtime has no Conv of float64 on processors
+        found = program_of(model).run(stacks)["y"]
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, expected(model, stacks)["y"])
+
+
 def test_split_and_top_k_give_several():
     model = model_of("Split", {"x": (1, 6), "c": longs(2, 4)}, outputs=2, axis=1)
     stacks = stacks_of(model)

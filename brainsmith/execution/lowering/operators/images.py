@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def conv(node: NodeView) -> None:
     """Convolve with constant weights."""
     weights = node.needed_constant(1, "weight")
+    if weights.dtype != np.float32:
+        raise NotLowered(f"its type is {weights.dtype}")
     image = node.shape(node.inputs[0])
     geometry = _geometry(node, image[2:], weights.shape[2:])
     if node.given(2):

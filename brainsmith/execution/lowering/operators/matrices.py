@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NodeView
+from brainsmith.execution.lowering.node_view import NodeView, NotLowered
 from brainsmith.execution.lowering.products import emit_product, type_of_bound
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
+
+_WHOLE = ("int32", "int64", "uint32", "uint64")
 
 
 @lowers("", "MatMul")
@@ -29,10 +31,14 @@ def _general(node: NodeView) -> None:
     terms = shapes_of[0][-1]
     spans = [node.span(left), node.span(right)]
     exact = "float32"
-    constant = next((c for c in (node.constant(0), node.constant(1)) if c is not None), None)
-    dtype = "float32" if constant is None else constant.dtype.name
-    if dtype != "float32":
+    dtype = node.dtype(right if node.constant(1) is not None else left).name
+    if dtype in _WHOLE:
+        exact = dtype  # what is beyond the type wraps around, as it does in ONNX Runtime
+    elif dtype == "float64":
         exact = dtype
+        node.rounds_differently()
+    elif dtype != "float32":
+        raise NotLowered(f"its type is {dtype}")
     elif spans[0] is not None and spans[1] is not None:
         bound = terms * max(map(abs, spans[0])) * max(map(abs, spans[1]))
         exact = type_of_bound(bound)
@@ -65,6 +71,8 @@ def gemm(node: NodeView) -> None:
     if node.attribute("transB", 0):
         weights = weights.T
     left = node.inputs[0]
+    if node.dtype(left) != np.float32:
+        raise NotLowered(f"its type is {node.dtype(left)}")
     if node.attribute("transA", 0):
         span = node.span(left)
         left = node.emit(shapes.transpose, [left], order=(1, 0))
