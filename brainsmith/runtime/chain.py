@@ -60,8 +60,8 @@ class Chain:
 
     A resource takes each of its inputs from where its stage says; else from the tensor of that name that a stage made,
     the latest first, or that the chain was given; but if no stage made one of these names, and it has as many inputs as
-    the stage before gives tensors, from those in their order. A function takes what the stage before gives: an array if that is one, else a table; it returns an
-    array or a table of arrays.
+    the stage before gives tensors, from those in their order. A function takes what the stage before gives: an array if
+    that is one, else a table; it returns an array or a table of arrays.
 
     Raises:
         TargetError: There is no stage, or a resource cannot take what the one before it gives.

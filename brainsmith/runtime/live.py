@@ -103,21 +103,26 @@ class LiveTarget:
         Raises:
             TargetError: Its `initialize` raised. It is gone.
         """
-        with self._gate:
-            if self.state == STARTING:
-                raise TargetError(f"target '{self.name}' uses itself in its own initialize")
-            if self.state == MADE:
-                self._initialize()
-            if self.state == READY:
-                self._holders += 1
-                return True
-        if get_ident() in self._running:  # its end waits for this very call
-            raise TargetError(self._not_ready())
-        self._ended.wait()
-        return False
+        while True:
+            with self._gate:
+                if self.state == STARTING:
+                    raise TargetError(f"target '{self.name}' uses itself in its own initialize")
+                if self.state == MADE:
+                    self._initialize()
+                if self.state == READY:
+                    self._holders += 1
+                    return True
+                ended = self._ended
+            if get_ident() in self._running:  # its end waits for this very call
+                raise TargetError(self._not_ready())
+            ended.wait()
+            if self.state == GONE:
+                return False
 
     def release(self) -> None:
         """Let go; the last one cleans up, after the calls that are still in the instance.
+
+        Whoever is interrupted (Ctrl-C) while waiting for these calls still holds it.
 
         Raises:
             TargetError: Its `cleanup` raised, or this is called from inside its own `execute`. After the first it is
@@ -131,6 +136,12 @@ class LiveTarget:
                 return
             with self._calls:
                 self.state = CLOSING
+        try:
+            with self._calls:
+                self._calls.wait_for(lambda: not self._running)
+        except BaseException:
+            self._stay()
+            raise
         self._cleanup()
 
     def forget(self) -> None:
@@ -189,17 +200,27 @@ class LiveTarget:
         self.state = READY
         note("%s initialised in %.1f ms", self, (perf_counter() - begin) * 1e3)
 
+    def _stay(self) -> None:
+        """Be as before a `release` that did not come to its end; who waits for the end looks again."""
+        with self._gate, self._calls:
+            self.state = READY
+            self._holders += 1
+            ended, self._ended = self._ended, Event()
+        ended.set()
+
     def _cleanup(self) -> None:
-        with self._calls:
-            self._calls.wait_for(lambda: not self._running)
-        errors = [self._failed("close of a prepared resource", error) for error in self.prepared.close()]
+        errors: list[TargetError] = []
         try:
-            self.target.cleanup()
-        except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is told below)
-            errors.insert(0, self._failed("cleanup", error))
+            closing = self.prepared.close()
+            errors.extend(self._failed("close of a prepared resource", error) for error in closing)
         finally:
-            self._end()
-        errors.extend(self._let_go_of_needed())
+            try:
+                self.target.cleanup()
+            except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is told below)
+                errors.insert(0, self._failed("cleanup", error))
+            finally:
+                self._end()
+                errors.extend(self._let_go_of_needed())
         note("%s cleaned up", self)
         raise_first(errors)
 

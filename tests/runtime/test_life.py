@@ -159,6 +159,57 @@ def test_cleanup_waits_for_the_calls_that_are_in_the_target(manager):
     assert sorted(map(str, events[1:])) == ["[[1.0, 2.0]]", "cleanup"]
 
 
+def test_an_interrupted_close_leaves_the_target_as_it_was(manager, monkeypatch):
+    entered, go_on, results = threading.Event(), threading.Event(), []
+
+    def execute(self, prepared, inputs, **kwargs):
+        entered.set()
+        go_on.wait(10)
+        return {"y": inputs["x"]}
+
+    cls = toy("A", execute=execute)
+    manager.switch_plugin("a")
+    prepared = manager.prepare_resource("m")
+    caller = threading.Thread(target=lambda: results.append(manager.execute(prepared, X)["y"].tolist()))
+    caller.start()
+    entered.wait(10)
+    others = threading.Thread(target=lambda: ResourceManager().switch_plugin("a"))
+
+    def interrupted(self, predicate, timeout=None):
+        others.start()  # it waits for the end of the target, which does not come
+        others.join(0.02)
+        assert others.is_alive()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Condition, "wait_for", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            manager.close()
+    others.join(10)
+    assert not others.is_alive()
+    assert manager.active is cls.instances[0]
+    go_on.set()
+    caller.join()
+    assert manager.execute(prepared, X)["y"].tolist() == [[1, 2]]
+    assert results == [[[1, 2]]]
+    assert len(cls.instances) == 1
+    manager.close()
+    get_registry().live(get_registry().get_info("a"), {}).release()  # what the other manager holds
+    assert cls.instances[0].calls == ["initialize", "prepare", "cleanup"]
+
+
+def test_an_interrupted_cleanup_lets_go_of_what_the_target_needed(manager):
+    def cleanup(self):
+        raise KeyboardInterrupt
+
+    base = toy("Base")
+    toy("Upper", depends_on=("base",), cleanup=cleanup)
+    manager.switch_plugin("upper")
+    with pytest.raises(KeyboardInterrupt):
+        manager.release("upper")
+    assert base.instances[0].calls == ["initialize", "cleanup"]
+
+
 def test_a_target_cannot_be_released_from_inside_its_own_execute(manager):
     def execute(self, prepared, inputs, **kwargs):
         manager.release("a")
