@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import DeviceError, TargetError
 from brainsmith.plugin.definition import did_you_mean
+from brainsmith.runtime.content import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords for a target's class, the device among them if it takes one.
+    """Return the keywords for a target's class, the device among them if it takes one, without those that are defaults.
 
     Args:
         cls: The class.
@@ -26,11 +28,7 @@ def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -
         TargetError: There is a keyword that the class does not take.
         DeviceError: The device is no whole number, or there is no such device.
     """
-    device_id = given.get("device_id", 0)
-    if not isinstance(device_id, int) or isinstance(device_id, bool) or device_id < 0:
-        raise DeviceError(
-            f"device_id of target '{name}' must be a whole number, 0 or more, not {device_id!r}"
-        )
+    device_id = _device_id(name, given.get("device_id", 0))
     taken, any_keyword = _keywords_of(cls)
     arguments = {**given, "device_id": device_id}
     if "device_id" not in taken and not any_keyword:
@@ -43,17 +41,41 @@ def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -
         if keyword not in taken and not any_keyword:
             known = ", ".join(taken) or "none"
             raise TargetError(
-                f"target '{name}' takes no argument {keyword!r}{did_you_mean(keyword, taken)}\n  it takes {known}"
+                f"target '{name}' takes no argument {keyword!r}{did_you_mean(keyword, tuple(taken))}\n  it takes {known}"
             )
     ids = cls.device_ids()
     if ids is not None and device_id not in ids:
         there = f"it has {', '.join(map(str, ids))}" if ids else "it has none here"
         raise DeviceError(f"target '{name}' has no device {device_id}; {there}")
-    return arguments
+    return {
+        key: value
+        for key, value in arguments.items()
+        if key == "device_id" or not _is_default(taken, key, value)
+    }
 
 
-def _keywords_of(cls: type[Target]) -> tuple[tuple[str, ...], bool]:
+def _device_id(name: str, given: Any) -> int:
+    """Return a device as a plain whole number, of whichever type of whole numbers it is."""
+    try:
+        device_id = -1 if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        device_id = -1
+    if device_id < 0:
+        raise DeviceError(f"device_id of target '{name}' must be a whole number, 0 or more, not {given!r}")
+    return device_id
+
+
+def _is_default(taken: Mapping[str, Any], key: str, value: Any) -> bool:
+    """Tell whether a value is the default of a keyword: 1.0 is not 1, and what is no plain value is none."""
+    try:
+        return key in taken and digest_of(taken[key], key) == digest_of(value, key)
+    except TargetError:
+        return False
+
+
+def _keywords_of(cls: type[Target]) -> tuple[dict[str, Any], bool]:
+    """Return the keywords that a class takes by name with their defaults, and whether it takes any others."""
     parameters = inspect.signature(cls).parameters.values()
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    names = tuple(parameter.name for parameter in parameters if parameter.kind in named)
-    return names, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    taken = {parameter.name: parameter.default for parameter in parameters if parameter.kind in named}
+    return taken, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)

@@ -20,6 +20,11 @@ def warn(message: str, *arguments: object) -> None:
     _LOGGER.warning("%s", message % arguments)
 
 
+def is_verbose() -> bool:
+    """Tell whether the logger's messages are written to stderr."""
+    return any(handler.name == _HANDLER for handler in _LOGGER.handlers)
+
+
 def set_verbose(on: bool) -> None:
     """Write the logger's messages to stderr, or stop doing so."""
     for handler in [handler for handler in _LOGGER.handlers if handler.name == _HANDLER]:

@@ -85,13 +85,11 @@ class ResourceManager:
             TargetUnavailableError: It cannot be used here.
             TargetError: Its `initialize` raised.
         """
+        if self._active is None:
+            with self._switching, self.config.applied():
+                if self._active is None and (auto_discover or self.config.names_device):
+                    self.use_device(self.config.device)
         self._begun = True
-        if self._active is not None:
-            return self
-        self.config.apply()
-        with self._switching:
-            if self._active is None and (auto_discover or self.config.names_device):
-                self.use_device(self.config.device)
         return self
 
     def configure(self, config: Mapping[str, Any] | None = None) -> Self:
@@ -102,8 +100,7 @@ class ResourceManager:
             DeviceError, TargetUnavailableError, TargetError: As `initialize`.
         """
         given = ManagerConfig.of(config)
-        given.apply()
-        with self._switching:
+        with self._switching, given.applied():
             before, self.config = self.config, given
             try:
                 self.use_device(given.device)

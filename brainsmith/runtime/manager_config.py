@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from brainsmith.errors import SettingsError
 from brainsmith.plugin.definition import did_you_mean
-from brainsmith.runtime.log import set_verbose
+from brainsmith.runtime.log import is_verbose, set_verbose
 from brainsmith.settings import load_settings
 
 _KEYS = ("device", "verbose", "targets")
@@ -55,7 +56,15 @@ class ManagerConfig:
             targets=targets,
         )
 
-    def apply(self) -> None:
-        """Write events to stderr or not, if that was said."""
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Write events to stderr or not, if that was said; as before if what is done inside raises."""
+        before = is_verbose()
         if self.verbose is not None:
             set_verbose(self.verbose)
+        try:
+            yield
+        except BaseException:
+            if is_verbose() != before:
+                set_verbose(before)
+            raise

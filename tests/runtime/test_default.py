@@ -76,6 +76,19 @@ def test_the_project_s_file_names_the_device(tmp_path, monkeypatch):
     assert targets.init().active is cls.instances[0]
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_an_init_that_fails_leaves_verbose_as_it_was(before, capsys):
+    toy("Double")
+    toy("Broken", fails_in=("initialize",))
+    targets.init("double", verbose=before)
+    for device in ("nowhere", "broken"):
+        with pytest.raises((DeviceError, TargetError)):
+            targets.init(device, verbose=not before)
+    capsys.readouterr()
+    targets.execute("m", X)
+    assert bool(capsys.readouterr().err) == before
+
+
 @pytest.mark.parametrize("switch", ["variable", "argument"])
 def test_verbose_writes_what_happens_to_stderr(switch, monkeypatch, capsys):
     toy("Double")

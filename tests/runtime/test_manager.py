@@ -68,6 +68,18 @@ def test_no_active_target_is_told():
     assert manager.active is None
 
 
+def test_a_manager_whose_initialize_failed_tells_it_again_in_a_with_statement():
+    cls = toy("A", fails_in=("initialize",))
+    manager = ResourceManager({"device": "a"})
+    with pytest.raises(TargetError):
+        manager.initialize()
+    with pytest.raises(TargetError, match="target 'a' failed in initialize"), manager:
+        pass
+    cls.fails_in = ()
+    with manager:
+        assert manager.active is cls.instances[-1]
+
+
 def test_after_close_no_target_is_active_until_it_is_initialised_again():
     cls = toy("A", priority=1000)
     manager = ResourceManager({"device": "a"}).initialize()

@@ -1,5 +1,6 @@
 """The view of the one registry: what is registered, found, and made once for each arguments."""
 
+import numpy as np
 import pytest
 
 from brainsmith.errors import (
@@ -124,6 +125,9 @@ def test_there_is_one_instance_for_each_name_and_arguments(registry):
     first = registry.get_plugin("a")
     assert registry.get_plugin("a") is first
     assert registry.get_plugin("a", device_id=0) is first
+    assert registry.get_plugin("a", device_id=np.int64(0)) is first
+    assert registry.get_plugin("a", offset=0.0) is first
+    assert registry.get_plugin("a", offset=0) is not first
     assert registry.get_plugin("a", device_id=1) is not first
     assert registry.get_plugin("a", offset=1.0) is not registry.get_plugin("a", offset=1)
     assert registry.get_plugin("b") is not first
