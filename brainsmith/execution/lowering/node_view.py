@@ -54,6 +54,7 @@ class NodeView:
         self.proved: dict[str, Span] = {}
         self.bipolar: set[str] = set()
         self.constant_outputs: dict[str, Array] = {}
+        self._own_name = next(filter(None, self.outputs), f"{self.name}#")  # a tensor has one maker
         self._facts = facts
         self._node = node
 
@@ -145,7 +146,7 @@ class NodeView:
 
     def hold(self, array: Array) -> str:
         """Make a constant and return its name."""
-        name = f"{self.outputs[0]}#{len(self.constants)}"
+        name = f"{self._own_name}#{len(self.constants)}"
         self.constants[name] = np.ascontiguousarray(array).reshape(array.shape)
         return name
 
@@ -181,7 +182,7 @@ class NodeView:
         Returns:
             Name of the first output.
         """
-        names = (f"{self.outputs[0]}##{len(self.instructions)}",) if outputs is None else tuple(outputs)
+        names = (f"{self._own_name}##{len(self.instructions)}",) if outputs is None else tuple(outputs)
         source = f"node '{self.name}' ({self.op_type})"
         made = Instruction(name_of(function), tuple(inputs), names, parameters, source)
         self.instructions.append(made)

@@ -23,14 +23,17 @@ PARTITIONS = ("StreamingDataflowPartition", "GenericPartition")
 
 
 def partition_model(node: Any, inner: ModelWrapper | None) -> tuple[ModelWrapper, dict[str, str]]:
-    """Return a partition's model: the one that is given in its place, else that of its file; and that file's digest."""
+    """Return a partition's model: the one that is given in its place, else that of its file; and that file's digest.
+
+    The file is named as the node names it: a relative path is another file in another current folder.
+    """
     from qonnx.core.modelwrapper import ModelWrapper
     from qonnx.custom_op.registry import getCustomOp
 
     if inner is not None:
         return inner, {}
     path = getCustomOp(node).get_nodeattr("model")
-    return ModelWrapper(path), {str(Path(path).absolute()): file_digest(path)}
+    return ModelWrapper(path), {path: file_digest(path)}
 
 
 def file_digest(path: str | Path) -> str:
@@ -80,8 +83,8 @@ def inlined(part: Program, node: Any, varying: Sequence[str]) -> list[Instructio
 
 
 def inner_name(node: Any, name: str) -> str:
-    """Return the name that a partition's tensor has in the whole program."""
-    return f"{node.name}/{name}" if name else ""
+    """Return the name that a partition's tensor has in the whole program: nodes may share a name, but no output."""
+    return f"{next(filter(None, node.output))}/{name}" if name else ""
 
 
 def described(node: Any) -> str:

@@ -71,3 +71,42 @@ def test_a_file_that_is_not_there(parent, tmp_path):
     (tmp_path / "inner.onnx").unlink()
     with pytest.raises(BuildError, match=r"^node 'p' \(GenericPartition\) cannot be executed: .*inner\.onnx"):
         lower(runnable_copy(parent))
+
+
+def scaled_by(factor, path):
+    values = [helper.make_tensor_value_info(name, 1, [1, 2]) for name in ("x", "y")]
+    scale = helper.make_tensor("scale", 1, [], [factor])
+    node = helper.make_node("Mul", ["x", "scale"], ["y"], name="scaled")
+    ModelWrapper(helper.make_model(helper.make_graph([node], "part", values[:1], values[1:], [scale]))).save(
+        path
+    )
+
+
+def chain_of(*parts, name):
+    """Return a model of partitions that all have one name, or none."""
+    tensors = [f"t{at}" for at in range(len(parts) + 1)]
+    nodes = [
+        helper.make_node(
+            "GenericPartition", [x], [y], name=name, domain="qonnx.custom_op.general", model=part
+        )
+        for x, y, part in zip(tensors, tensors[1:], parts, strict=False)
+    ]
+    values = [helper.make_tensor_value_info(tensor, 1, [1, 2]) for tensor in tensors]
+    graph = helper.make_graph(nodes, "chain", values[:1], values[-1:], value_info=values[1:-1])
+    return ModelWrapper(helper.make_model(graph))
+
+
+@pytest.mark.parametrize("name", ["", "p"])
+def test_partitions_of_one_name_have_their_own_tensors(name, tmp_path):
+    parts = [str(tmp_path / f"by{factor}.onnx") for factor in (2, 3)]
+    for factor, part in zip((2, 3), parts, strict=True):
+        scaled_by(factor, part)
+    program = lower(runnable_copy(chain_of(*parts, name=name)))
+    assert program.run({"t0": np.ones((2, 1, 2), np.float32)})["t2"].tolist() == [[[6, 6]]] * 2
+
+
+def test_a_relative_path_is_kept_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scaled_by(2, "part.onnx")
+    program = lower(runnable_copy(chain_of("part.onnx", name="p")))
+    assert program.files == {"part.onnx": file_digest("part.onnx")}

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from onnx import helper, numpy_helper
+from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.execution.lowering.registry import lowered_operators
 from tests.execution.lowering.one_node import expected, floats_of, functions, model_of, program_of, stacks_of
@@ -21,6 +23,7 @@ def longs(*values):
     return np.asarray(values, np.int64)
 
 
+GRUS = {"w": (1, 6, 4), "r": (1, 6, 2), "v": (1, 9, 2), "s": (1, 9, 3)}
 CHANNELS = {"s": floats(4) + 2, "b": floats(4), "m": floats(4), "v": np.abs(floats(4)) + 1}
 
 EXACT = [
@@ -185,6 +188,22 @@ def test_a_product_of_another_type_with_constants_is_left_to_onnx_runtime(op_typ
         found = program_of(model).run(stacks)["y"]
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, expected(model, stacks)["y"])
+
+
+def test_nodes_whose_first_output_nobody_wants_have_their_own_constants():
+    graph = helper.make_graph(
+        [
+            helper.make_node("GRU", ["x", "w", "r"], ["", "h"], name="one", hidden_size=2),
+            helper.make_node("GRU", ["h", "v", "s"], ["", "g"], name="two", hidden_size=3),
+        ],
+        "grus",
+        [helper.make_tensor_value_info("x", 1, [1, 1, 4])],
+        [helper.make_tensor_value_info("g", 1, [1, 1, 3])],
+        [numpy_helper.from_array(floats(*shape), name) for name, shape in GRUS.items()],
+        value_info=[helper.make_tensor_value_info("h", 1, [1, 1, 2])],
+    )
+    found = program_of(ModelWrapper(helper.make_model(graph))).run({"x": floats(2, 1, 1, 4)})["g"]
+    assert found.shape == (2, 1, 1, 3)
 
 
 def test_split_and_top_k_give_several():
