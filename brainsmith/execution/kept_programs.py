@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith import __version__, settings
+from brainsmith.execution.foreign_code import foreign_code
 from brainsmith.execution.program.encoding import decode, encode
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _read(path: Path) -> Program | None:
 
 
 def _key(content: str) -> str:
-    parts = (__version__, _source_stamp(), *settings.qonnx_rounding(), content)
+    parts = (__version__, _source_stamp(), foreign_code(), *settings.qonnx_rounding(), content)
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
 
 
@@ -80,7 +81,8 @@ def _source_stamp() -> str:
     """Return what stands for the code that lowers: an edited or upgraded one has other programs."""
     folder = Path(__file__).parent
     stamps = []
-    for path in sorted((*folder.glob("lowering/**/*.py"), *folder.glob("program/**/*.py"))):
+    sources = (*folder.glob("*.py"), *folder.glob("lowering/**/*.py"), *folder.glob("program/**/*.py"))
+    for path in sorted(sources):
         status = path.stat()
         stamps.append(f"{path}|{status.st_mtime_ns}|{status.st_size}")
     return _digest("\n".join(stamps).encode())

@@ -102,3 +102,23 @@ def test_other_code_and_other_rounding_have_other_programs(monkeypatch):
     monkeypatch.setattr(kept_programs, "_source_stamp", lambda: "edited")
     obtain_program("a", make)
     assert len(made) == 3
+    monkeypatch.setattr(kept_programs, "foreign_code", lambda: "upgraded")
+    obtain_program("a", make)
+    assert len(made) == 4
+
+
+def test_a_relative_file_is_another_one_in_another_folder(tmp_path, monkeypatch):
+    from brainsmith.execution.lowering.partitions import file_digest
+
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "part.onnx").write_text(folder)
+    monkeypatch.chdir(tmp_path / "one")
+    program = Program(ModelSignature((), ()), (), {}, (), {}, files={"part.onnx": file_digest("part.onnx")})
+    make, made = counted(program)
+    obtain_program("a", make)
+    obtain_program("a", make)
+    assert len(made) == 1
+    monkeypatch.chdir(tmp_path / "two")
+    obtain_program("a", make)
+    assert len(made) == 2

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brainsmith.execution.foreign_code import foreign_code
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
 from brainsmith.kept import Kept, digest
 from brainsmith.settings import cache_dir, qonnx_rounding
@@ -31,7 +32,7 @@ def obtain(content: str, make: Callable[[], StandardModel]) -> StandardModel:
         content: Stands for the original model's content.
         make: Rewrites it. What it raises leaves nothing behind.
     """
-    kept = Kept(cache_dir(), KIND, f"{content}|{qonnx_rounding()}|{_version()}")
+    kept = Kept(cache_dir(), KIND, f"{content}|{qonnx_rounding()}|{_version()}|{foreign_code()}")
     if (found := kept.load(None)) is not None:
         with suppress(OSError):
             os.utime(kept.path)
@@ -45,7 +46,8 @@ def obtain(content: str, make: Callable[[], StandardModel]) -> StandardModel:
 @cache
 def _version() -> str:
     """Return what stands for the code that rewrites: another one would give another result."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    folder = Path(__file__).parent
+    sources = sorted((*folder.glob("*.py"), *folder.parent.glob("*.py")))
     return digest("".join(source.read_text() for source in sources))
 
 

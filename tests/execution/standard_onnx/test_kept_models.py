@@ -40,6 +40,14 @@ def test_what_qonnx_is_told_of_annotations_makes_another_model(folder, monkeypat
         obtain("one", never)
 
 
+def test_upgraded_packages_make_another_model(folder, monkeypatch):
+    standard = rewrite(network())
+    obtain("one", lambda: standard)
+    monkeypatch.setattr(kept_models, "foreign_code", lambda: "upgraded")
+    with pytest.raises(AssertionError):
+        obtain("one", never)
+
+
 def test_a_damaged_file_is_made_again(folder):
     standard = rewrite(network())
     obtain("one", lambda: standard)
