@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import InputError, UsageError
-from brainsmith.plugin.core import target
+import numpy as np
+
+from brainsmith.errors import BuildError, InputError, ModelError, UsageError
+from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.models import why_no_model
@@ -14,8 +16,6 @@ from brainsmith.runtime.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    import numpy as np
 
     from brainsmith.execution.program.program import Program
 
@@ -41,14 +41,26 @@ class NumpyExecution(Target):
     unless the model has nodes that no lowering knows.
     """
 
+    def __init__(self, device_id: int = 0) -> None:
+        super().__init__(device_id)
+        self._asked: dict[str, Program] = {}
+
     @classmethod
     def device_ids(cls) -> tuple[int, ...]:
         """Return the one device that there is, the processor."""
         return (0,)
 
     def supports(self, resource: Any) -> str:
-        """Return why a resource is no model; a node that nothing can run only shows when it is compiled."""
-        return why_no_model(resource)
+        """Return why a model cannot be compiled; the first answer costs as much as preparing, which it saves then."""
+        if problem := why_no_model(resource):
+            return problem
+        key = _key(resource, faithful=False)
+        try:
+            program = self._asked.get(key) or _program(resource, key, faithful=False)
+        except (ModelError, BuildError) as error:
+            return str(error)
+        self._asked = {key: program}  # of one model: the next that is prepared
+        return ""
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises."""
@@ -67,19 +79,9 @@ class NumpyExecution(Target):
             ModelError: It is no ONNX model.
             BuildError: A node cannot be executed; the message names it.
         """
-        from brainsmith.execution.kept_programs import obtain_program
-        from brainsmith.runtime.content import content_of
-
         faithful = _settings(config or {})
-
-        def make() -> Program:
-            from brainsmith.execution.lowering.lower import lower
-            from brainsmith.execution.lowering.runnable import runnable_copy
-            from brainsmith.execution.read_model import read_model
-
-            return lower(runnable_copy(read_model(resource)), faithful)
-
-        program = obtain_program(f"{content_of(resource)}|{faithful}", make)
+        key = _key(resource, faithful)
+        program = self._asked.pop(key, None) or _program(resource, key, faithful)
         return Prepared(target=self, signature=program.signature, payload=program)
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -103,12 +105,45 @@ class NumpyExecution(Target):
         arrays, runs = program.signature.checked(inputs)
         wanted = _wanted(program, keep)
         stacks = program.run(program.signature.stacked(arrays, runs), frozenset(wanted))
-        return {**program.signature.joined(stacks), **{name: joined(stacks[name]) for name in wanted}}
+        results = {**program.signature.joined(stacks), **{name: joined(stacks[name]) for name in wanted}}
+        return _own(results, arrays)
+
+
+def _key(resource: Any, faithful: bool) -> str:
+    """Return what stands for the program of a model in this process, whose operators may be those of plugins."""
+    from brainsmith.runtime.content import content_of
+
+    content = content_of(resource)
+    return f"{content}|{faithful}|{get_registry().redefinitions}" if content else ""
+
+
+def _program(resource: Any, key: str, faithful: bool) -> Program:
+    """Return the program of a model: that which is kept, or made now."""
+    from brainsmith.execution.kept_programs import obtain_program
+
+    def make() -> Program:
+        from brainsmith.execution.lowering.lower import lower
+        from brainsmith.execution.lowering.runnable import runnable_copy
+        from brainsmith.execution.read_model import read_model
+
+        return lower(runnable_copy(read_model(resource)), faithful)
+
+    return obtain_program(key.rpartition("|")[0], make)
 
 
 def joined(stack: Array) -> Array:
     """Return a stack (runs, *shape) with the runs in the first axis of the shape."""
     return stack.reshape(-1, *stack.shape[2:])
+
+
+def _own(results: dict[str, Array], inputs: dict[str, Array]) -> dict[str, Array]:
+    """Return results that the caller may write to: what only moves values gives views of inputs, or of each other."""
+    taken = list(inputs.values())
+    for name, array in results.items():
+        if not array.flags.writeable or any(np.may_share_memory(array, other) for other in taken):
+            results[name] = array.copy()
+        taken.append(results[name])
+    return results
 
 
 def _settings(config: Mapping[str, Any]) -> bool:

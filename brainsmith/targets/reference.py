@@ -94,7 +94,9 @@ def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
     kept = _kept(model, stacks, keep)
     results = [
         execute_onnx(
-            model, {name: stack[at] for name, stack in stacks.items()}, return_full_exec_context=bool(kept)
+            model,
+            {name: np.asarray(stack[at]) for name, stack in stacks.items()},  # of scalars, arrays too
+            return_full_exec_context=bool(kept),
         )
         for at in range(runs)
     ]

@@ -159,3 +159,30 @@ def test_a_real_network_with_its_real_input(target, kind):
         apart = np.abs(found[output] - reference[0])
         assert apart.max() <= 1.001 / 255 * np.abs(reference).max()
         assert (apart > 1e-6).mean() <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("op_type", "attributes", "constant"),
+    [
+        ("Identity", {}, None),
+        ("Reshape", {}, [1, 4]),
+        ("Expand", {}, [3, 4]),
+        ("Transpose", {"perm": [1, 0]}, None),
+    ],
+)
+def test_results_are_the_callers_own(target, op_type, attributes, constant):
+    inputs = ["x"] if constant is None else ["x", "c"]
+    nodes = [onnx.helper.make_node(op_type, inputs, [name], **attributes) for name in ("y", "z")]
+    tensors = [] if constant is None else [onnx.numpy_helper.from_array(np.asarray(constant, np.int64), "c")]
+    shape = {"Expand": [3, 4], "Transpose": [4, 1]}.get(op_type, [1, 4])
+    values = [
+        onnx.helper.make_tensor_value_info(n, 1, s) for n, s in (("x", [1, 4]), ("y", shape), ("z", shape))
+    ]
+    graph = onnx.helper.make_graph(nodes, "views", values[:1], values[1:], tensors)
+    prepared = target.prepare_resource(onnx.helper.make_model(graph).SerializeToString())
+    x = np.ones((2, 4), np.float32)
+    found = target.execute(prepared, x)
+    found["y"] += 5
+    assert (found["z"] == 1).all()
+    assert (x == 1).all()
+    assert (target.execute(prepared, x)["y"] == 1).all()

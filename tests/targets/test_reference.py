@@ -111,3 +111,13 @@ def test_it_takes_no_configuration(manager, model):
 def test_another_device_is_told():
     with pytest.raises(ValueError, match=r"^target 'reference' has no device 1; it has 0$"):
         targets.init("reference:1")
+
+
+def test_a_scalar_input_has_a_value_for_each_run(manager):
+    nodes = [onnx.helper.make_node("Add", ["x", "s"], ["y"])]
+    shapes = {"x": [1, 2], "s": [], "y": [1, 2]}
+    x, s, y = [onnx.helper.make_tensor_value_info(name, 1, shape) for name, shape in shapes.items()]
+    model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "scalar", [x, s], [y]))
+    prepared = manager.prepare_resource(model.SerializeToString())
+    inputs = {"x": np.ones((2, 2), np.float32), "s": np.asarray([1, 2], np.float32)}
+    assert manager.execute(prepared, inputs)["y"].tolist() == [[2, 2], [3, 3]]

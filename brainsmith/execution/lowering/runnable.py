@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.lowering.fixed_batch import fix_batch
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -16,8 +17,10 @@ _WINDOW_RTL = "ConvolutionInputGenerator_rtl"
 def runnable_copy(model: ModelWrapper) -> ModelWrapper:
     """Copy a model, with every hardware backend's node replaced by its kernel's, and all shapes known.
 
+    A batch that the model leaves open is 1.
+
     Raises:
-        BuildError: Its shapes cannot be inferred.
+        BuildError: Its shapes cannot be inferred, or an input's is open behind the batch.
     """
     try:
         return _copy(model)
@@ -30,6 +33,7 @@ def _copy(model: ModelWrapper) -> ModelWrapper:
     from qonnx.core.modelwrapper import ModelWrapper
 
     copy = ModelWrapper(model.model, make_deepcopy=True)
+    was_open = fix_batch(copy)
     if any(node.domain.startswith("finn.") for node in copy.graph.node):
         from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
@@ -38,7 +42,7 @@ def _copy(model: ModelWrapper) -> ModelWrapper:
     for node, stays in zip(copy.graph.node, kept, strict=True):
         if node.domain in _BACKEND_DOMAINS:
             _use_python_model(node, stays)
-    if not copy.check_all_tensor_shapes_specified():
+    if was_open or not copy.check_all_tensor_shapes_specified():
         from qonnx.transformation.infer_shapes import InferShapes
 
         copy = copy.transform(InferShapes())
