@@ -1,5 +1,7 @@
 """Each lowered operator of ONNX against QONNX's own execution: bits where they are exact, 1e-6 elsewhere."""
 
+import platform
+
 import numpy as np
 import pytest
 from onnx import helper, numpy_helper
@@ -7,6 +9,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.execution.lowering.registry import lowered_operators
 from tests.execution.lowering.one_node import expected, floats_of, functions, model_of, program_of, stacks_of
+from tests.execution.lowering.single_node import assert_same_bits
 
 F = np.float32
 
@@ -188,6 +191,29 @@ def test_a_product_of_another_type_with_constants_is_left_to_onnx_runtime(op_typ
         found = program_of(model).run(stacks)["y"]
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, expected(model, stacks)["y"])
+
+
+SIGNED_ZEROS = [
+    ("Relu", {"x": (1, 37)}, {}),
+    ("Clip", {"x": (1, 37), "l": np.asarray(0, F), "h": np.asarray(1, F)}, {}),
+    ("Clip", {"x": (1, 37), "l": np.asarray(-1, F), "h": np.asarray(0, F)}, {}),
+    ("Conv", {"x": (1, 4, 3, 3), "c": whole(4, 1, 1, 1)}, {"group": 4}),
+    ("LeakyRelu", {"x": (1, 37)}, {"alpha": 0.3}),
+    ("Floor", {"x": (1, 37)}, {}),
+    ("Add", {"x": (1, 37), "z": (1, 37)}, {}),
+    ("Mul", {"x": (1, 37), "z": (1, 37)}, {}),
+]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs a processor of which of two zeros is known")
+@pytest.mark.parametrize("case", SIGNED_ZEROS, ids=identity)
+def test_zeros_have_the_sign_of_the_reference(case):
+    op_type, inputs, attributes = case
+    model = model_of(op_type, inputs, **attributes)
+    stacks = stacks_of(model, samples=20, low=-1, high=1)
+    for stack in stacks.values():
+        stack[stack == 0] *= np.resize(np.asarray([-1, 1, 1], F), int((stack == 0).sum()))
+    assert_same_bits(program_of(model).run(stacks)["y"], expected(model, stacks)["y"])
 
 
 def test_nodes_whose_first_output_nobody_wants_have_their_own_constants():

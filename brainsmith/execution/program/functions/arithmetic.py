@@ -63,15 +63,15 @@ def scale_and_shift(values: Array, factors: Array, offsets: Array) -> Array:
 @instruction
 def relu(values: Array) -> Array:
     """Replace what is below 0 by 0."""
-    return np.asarray(np.maximum(values, values.dtype.type(0)))
+    return np.asarray(np.maximum(values.dtype.type(0), values))  # of two equal zeros processors take the second
 
 
 @instruction
 def clip(values: Array, low: Array | None, high: Array | None) -> Array:
     """Replace what is below `low` or above `high` by these."""
     if low is not None:
-        values = np.maximum(values, low)
-    return values if high is None else np.asarray(np.minimum(values, high))
+        values = np.maximum(low, values)  # as in relu
+    return values if high is None else np.asarray(np.minimum(high, values))
 
 
 @instruction

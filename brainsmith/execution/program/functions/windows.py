@@ -150,6 +150,7 @@ def _channel_by_channel(taps: list[Array], weights: Array) -> Array:
     """Sum each channel's own windows."""
     flat = weights.reshape(weights.shape[0], -1, *(1,) * (weights.ndim - 2))
     total = taps[0] * flat[:, 0]
+    total += 0  # a sum begins with 0, and is never -0
     for at, tap in enumerate(taps[1:], 1):
         total += tap * flat[:, at]
     return total
