@@ -3,12 +3,13 @@
     python benchmarks/targets.py                 # networks that ship, and those of the qonnx package
     python benchmarks/targets.py --model M --input X.npy     # another network, such as FINN's TFC
 
-Each network is executed by both: the reference on `--reference` samples, one by one, of which the fastest counts; `numpy`
-on the whole test set, of which the fastest of `--repeats` counts; of both the processor's time, which a busy machine does
-not change. Values of tensors of whole numbers are compared bit by bit, all others by the largest error, relative to the
-largest value of the tensor, and by the share of values that are further away than 1e-6: where a float is rounded to a level
-behind a sum of floats, an error of the last bit moves a few values to the next level. `prepare` is measured in further
-processes, after the import of NumPy and of the target: the least wall time, and the least of the processor.
+Each network is executed by both: the reference on the whole test set, or on `--reference` samples of it, one by one,
+of which the fastest counts; `numpy` on the whole test set, of which the fastest of `--repeats` counts; of both the
+processor's time, which a busy machine does not change. Of tensors of whole numbers the values that differ are counted
+(0 and -0 do not). All others are compared by the largest error, relative to the largest value of the tensor, and by
+the share of values that are further away than 1e-6: where a float is rounded to a level behind a sum of floats, an
+error of the last bit moves a few values to the next level. `prepare` is measured in further processes, after the
+import of NumPy and of the target: the least wall time, and the least of the processor.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def real_input(file: Path) -> np.ndarray[Any, Any]:
     return np.asarray(onnx.numpy_helper.to_array(tensor), np.float32)
 
 
-def measure(network: Network, reference: int, repeats: int) -> dict[str, Any]:
+def measure(network: Network, reference: int | None, repeats: int) -> dict[str, Any]:
     """Run one network by both, and compare."""
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -93,7 +94,7 @@ def measure(network: Network, reference: int, repeats: int) -> dict[str, Any]:
         started = time.process_time()
         target.execute(prepared, inputs)
         seconds.append(time.process_time() - started)
-    few = inputs[: reference * spec.shape[0]]
+    few = inputs if reference is None else inputs[: reference * spec.shape[0]]
     model = runnable_copy(ModelWrapper(str(network.model)))
     expected, spent = run_reference(model, spec, few)
     kept = target.execute(prepared, few, keep=None)
@@ -128,12 +129,12 @@ def run_reference(model: Any, spec: Any, inputs: np.ndarray[Any, Any]) -> tuple[
 def differences(
     model: Any, expected: list[dict[str, Any]], kept: dict[str, Any], outputs: list[str]
 ) -> dict[str, Any]:
-    """Compare all tensors: bits of whole numbers, relative errors of others, classes of the first output."""
-    bits, worst, beyond, total = 0, 0.0, 0, 0
+    """Compare all tensors: differing whole numbers, relative errors of others, classes of the first output."""
+    differing, worst, beyond, total = 0, 0.0, 0, 0
     for name, stack in kept.items():
         reference = np.concatenate([np.atleast_1d(run[name]) for run in expected])
         if model.get_tensor_datatype(name).is_integer() or np.array_equal(reference, np.round(reference)):
-            bits += int((reference != stack).sum())
+            differing += int((reference != stack).sum())
         else:
             scale = max(float(np.abs(reference).max()), 1e-30)
             apart = np.abs(reference - stack) / scale
@@ -142,7 +143,12 @@ def differences(
     first = np.concatenate([np.atleast_1d(run[outputs[0]]) for run in expected])
     same = predictions(first) == predictions(kept[outputs[0]])
     share = beyond / max(total, 1)
-    return {"bits": bits, "relative": worst, "beyond": share, "predictions": f"{int(same.sum())}/{len(same)}"}
+    return {
+        "differing": differing,
+        "relative": worst,
+        "beyond": share,
+        "predictions": f"{int(same.sum())}/{len(same)}",
+    }
 
 
 def predictions(stack: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -169,7 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--reference", type=int, default=100, help="samples that execute_onnx runs")
+    parser.add_argument("--reference", type=int, help="samples that execute_onnx runs (all)")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--model", type=Path, help="another network")
     parser.add_argument("--input", type=Path, help="its inputs, a .npy file")
@@ -182,7 +188,7 @@ def main() -> None:
     else:
         listed = [network for network in networks() if not chosen.only or chosen.only in network.name]
     print(
-        f"{'network':18}{'samples':>8}{'reference':>12}{'numpy':>12}{'faster':>9}{'bits':>6}{'relative':>10}{'beyond':>9}"
+        f"{'network':18}{'samples':>8}{'reference':>12}{'numpy':>12}{'faster':>9}{'differ':>7}{'relative':>10}{'beyond':>9}"
         f"{'same':>11}{'prepare':>11}{'processor':>12}"
     )
     for network in listed:
@@ -190,7 +196,7 @@ def main() -> None:
         wall, busy = row["prepare_ms"]
         print(
             f"{row['network']:18}{row['samples']:8}{row['reference_us']:9.0f} us{row['numpy_us']:9.1f} us"
-            f"{row['speedup']:8.0f}x{row['bits']:6}{row['relative']:10.1e}{row['beyond']:9.1e}{row['predictions']:>11}"
+            f"{row['speedup']:8.0f}x{row['differing']:7}{row['relative']:10.1e}{row['beyond']:9.1e}{row['predictions']:>11}"
             f"{wall:8.1f} ms{busy:9.1f} ms",
             flush=True,
         )

@@ -10,7 +10,7 @@ class Capabilities:
     """What a target promises of its results, and of how it can be used.
 
     Attributes:
-        bit_exact: Tensors of whole numbers are, bit for bit, those of the reference.
+        bit_exact: Tensors of whole numbers hold the values of the reference; a zero may have the other sign.
         cycle_accurate: It tells how many clock cycles the hardware takes.
         batch: Many samples in one call cost less than one by one.
         streaming: A sample may enter before the one in front of it has left.

@@ -40,7 +40,7 @@ SETTINGS = ("intra_op_threads",)
 class OnnxRuntime(Target):
     """Runs a model whose quantised and hardware operators are rewritten to standard ones.
 
-    Whole numbers are bit for bit those of the reference as far as float32 holds them (2^24), and beyond, where a
+    Whole numbers are equal to those of the reference as far as float32 holds them (2^24), and beyond, where a
     layer's sums need it and float64 holds them; a layer that needs more is refused. Other floats are those of
     ONNX Runtime's own operators, which the reference uses too, with other sums where it takes several samples at once.
     """

@@ -63,7 +63,8 @@ def scale_and_shift(values: Array, factors: Array, offsets: Array) -> Array:
 @instruction
 def relu(values: Array) -> Array:
     """Replace what is below 0 by 0."""
-    return np.asarray(np.maximum(values.dtype.type(0), values))  # of two equal zeros processors take the second
+    zero = values.dtype.type(0)
+    return np.asarray(np.maximum(zero, values))  # of two zeros x86 takes the second, as ONNX Runtime does
 
 
 @instruction
