@@ -32,6 +32,6 @@ A lowering is a function of one node::
   floats, exp): in a *faithful* program, which build verification runs, the node is then left to ONNX Runtime.
 - `raise NotLowered("why")` leaves the node to the `foreign` instruction: its own Python model or ONNX Runtime, as
   before. A node whose inputs are all constants is computed once in that way, and no lowering sees it.
-- A result equals that of the reference wherever its arithmetic is exact (a zero may have the other sign): products of integers go through
-  `products.emit_product`, which chooses float32, float64 or int64 by spans.
+- A result equals that of the reference wherever its arithmetic is exact (a zero may have the other sign): products of
+  integers go through `products.emit_product`, which chooses float32, float64 or int64 by spans.
 """
