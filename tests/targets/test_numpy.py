@@ -186,3 +186,12 @@ def test_results_are_the_callers_own(target, op_type, attributes, constant):
     assert (found["z"] == 1).all()
     assert (x == 1).all()
     assert (target.execute(prepared, x)["y"] == 1).all()
+
+
+def test_a_model_that_cannot_be_compiled_is_not_supported(target, tmp_path):
+    (tmp_path / "text.onnx").write_text("no model")
+    assert target.supports(tmp_path / "text.onnx") == f"{tmp_path}/text.onnx: is no ONNX model"
+    file = DIGITS / "mlp.onnx"
+    assert target.supports(file) == ""
+    first = target.prepare_resource(file).payload
+    assert target.prepare_resource(file).payload is not first  # what was asked about is handed over once
