@@ -149,6 +149,14 @@ class NoActiveTargetError(TargetError):
     """Something is to be executed, and no target is active: none was chosen, or the manager is closed."""
 
 
+class RemoteError(TargetError):
+    """A served target cannot be reached, broke off, or answered wrongly or too late; the message says which."""
+
+
+class WireError(BrainsmithError, ValueError):
+    """What came over a connection, or is to go over it, is not of the form that both ends agree on."""
+
+
 class DeviceError(PluginNotFoundError, ValueError):
     """There is no such device, or no such id; the message lists those that there are."""
 

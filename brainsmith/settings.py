@@ -35,6 +35,9 @@ class Settings:
         dynamic_loading: Whether bundles may be loaded at run time.
         device: What executes models where nothing is said: `auto`, a target or a device type, with `:id` or without.
         verbose: Whether the logger `brainsmith.targets` writes what it does to stderr.
+        remote_url: Where the target `remote` is served; None where it is not used.
+        remote_token_file: The file with the token for it; absolute. None where the environment has it, or there is none.
+        remote_timeout: The seconds that it may take for one answer.
         plugin_folders: Folders that are scanned besides the project's `plugins`; absolute.
         groups: Named sets of plugins: members by name.
         project: The project's folder; None outside a project.
@@ -56,6 +59,9 @@ class Settings:
         "performance_tracking",
         "plugin_folders",
         "project",
+        "remote_timeout",
+        "remote_token_file",
+        "remote_url",
         "sources",
         "verbose",
     )
@@ -69,6 +75,9 @@ class Settings:
         self.dynamic_loading = True
         self.device = "auto"
         self.verbose = False
+        self.remote_url: str | None = None
+        self.remote_token_file: str | None = None
+        self.remote_timeout: float = 60.0
         self.plugin_folders: tuple[str, ...] = ()
         self.groups: dict[str, tuple[str, ...]] = {}
         self.project: str | None = None
@@ -146,6 +155,11 @@ def op_threads() -> str:
     return os.environ.get("BRAINSMITH_OP_THREADS", "")
 
 
+def remote_token() -> str:
+    """Return the token that client and server of a target share, as `BRAINSMITH_REMOTE_TOKEN` says it; empty if unset."""
+    return os.environ.get("BRAINSMITH_REMOTE_TOKEN", "")
+
+
 def qonnx_rounding() -> tuple[str, str]:
     """Return what QONNX reads of the environment: whether tensors are held to their datatypes, and how closely."""
     return os.environ.get("SANITIZE_QUANT_TENSORS", "1"), os.environ.get("ERROR_THRESH", "0.01")
@@ -211,6 +225,9 @@ _VARIABLES: tuple[tuple[str, str, Callable[[str], object]], ...] = (
     ("BRAINSMITH_DYNAMIC_LOADING", "dynamic_loading", _boolean),
     ("BRAINSMITH_DEVICE", "device", str),
     ("BRAINSMITH_VERBOSE", "verbose", _boolean),
+    ("BRAINSMITH_REMOTE_URL", "remote_url", str),
+    ("BRAINSMITH_REMOTE_TOKEN_FILE", "remote_token_file", str),
+    ("BRAINSMITH_REMOTE_TIMEOUT", "remote_timeout", _number),
 )
 
 
@@ -232,11 +249,11 @@ def _apply(
     except (TypeError, ValueError):
         problems.append(Problem(source, line, column, f"{name} must be {wanted}, not {value!r}"))
         return
-    if name == "plugin_folders":
+    if name in ("plugin_folders", "remote_token_file"):
         base = _base_folder(source, settings)
-        converted = tuple(
-            os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in converted
-        )
+        paths = [converted] if isinstance(converted, str) else converted
+        whole = tuple(os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in paths)
+        converted = whole[0] if isinstance(converted, str) else whole
     setattr(settings, name, converted)
     settings.sources[name] = source
 
@@ -256,6 +273,26 @@ def _as_seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
         raise ValueError
     return float(value)
+
+
+def _as_time_limit(value: object) -> float:
+    seconds = _as_seconds(value)
+    if not seconds:
+        raise ValueError
+    return seconds
+
+
+def _as_url(value: object) -> str:
+    """Return the address of a served target, as `http://HOST:PORT`."""
+    from urllib.parse import urlsplit
+
+    text = _as_text(value).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme != "http" or not parts.hostname or parts.port is None or "@" in text:
+        raise ValueError
+    if parts.path or parts.query or parts.fragment:
+        raise ValueError
+    return text
 
 
 def _as_mode(value: object) -> str:
@@ -297,6 +334,9 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "dynamic_loading": ("true or false", _as_boolean),
     "device": ("a device such as auto, cpu or rtlsim:0", _as_text),
     "verbose": ("true or false", _as_boolean),
+    "remote_url": ("the address of a served target, such as http://127.0.0.1:8765", _as_url),
+    "remote_token_file": ("the path of a file", _as_text),
+    "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "plugin_folders": ("a list of folders", _as_strings),
     "groups": ("a table of lists of plugin names", _as_groups),
 }

@@ -194,6 +194,29 @@ VERBS = (
         (_JSON,),
     ),
     Verb(
+        "serve-target",
+        "brainsmith.cli.serve_target",
+        "let programs elsewhere execute models on a target of this machine",
+        "Serves it over HTTP to the target remote of other processes or machines, until Ctrl-C or SIGTERM. Other machines"
+        " reach it only if --host says so, and then clients must know a token: of a file, or BRAINSMITH_REMOTE_TOKEN.",
+        "brainsmith serve-target numpy --port 8765",
+        (
+            Argument("TARGET", about="the target to serve, such as numpy"),
+            Argument("--host", "H", "the address to listen at; 127.0.0.1 by default"),
+            Argument("--port", "P", "its port; 8765 by default, 0 for any that is free"),
+            Argument("--token-file", "F", "the file with the token", completes="files"),
+            Argument("--limit-mb", "N", "the largest request, in megabytes; 64 by default"),
+            Argument("--timeout", "S", "the seconds that a request may take; 30 by default"),
+            Argument("--requests", "N", "how many requests are worked on at once; 4 by default"),
+            Argument(
+                "--build",
+                "DIR",
+                "a build's folder that clients with a copy of it may run",
+                completes="folders",
+            ),
+        ),
+    ),
+    Verb(
         "kernel import",
         "brainsmith.cli.kernel_import",
         "make a kernel and a backend of a SystemVerilog module",

@@ -1,0 +1,236 @@
+"""The client of a served target: one request after the other, over connections that are kept."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from brainsmith.errors import RemoteError, TargetError, WireError
+from brainsmith.runtime.serving import protocol
+from brainsmith.runtime.serving.timed import Deadline, TimedSocket
+from brainsmith.runtime.serving.wire import decode, from_json, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.runtime.serving.wire import Array, Head
+
+_JSON_BYTES = 16 << 20
+_CONNECT_SECONDS = 10.0
+
+
+class UnknownAtServerError(TargetError):
+    """The server has no such model, or nothing prepared under the name; it is to be sent again."""
+
+
+class Client:
+    """Asks a server; from any thread.
+
+    Args:
+        url: `http://HOST:PORT`.
+        token: What the server wants to know; nothing if it wants none.
+        seconds: How long an answer may take, from the first byte sent to the last one received.
+        body_bytes: The longest answer that is taken.
+    """
+
+    def __init__(self, url: str, token: str, seconds: float, body_bytes: int) -> None:
+        parts = urlsplit(url)
+        self.url = url
+        self._host, self._port = parts.hostname or "", parts.port
+        self._seconds, self._body_bytes = seconds, body_bytes
+        self._headers = {protocol.PROTOCOL_HEADER: protocol.PROTOCOL}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._lock = Lock()
+        self._idle: list[_Connection] = []
+
+    def ask(
+        self, doing: str, method: str, path: str, pieces: Sequence[Any] = (), kind: str = protocol.JSON
+    ) -> tuple[Head, dict[str, Array]]:
+        """Send a request and return its answer: a head, and arrays if it has any.
+
+        Args:
+            doing: What it is, for messages: `execute`.
+            method: Of HTTP.
+            path: Of `protocol`.
+            pieces: The body, in pieces.
+            kind: Of the body.
+
+        Raises:
+            RemoteError: Nobody is there, or the answer does not come, not in time, or is none.
+            UnknownAtServerError: It does not know what is asked for.
+            BrainsmithError: What the target raised there, as far as its class is known here.
+        """
+        headers = {**self._headers, "Content-Type": kind, "Content-Length": str(sum(map(len, pieces)))}
+        while True:
+            connection, is_fresh = self._take()
+            try:
+                response = connection.exchange(method, path, pieces, headers, self._seconds)
+            except _ENDED as error:
+                connection.close()
+                if is_fresh:
+                    raise self._broke(doing, error) from error
+                continue  # the server closed a connection that was idle: that says nothing of this request
+            except TimeoutError as error:
+                connection.close()
+                raise self._late(doing) from error
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                raise (
+                    self._broke(doing, error)
+                    if isinstance(error, OSError)
+                    else self._wrong(doing, f"no HTTP ({type(error).__name__})")
+                ) from error
+            return self._answer(doing, connection, response)
+
+    def close(self) -> None:
+        """Close all connections that are idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _take(self) -> tuple[_Connection, bool]:
+        """Return a connection, and whether it was opened for this."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop(), False
+        connection = _Connection(self._host, self._port, min(self._seconds, _CONNECT_SECONDS))
+        try:
+            connection.connect()
+        except (OSError, UnicodeError) as error:
+            connection.close()
+            raise RemoteError(
+                f"nobody serves a target at {self.url}: {_reason(error)}; start one there with brainsmith serve-target "
+                "TARGET, or say with BRAINSMITH_REMOTE_URL or url= where it is"
+            ) from error
+        return connection, True
+
+    def _answer(
+        self, doing: str, connection: _Connection, response: http.client.HTTPResponse
+    ) -> tuple[Head, dict[str, Array]]:
+        """Read an answer; the connection is kept if nothing is left on it."""
+        complete = False
+        try:
+            self._check_version(doing, response)
+            found = self._read(doing, response)
+            complete = not response.will_close
+        except TimeoutError as error:
+            raise self._late(doing) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise self._broke(doing, error) from error
+        except WireError as error:
+            raise self._wrong(doing, str(error)) from error
+        finally:
+            response.close()
+            if complete:
+                with self._lock:
+                    self._idle.append(connection)
+            else:
+                connection.close()
+        if response.status != http.client.OK:
+            raise self._told(response.status, found[0])
+        return found
+
+    def _check_version(self, doing: str, response: http.client.HTTPResponse) -> None:
+        version = response.getheader(protocol.PROTOCOL_HEADER)
+        if version is None:
+            raise WireError(f"no {protocol.PROTOCOL_HEADER} beside status {response.status}")
+        if version != protocol.PROTOCOL:
+            raise RemoteError(
+                f"{self.url} speaks version {version} of the protocol, and this client {protocol.PROTOCOL}: install the "
+                "same version of brainsmith at both ends"
+            )
+
+    def _read(self, doing: str, response: http.client.HTTPResponse) -> tuple[Head, dict[str, Array]]:
+        length = response.length
+        is_frame = response.getheader("Content-Type") == protocol.FRAME and response.status == http.client.OK
+        if length is None:
+            raise WireError("no Content-Length")
+        most = self._body_bytes if is_frame else _JSON_BYTES
+        if length > most:
+            raise RemoteError(
+                f"{self.url} answers {doing} with {length:,} bytes, and at most {most:,} are taken: give fewer samples at "
+                "once, or a larger limit_mb="
+            )
+        if is_frame:
+            return decode(response, length)
+        return from_json(read_bytes(response, length)), {}
+
+    def _told(self, status: int, head: Head) -> Exception:
+        """Return the error that the server tells of."""
+        kind, message = head.get("error"), head.get("message")
+        if not isinstance(kind, str) or not isinstance(message, str):
+            return self._wrong("a request", f"no message beside status {status}")
+        if kind in (protocol.UNKNOWN_MODEL, protocol.UNKNOWN_PREPARED):
+            return UnknownAtServerError(message)
+        if kind == "InputError":
+            return protocol.ERRORS[kind](message)
+        if kind == protocol.TOKEN:
+            return RemoteError(
+                f"{self.url} lets nobody in without its token: {message}; set BRAINSMITH_REMOTE_TOKEN or "
+                "remote_token_file to the one with which the server was started"
+            )
+        if kind == protocol.VERSION:
+            return RemoteError(
+                f"{self.url} does not speak version {protocol.PROTOCOL} of the protocol: install the same version of "
+                "brainsmith at both ends"
+            )
+        return protocol.ERRORS.get(kind, RemoteError)(f"{self.url}: {message}")
+
+    def _late(self, doing: str) -> RemoteError:
+        return RemoteError(
+            f"{self.url} did not answer {doing} within {self._seconds:g} s; BRAINSMITH_REMOTE_TIMEOUT or timeout= allows "
+            "more"
+        )
+
+    def _broke(self, doing: str, error: Exception) -> RemoteError:
+        return RemoteError(
+            f"{self.url} broke off in {doing}: {_reason(error)}; see there why it ended, and start it again with "
+            "brainsmith serve-target"
+        )
+
+    def _wrong(self, doing: str, what: str) -> RemoteError:
+        return RemoteError(
+            f"{self.url} answers {doing} as no brainsmith serve-target does: {what}; see what listens there"
+        )
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection whose every request has one deadline."""
+
+    def __init__(self, host: str, port: int | None, seconds: float) -> None:
+        super().__init__(host, port, timeout=seconds)
+        self._deadline = Deadline(seconds)
+
+    def connect(self) -> None:
+        """Connect; from then on the deadline holds."""
+        super().connect()
+        self.sock: Any = TimedSocket(self.sock, self._deadline)
+
+    def exchange(
+        self, method: str, path: str, pieces: Sequence[Any], headers: dict[str, str], seconds: float
+    ) -> http.client.HTTPResponse:
+        """Send a request and return its answer, whose body is not read yet."""
+        self._deadline.restart(seconds)
+        try:
+            self.request(method, path, body=iter(pieces) if pieces else None, headers=headers)
+        except (BrokenPipeError, ConnectionResetError):
+            return self.getresponse()  # the server may have said why it takes no more
+        return self.getresponse()
+
+
+_ENDED = (ConnectionError, http.client.RemoteDisconnected)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    if isinstance(error, socket.gaierror):
+        return "there is no such host"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__

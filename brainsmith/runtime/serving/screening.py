@@ -1,0 +1,154 @@
+"""Which models of clients are executed: those that only compute.
+
+An ONNX file can do more than that. QONNX imports the module that a node's domain names, and evaluates the text of
+a tensor's layout as Python (`ModelWrapper.get_tensor_layout`); FINN's layers run programs whose paths are in their
+attributes, and paste attributes into C++ that is compiled; weights can lie in any file of the machine. A model that
+says any of this is refused before a target sees it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+STANDARD_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
+DOMAINS = (
+    "onnx.brevitas",
+    "qonnx.custom_op.channels_last",
+    "qonnx.custom_op.general",
+    "finn.custom_op.fpgadataflow",
+    "finn.custom_op.fpgadataflow.hls",
+    "finn.custom_op.fpgadataflow.rtl",
+    "finn.custom_op.general",
+    "brainsmith.kernels",
+    "brainsmith.ops",
+)
+"""The domains, beside ONNX's own, whose operators are executed for clients."""
+
+_FILE_ATTRIBUTES = re.compile(r"model|body|output_hook|.*_(path|so)|code_gen_dir.*|rtlsim_trace")
+_PLAIN = re.compile(r"[\w .,:<>+-]*")
+_NODE_NAME = re.compile(r"[\w ./:-]*")
+_EVALUATED = ("tensor_layout", "tensor_sparsity", "vivado_stitch_ifnames")
+"""What QONNX and FINN give to Python's `eval`."""
+
+
+def check_model(data: bytes) -> None:
+    """Refuse a model that does more than compute.
+
+    Args:
+        data: The bytes of an .onnx file.
+
+    Raises:
+        ModelError: It is no ONNX model, or one that is not executed for clients; the message names the place.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise ModelError("what was sent is no ONNX model") from error
+    for message in _messages(model):
+        check = _CHECKS.get(message.DESCRIPTOR.name)
+        if check is not None:
+            check(message)
+
+
+def check_config(config: Mapping[str, Any]) -> None:
+    """Refuse a configuration or options that name files of this machine.
+
+    Raises:
+        ModelError: A text in it has a slash, or is `..`.
+    """
+    for text in _texts(config):
+        if "/" in text or "\\" in text or text in (".", "..") or "\0" in text:
+            raise ModelError(f"the configuration from a client must not name files of the server: {text!r}")
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    """Yield a message and all that are in it, whatever field they are in."""
+    yield message
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            for inner in value if _is_repeated(field) else (value,):
+                yield from _messages(inner)
+
+
+def _is_repeated(field: Any) -> bool:
+    own = getattr(field, "is_repeated", None)  # newer protobuf; `label` is deprecated there
+    return bool(field.label == field.LABEL_REPEATED if own is None else own)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(name)
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _check_tensor(tensor: Any) -> None:
+    if tensor.external_data or tensor.data_location:
+        raise ModelError(
+            f"tensor '{tensor.name}' lies in another file, and those of the server are not for clients: "
+            "save the model with its weights in it"
+        )
+
+
+def _check_node(node: Any) -> None:
+    if node.domain in STANDARD_DOMAINS:
+        return
+    where = f"node '{node.name}' ({node.op_type})"
+    if node.domain not in DOMAINS:
+        raise ModelError(
+            f"{where} is of domain {node.domain!r}, which is not executed for clients; those are ONNX's own and "
+            f"{', '.join(DOMAINS)}"
+        )
+    if not _NODE_NAME.fullmatch(node.name) or ".." in node.name:
+        raise ModelError(f"the name of a node must be letters, digits, spaces and ./:-, not {node.name!r}")
+    for attribute in node.attribute:
+        for text in filter(None, (attribute.s, *attribute.strings)):
+            _check_attribute(where, attribute.name, text.decode("utf-8", "replace"))
+
+
+def _check_attribute(where: str, name: str, text: str) -> None:
+    if _FILE_ATTRIBUTES.fullmatch(name):
+        raise ModelError(
+            f"{where} has attribute {name} = {text!r}, which names a file or a program of the server"
+        )
+    if not _PLAIN.fullmatch(text) and not _is_literal(text):
+        raise ModelError(
+            f"{where} has attribute {name} = {text!r}, which is neither a plain word nor numbers"
+        )
+
+
+def _check_pair(pair: Any) -> None:
+    if pair.key in _EVALUATED and not _is_literal(pair.value):
+        raise ModelError(f"{pair.key} must be a list or a table of plain values, not {pair.value!r}")
+
+
+def _is_literal(text: str) -> bool:
+    """Tell whether Python would evaluate a text to plain values, without a call or a name in it."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "TensorProto": _check_tensor,
+    "NodeProto": _check_node,
+    "StringStringEntryProto": _check_pair,
+}

@@ -1,0 +1,203 @@
+"""What a server does with the target that it serves: the models it was sent, what is prepared, executing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import DeviceError, TargetError, UsageError
+from brainsmith.runtime.content import content_of, digest_of
+from brainsmith.runtime.manager import ResourceManager
+from brainsmith.runtime.serving.limits import Limits
+from brainsmith.runtime.serving.protocol import UNKNOWN_MODEL, UNKNOWN_PREPARED, RefusedError
+from brainsmith.runtime.serving.screening import check_config, check_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from brainsmith.runtime.prepared import Prepared
+    from brainsmith.runtime.serving.wire import Array, Head
+
+REMOTE = "remote"
+"""The target that is a client, and so not served."""
+
+MODELS = 4
+"""How many models are kept that were sent; once prepared, they are needed no more."""
+
+PREPARED = 32
+"""How many prepared resources are kept, those that were used last."""
+
+DEVICES = 64
+"""Device numbers are below this, where the target does not say which it has."""
+
+_OWN_KEYWORDS = ("self", "prepared", "inputs", "keep")
+
+
+class Service:
+    """One target, initialised, for any number of clients; all methods may be called from any thread.
+
+    Args:
+        name: The target's.
+        limits: How much a request may take.
+        folders: Folders that clients may execute if they have the same: none is ever sent, since they hold programs.
+
+    Raises:
+        UsageError: It is `remote`, or names more than a target.
+        DeviceError: There is no such target.
+        TargetUnavailableError: It cannot be used here.
+        TargetError: Its `initialize` raised.
+    """
+
+    def __init__(self, name: str, limits: Limits | None = None, folders: Sequence[str] = ()) -> None:
+        self.limits = limits or Limits()
+        self._lock = Lock()
+        self._sent: OrderedDict[str, bytes] = OrderedDict()
+        self._prepared: OrderedDict[str, Prepared] = OrderedDict()
+        self._folders = {content_of(folder): folder for folder in folders}
+        self._manager = ResourceManager({"device": "auto"})
+        self.info = self._manager.registry.get_info(name)
+        if self.info.name == REMOTE:
+            raise UsageError(
+                "the target remote cannot be served: serve the one that it stands for, where that is"
+            )
+        self._manager.switch_plugin(self.info.qualified)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a client must know, as plain values."""
+        from brainsmith import __version__
+
+        target = self._manager.active
+        assert target is not None
+        ids = type(target).device_ids()
+        return {
+            "name": self.info.name,
+            "framework": self.info.framework,
+            "description": self.info.description,
+            "brainsmith": __version__,
+            "capabilities": vars(target.get_capabilities()),
+            "device_ids": None if ids is None else list(ids),
+            "megabytes": self.limits.megabytes,
+            "seconds": self.limits.seconds,
+        }
+
+    def has(self, content: str) -> bool:
+        """Tell whether there is a model or folder of a content."""
+        with self._lock:
+            return content in self._sent or content in self._folders
+
+    def store(self, content: str, data: bytes) -> dict[str, Any]:
+        """Keep a model that was sent.
+
+        Raises:
+            RefusedError: It is not the one that was announced.
+            ModelError: It is not executed for clients.
+        """
+        if content_of(data) != content:
+            raise RefusedError(400, f"what was sent does not have the content {content!r} that its path says")
+        check_model(data)
+        with self._lock:
+            self._sent[content] = data
+            self._sent.move_to_end(content)
+            while len(self._sent) > MODELS:
+                self._sent.popitem(last=False)
+        return {}
+
+    def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Have the target prepare a model or folder that is here.
+
+        Args:
+            request: `content`, `device_id`, `config`.
+
+        Returns:
+            `prepared`, a name for it, and `signature`; None if the target does not say.
+
+        Raises:
+            RefusedError: The request is malformed, or there is no such model.
+            BrainsmithError: The target's own.
+        """
+        content = _given(request, "content", str, "a text")
+        device_id = _given(request, "device_id", int, "a whole number")
+        config = _given(request, "config", dict, "a table")
+        check_config(config)
+        if not 0 <= device_id < DEVICES:
+            raise DeviceError(f"device_id must be a whole number from 0 to {DEVICES - 1}, not {device_id}")
+        device = f"{self.info.qualified}:{device_id}"
+        prepared = self._manager.prepare_resource(self._resource(content), config, device=device)
+        name = digest_of(prepared.key, "the key")
+        with self._lock:
+            self._prepared[name] = prepared
+            self._prepared.move_to_end(name)
+            while len(self._prepared) > PREPARED:
+                self._prepared.popitem(last=False)
+        signature = prepared.signature
+        return {"prepared": name, "signature": None if signature is None else signature.to_plain()}
+
+    def execute(self, head: Head, arrays: dict[str, Array]) -> dict[str, Array]:
+        """Execute what was prepared.
+
+        Args:
+            head: `prepared`, `keep` and `options`, the target's own keywords.
+            arrays: The inputs.
+
+        Raises:
+            RefusedError: The request is malformed, or nothing of this name is prepared.
+            BrainsmithError: The target's own.
+        """
+        name = _given(head, "prepared", str, "a text")
+        options = _given(head, "options", dict, "a table")
+        check_config(options)
+        if wrong := [key for key in options if not key.isidentifier() or key in _OWN_KEYWORDS]:
+            raise RefusedError(400, f"options cannot have {wrong[0]!r}")
+        keep = head.get("keep")
+        if keep is not None and not (isinstance(keep, list) and all(isinstance(one, str) for one in keep)):
+            raise RefusedError(400, f"keep must be a list of names or null, not {keep!r}")
+        with self._lock:
+            prepared = self._prepared.get(name)
+            if prepared is None:
+                raise RefusedError(
+                    404, f"nothing is prepared under {name!r}: prepare it again", UNKNOWN_PREPARED
+                )
+            self._prepared.move_to_end(name)
+        if keep != []:
+            options = {**options, "keep": keep}
+        outputs = self._manager.execute(prepared, arrays, **options)
+        return _arrays(self.info.name, outputs)
+
+    def close(self) -> None:
+        """Let go of the target.
+
+        Raises:
+            TargetError: Its `cleanup` raised.
+        """
+        with self._lock:
+            self._prepared.clear()
+            self._sent.clear()
+        self._manager.close()
+
+    def _resource(self, content: str) -> bytes | str:
+        with self._lock:
+            if content in self._folders:
+                return self._folders[content]
+            if content in self._sent:
+                self._sent.move_to_end(content)
+                return self._sent[content]
+        raise RefusedError(404, f"there is no model of content {content!r}: send it first", UNKNOWN_MODEL)
+
+
+def _given(request: Mapping[str, Any], name: str, kind: type, what: str) -> Any:
+    value = request.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise RefusedError(400, f"{name} of a request must be {what}, not {value!r}")
+    return value
+
+
+def _arrays(name: str, outputs: Any) -> dict[str, Array]:
+    import numpy as np
+
+    try:
+        return {tensor: np.asarray(value) for tensor, value in outputs.items()}
+    except (AttributeError, ValueError) as error:
+        raise TargetError(
+            f"target '{name}' must return arrays by name to be served, not {type(outputs).__name__}"
+        ) from error

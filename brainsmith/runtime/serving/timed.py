@@ -1,0 +1,90 @@
+"""Sockets that are read and written against one deadline, however many pieces come."""
+
+from __future__ import annotations
+
+import io
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import socket
+
+
+class Deadline:
+    """A point in time that can be moved.
+
+    Args:
+        seconds: How far away it is.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.restart(seconds)
+
+    def restart(self, seconds: float) -> None:
+        """Move it."""
+        self._end = monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left.
+
+        Raises:
+            TimeoutError: There are none.
+        """
+        left = self._end - monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        return left
+
+
+class TimedReader(io.RawIOBase):
+    """What comes from a socket, as a raw file.
+
+    Args:
+        sock: The socket. It stays open as long as this does.
+        deadline: Until when a byte must have come.
+    """
+
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+        self._socket = sock
+        self._raw = sock.makefile("rb", buffering=0)
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read what is there, or wait for it until the deadline."""
+        self._socket.settimeout(self._deadline.left())
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._raw.close()
+        super().close()
+
+
+class TimedSocket:
+    """As much of a socket as `http.client` uses.
+
+    Args:
+        sock: The socket.
+        deadline: Of all that is sent and received.
+    """
+
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+        self._socket = sock
+        self._deadline = deadline
+
+    def sendall(self, data: Any) -> None:
+        """Send all, before the deadline."""
+        self._socket.settimeout(self._deadline.left())
+        self._socket.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return what comes, as a file; the mode is always `rb`."""
+        return io.BufferedReader(TimedReader(self._socket, self._deadline))
+
+    def close(self) -> None:
+        """Close it, as soon as no file of it is open any more."""
+        self._socket.close()

@@ -1,0 +1,318 @@
+"""remote: a target that another process or machine serves, over HTTP."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import DeviceError, RemoteError, UnsupportedResourceError, WireError
+from brainsmith.plugin.core import target
+from brainsmith.plugin.info import Priority
+from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.content import content_of
+from brainsmith.runtime.models import why_no_model
+from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.serving import protocol
+from brainsmith.runtime.serving.client import Client, UnknownAtServerError
+from brainsmith.runtime.serving.limits import MEGABYTE
+from brainsmith.runtime.serving.token import checked_token, find_token
+from brainsmith.runtime.serving.wire import encode, to_json
+from brainsmith.runtime.target import Target
+from brainsmith.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy as np
+
+    from brainsmith.execution.signature import ModelSignature
+
+    Array = np.ndarray[Any, Any]
+
+NO_URL = (
+    "no served target is configured: start one with brainsmith serve-target TARGET, and set BRAINSMITH_REMOTE_URL "
+    "(remote_url: in the settings) to the address that it prints"
+)
+
+
+@dataclass
+class AtServer:
+    """What a model or folder becomes here: enough to have it prepared again by a server that has forgotten it.
+
+    Attributes:
+        content: Stands for it.
+        data: The model's bytes; None for a folder, which is never sent.
+        config: The served target's own choices.
+        name: What the server calls it once it is prepared.
+    """
+
+    content: str
+    data: bytes | None = field(repr=False)
+    config: dict[str, Any]
+    name: str = ""
+
+
+@target(
+    name="remote",
+    priority=Priority.LOW,
+    device_types=("remote",),
+    display_name="Remote",
+    vendor="BrainSmith",
+    description="A target that another process or machine serves, over HTTP",
+    version="0.1.0",
+)
+class RemoteTarget(Target):
+    """Runs models on a target that `brainsmith serve-target` serves: results are those of that target, bit for bit.
+
+    A model is sent once, by its content. A build's folder is never sent, since it holds programs: the server is told
+    of its own copy with `--build`.
+
+    Args:
+        device_id: Of the served target.
+        url: `http://HOST:PORT`; the setting `remote_url` by default.
+        token: What the server wants to know; by default that of the setting `remote_token_file`, or else of
+            `BRAINSMITH_REMOTE_TOKEN`.
+        timeout: The seconds that one answer may take; the setting `remote_timeout` by default, which is 60.
+        limit_mb: The largest answer that is taken.
+
+    Raises:
+        SettingsError: A value cannot be used.
+    """
+
+    def __init__(
+        self,
+        device_id: int = 0,
+        url: str | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
+        limit_mb: float = 1000.0,
+    ) -> None:
+        super().__init__(device_id)
+        self._url = url
+        self._token = None if token is None else checked_token(token, "token= of the target remote")
+        self._timeout = timeout
+        self._limit = int(limit_mb * MEGABYTE)
+        self._served: dict[str, Any] = {}
+        self._capabilities = Capabilities()
+        load_settings(remote_url=url, remote_timeout=timeout)  # says what is wrong with them
+
+    def is_available(self) -> bool:
+        """Tell whether an address is configured; whether somebody is there, `initialize` finds out."""
+        return self._address() is not None
+
+    def unavailable_reason(self) -> str:
+        """Return what is to be set."""
+        return NO_URL
+
+    def supports(self, resource: Any) -> str:
+        """Return why a resource is no model, or no folder of the server's."""
+        if not _is_folder(resource):
+            return why_no_model(resource)
+        try:
+            known = self._ask("the question for a folder", "GET", protocol.MODELS + content_of(resource))
+        except RemoteError as error:
+            return str(error)
+        return "" if known.get("known") is True else _no_folder(resource)
+
+    def get_capabilities(self) -> Capabilities:
+        """Return what the served target promises, once initialised."""
+        return self._capabilities
+
+    def initialize(self) -> None:
+        """Connect, and ask what is served.
+
+        Raises:
+            RemoteError: Nobody is there, or the answer is none.
+            DeviceError: The served target has no such device.
+        """
+        self._client = self._connected()
+        served = self._ask("the question for its target", "GET", protocol.TARGET)
+        try:
+            self._capabilities = _capabilities(served["capabilities"])
+            ids, name, _ = served["device_ids"], str(served["name"]), float(served["megabytes"])
+        except (KeyError, TypeError, ValueError) as error:
+            self._client.close()
+            raise self._wrong(f"no description of its target ({error!r})") from error
+        if ids is not None and self.device_id not in ids:
+            self._client.close()
+            there = ", ".join(map(str, ids)) or "none"
+            raise DeviceError(
+                f"target 'remote' has no device {self.device_id}; '{name}' at {self._client.url} has {there}"
+            )
+        self._served = served
+
+    def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
+        """Have the served target prepare a model; it is sent unless the server has it.
+
+        Args:
+            resource: The path of an .onnx file, its bytes, a QONNX ModelWrapper; or a folder that the server has too.
+            config: The served target's own choices: numbers, texts, lists and tables.
+
+        Raises:
+            UnsupportedResourceError: It is no model, or a folder that the server does not have; or the served target
+                does not support it.
+            RemoteError: The server does not answer, or wrongly.
+            WireError: The configuration has other values.
+        """
+        if _is_folder(resource):
+            at_server = AtServer(content_of(resource), None, dict(config or {}))
+        else:
+            if problem := why_no_model(resource):
+                raise UnsupportedResourceError(problem)
+            data = _model_bytes(resource)
+            at_server = AtServer(content_of(data), data, dict(config or {}))
+        try:
+            signature = self._prepare(at_server)
+        except UnknownAtServerError as error:
+            raise UnsupportedResourceError(_no_folder(resource)) from error
+        return Prepared(target=self, signature=signature, payload=at_server)
+
+    def execute(
+        self, prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = (), **options: Any
+    ) -> dict[str, Array]:
+        """Have the served target run samples.
+
+        Args:
+            prepared: Of this target.
+            inputs: By name, or one array.
+            keep: Further tensors to return; None for all.
+            **options: The served target's own: numbers, texts, lists and tables.
+
+        Raises:
+            InputError: Inputs do not fit, or there is no such tensor.
+            RemoteError: The server does not answer, or wrongly.
+            BrainsmithError: What the served target raised there.
+        """
+        at_server: AtServer = prepared.payload
+        arrays, runs = _inputs(prepared.signature, inputs)
+        head = {"keep": None if keep is None else list(keep), "options": options}
+        try:
+            outputs = self._execute(at_server, head, arrays)
+        except UnknownAtServerError:  # it was started anew, or has prepared much else since
+            self._prepare(at_server)
+            outputs = self._execute(at_server, head, arrays)
+        if prepared.signature is not None:
+            self._check(prepared.signature, outputs, runs)
+        return outputs
+
+    def cleanup(self) -> None:
+        """Close the connections; the server keeps what it has."""
+        self._client.close()
+
+    def _address(self) -> str | None:
+        return load_settings(remote_url=self._url).remote_url
+
+    def _connected(self) -> Client:
+        settings = load_settings(remote_url=self._url, remote_timeout=self._timeout)
+        if settings.remote_url is None:
+            raise RemoteError(NO_URL)
+        token = self._token if self._token is not None else find_token(settings.remote_token_file)[0]
+        return Client(settings.remote_url, token, settings.remote_timeout, self._limit)
+
+    def _ask(
+        self, doing: str, method: str, path: str, request: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        client = getattr(self, "_client", None)
+        pieces = [] if request is None else [to_json(request)]
+        if client is not None:
+            return dict(client.ask(doing, method, path, pieces)[0])
+        client = self._connected()  # asked before `initialize`
+        try:
+            return dict(client.ask(doing, method, path, pieces)[0])
+        finally:
+            client.close()
+
+    def _prepare(self, at_server: AtServer) -> ModelSignature | None:
+        """Have it prepared; if the server lacks the model, send it first."""
+        from brainsmith.execution.signature import ModelSignature
+
+        request = {
+            "content": at_server.content,
+            "device_id": self.device_id,
+            "config": at_server.config,
+        }
+        try:
+            answer = self._ask("prepare_resource", "POST", protocol.PREPARE, request)
+        except UnknownAtServerError:
+            if at_server.data is None:
+                raise
+            self._send("the model", "PUT", protocol.MODELS + at_server.content, [at_server.data])
+            answer = self._ask("prepare_resource", "POST", protocol.PREPARE, request)
+        try:
+            at_server.name = str(answer["prepared"])
+            plain = answer["signature"]
+            return None if plain is None else ModelSignature.from_plain(plain)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._wrong(f"no prepared resource ({error!r})") from error
+
+    def _execute(
+        self, at_server: AtServer, head: Mapping[str, Any], arrays: dict[str, Array]
+    ) -> dict[str, Array]:
+        pieces = encode({"prepared": at_server.name, **head}, arrays)
+        return self._send("execute", "POST", protocol.EXECUTE, pieces, protocol.FRAME)
+
+    def _send(
+        self, doing: str, method: str, path: str, pieces: list[Any], kind: str = "application/octet-stream"
+    ) -> dict[str, Array]:
+        size, most = sum(map(len, pieces)), float(self._served["megabytes"])
+        if size > most * MEGABYTE:
+            raise RemoteError(
+                f"{self._client.url} takes {most:g} MB at once, and {doing} has {size / MEGABYTE:.1f}: start it with a "
+                "larger --limit-mb, or give fewer samples at once"
+            )
+        return self._client.ask(doing, method, path, pieces, kind)[1]
+
+    def _check(self, signature: ModelSignature, outputs: Mapping[str, Array], runs: int) -> None:
+        """Refuse outputs that are not those of the model."""
+        for spec in signature.outputs:
+            array = outputs.get(spec.name)
+            if array is None:
+                raise self._wrong(f"output '{spec.name}' is missing")
+            expected = (runs * spec.shape[0], *spec.shape[1:]) if spec.shape else (runs,)
+            if array.shape != expected and array.size != 0:
+                raise self._wrong(f"output '{spec.name}' has shape {array.shape}, and {expected} was to come")
+
+    def _wrong(self, what: str) -> RemoteError:
+        return RemoteError(f"{self._client.url} answers as no served target does: {what}")
+
+
+def _inputs(signature: ModelSignature | None, inputs: Any) -> tuple[dict[str, Array], int]:
+    if signature is not None:
+        return signature.checked(inputs)
+    if not hasattr(inputs, "items"):
+        raise WireError("the served target does not say what its inputs are, so they must be given by name")
+    return dict(inputs), 0
+
+
+def _capabilities(plain: Any) -> Capabilities:
+    """Return what the served target promises; of another version of BrainSmith, what both know."""
+    known = [one.name for one in fields(Capabilities)]
+    return Capabilities(**{name: plain[name] is True for name in known if name in plain})
+
+
+def _is_folder(resource: Any) -> bool:
+    return isinstance(resource, str | os.PathLike) and Path(resource).is_dir()
+
+
+def _no_folder(resource: Any) -> str:
+    return (
+        f"the server does not have the folder {resource}, and a folder is never sent, because it holds programs: "
+        "start it with --build DIR, where DIR is a copy of it"
+    )
+
+
+def _model_bytes(resource: Any) -> bytes:
+    """Return a model as one piece, its weights in it wherever they lie."""
+    if isinstance(resource, bytes | bytearray):
+        return bytes(resource)
+    if not isinstance(resource, str | os.PathLike):
+        proto = getattr(resource, "model", resource)
+        return bytes(proto.SerializeToString(deterministic=True))
+    data = Path(resource).read_bytes()
+    if b"location" not in data:
+        return data
+    from brainsmith.execution.read_model import read_model
+
+    return bytes(read_model(resource).model.SerializeToString(deterministic=True))
