@@ -47,6 +47,9 @@ def test_the_defaults(tmp_path, monkeypatch):
         "dynamic_loading": True,
         "device": "auto",
         "verbose": False,
+        "remote_url": None,
+        "remote_token_file": None,
+        "remote_timeout": 60.0,
         "plugin_folders": (),
         "groups": {},
         "project": None,
@@ -116,6 +119,20 @@ def test_the_device_is_a_text(monkeypatch):
     )
 
 
+def test_where_a_target_is_served(project, monkeypatch):
+    own = "plugin_system: {remote_url: 'http://there:80', remote_token_file: keys/token, remote_timeout: 5}\n"
+    project_config(project, own)
+    settings = load_settings()
+    assert (settings.remote_url, settings.remote_timeout) == ("http://there:80", 5.0)
+    assert settings.remote_token_file == str(project / "keys" / "token")
+    monkeypatch.setenv("BRAINSMITH_REMOTE_URL", "http://[::1]:8765/")
+    monkeypatch.setenv("BRAINSMITH_REMOTE_TIMEOUT", "0.5")
+    monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN_FILE", "~/token")
+    settings = load_settings()
+    assert (settings.remote_url, settings.remote_timeout) == ("http://[::1]:8765", 0.5)
+    assert settings.remote_token_file == os.path.join(os.environ["HOME"], "token")
+
+
 def test_an_empty_variable_says_nothing(monkeypatch):
     monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "")
     assert load_settings().discovery_mode == "full"
@@ -179,7 +196,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
         (
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; there are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
-            " dynamic_loading, device, verbose, plugin_folders, groups",
+            " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, plugin_folders, groups",
         ),
         (
             "plugin_system: {cache_ttl: 2020-01-01}\n",

@@ -128,20 +128,11 @@ class RemoteTarget(Target):
             DeviceError: The served target has no such device.
         """
         self._client = self._connected()
-        served = self._ask("the question for its target", "GET", protocol.TARGET)
         try:
-            self._capabilities = _capabilities(served["capabilities"])
-            ids, name, _ = served["device_ids"], str(served["name"]), float(served["megabytes"])
-        except (KeyError, TypeError, ValueError) as error:
+            self._greet()
+        except BaseException:
             self._client.close()
-            raise self._wrong(f"no description of its target ({error!r})") from error
-        if ids is not None and self.device_id not in ids:
-            self._client.close()
-            there = ", ".join(map(str, ids)) or "none"
-            raise DeviceError(
-                f"target 'remote' has no device {self.device_id}; '{name}' at {self._client.url} has {there}"
-            )
-        self._served = served
+            raise
 
     def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
         """Have the served target prepare a model; it is sent unless the server has it.
@@ -200,6 +191,22 @@ class RemoteTarget(Target):
     def cleanup(self) -> None:
         """Close the connections; the server keeps what it has."""
         self._client.close()
+
+    def _greet(self) -> None:
+        """Ask what is served."""
+        served = self._ask("the question for its target", "GET", protocol.TARGET)
+        try:
+            self._capabilities = _capabilities(served["capabilities"])
+            ids, name, _ = served["device_ids"], str(served["name"]), float(served["megabytes"])
+            is_there = ids is None or self.device_id in ids
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._wrong(f"no description of its target ({error!r})") from error
+        if not is_there:
+            there = ", ".join(map(str, ids)) or "none"
+            raise DeviceError(
+                f"target 'remote' has no device {self.device_id}; '{name}' at {self._client.url} has {there}"
+            )
+        self._served = served
 
     def _address(self) -> str | None:
         return load_settings(remote_url=self._url).remote_url

@@ -71,7 +71,7 @@ def test_bench_measures(x, capsys, monkeypatch):
 def test_targets_say_why_they_cannot_be_used(capsys):
     assert main(["targets", "--json"]) == 0
     found = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert {"reference", "numpy", "onnxruntime", "cppsim", "rtlsim", "pynq"} <= set(found)
+    assert {"reference", "numpy", "onnxruntime", "cppsim", "rtlsim", "pynq", "remote"} <= set(found)
     assert (found["numpy"]["available"], found["numpy"]["reason"]) == (True, "")
     assert found["pynq"]["available"] is False
     assert found["pynq"]["reason"].startswith("PYNQ is not installed")

@@ -18,7 +18,7 @@ from brainsmith.runtime.serving.limits import Job
 from brainsmith.runtime.serving.protocol import RefusedError
 from brainsmith.runtime.serving.timed import Deadline, TimedReader
 from brainsmith.runtime.serving.token import is_token
-from brainsmith.runtime.serving.wire import decode, encode, from_json, read_bytes, to_json
+from brainsmith.runtime.serving.wire import decode, encode, from_json, gathered, read_bytes, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer what is no request of HTTP."""
         code = _TOLD_OTHERWISE.get(int(code), int(code))
-        self._refuse(RefusedError(code, f"it is no request of HTTP: {message}"))
+        self._refuse(RefusedError(code, f"it is no request of HTTP: {message or self.responses[code][0]}"))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Note what was asked, where that is wanted."""
@@ -92,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         except Exception as error:  # noqa: BLE001  (whatever a target raises, the server lives on)
             warn("a request failed: %s", describe_error(error))
-            self._refuse(RefusedError(500, f"it failed: {describe_error(error)}", "TargetError"))
+            self._refuse(RefusedError(500, f"it failed: {type(error).__name__}: {error}", "TargetError"))
 
     def _check(self) -> None:
         """Refuse, before anything of its body is read, a request that may not be made."""
@@ -173,7 +173,8 @@ class Handler(BaseHTTPRequestHandler):
             raise
 
     def _send(self, status: int, kind: str, pieces: list[Any], headers: dict[str, str] | None = None) -> None:
-        self.connection.settimeout(self.server.limits.seconds)
+        self.request_version = self.protocol_version  # whatever the client spoke, it gets a status
+        to_client, self.wfile = self.wfile, io.BytesIO()
         self.send_response(status)
         self.send_header(protocol.PROTOCOL_HEADER, protocol.PROTOCOL)
         self.send_header("Content-Type", kind)
@@ -181,7 +182,9 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
-        for piece in pieces:
+        head, self.wfile = self.wfile.getvalue(), to_client
+        self.connection.settimeout(self.server.limits.seconds)
+        for piece in gathered([head, *pieces]):
             self.connection.sendall(piece)
 
     def _refuse(self, refusal: RefusedError) -> None:

@@ -55,7 +55,7 @@ def check_model(data: bytes) -> None:
         model.ParseFromString(data)
     except DecodeError as error:
         raise ModelError("what was sent is no ONNX model") from error
-    for message in _messages(model):
+    for message in list(_messages(model)):  # all texts are texts before one of them is looked at
         check = _CHECKS.get(message.DESCRIPTOR.name)
         if check is not None:
             check(message)
@@ -74,11 +74,16 @@ def check_config(config: Mapping[str, Any]) -> None:
 
 def _messages(message: Any) -> Iterator[Any]:
     """Yield a message and all that are in it, whatever field they are in."""
-    yield message
+    inside: list[Any] = []
     for field, value in message.ListFields():
+        values = value if _is_repeated(field) else (value,)
         if field.type == field.TYPE_MESSAGE:
-            for inner in value if _is_repeated(field) else (value,):
-                yield from _messages(inner)
+            inside.extend(values)
+        elif field.type == field.TYPE_STRING and not all(isinstance(text, str) for text in values):
+            raise ModelError(f"{field.name} in {message.DESCRIPTOR.name} is no UTF-8")
+    yield message
+    for inner in inside:
+        yield from _messages(inner)
 
 
 def _is_repeated(field: Any) -> bool:

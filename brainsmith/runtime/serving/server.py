@@ -52,6 +52,7 @@ class TargetServer(ThreadingMixIn, TCPServer):
         self.places = Places(self.limits.requests)
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
+        self._ended: bool | None = None
         family, address = _resolved(host, port)
         if not token and not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
             raise UsageError(
@@ -87,14 +88,15 @@ class TargetServer(ThreadingMixIn, TCPServer):
         Returns:
             Whether all of them ended.
         """
-        if self._thread.ident is not None:
-            self.shutdown()
-        self.socket.close()
-        ended = self.places.all_free_within(seconds)
-        with self._lock:
-            for connection in self._open:
-                _shut(connection)
-        return ended
+        if self._ended is None:
+            if self._thread.ident is not None:
+                self.shutdown()
+            self.socket.close()
+            self._ended = self.places.all_free_within(seconds)
+            with self._lock:
+                for connection in self._open:
+                    _shut(connection)
+        return self._ended
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own, or send it away."""

@@ -32,6 +32,7 @@ HEAD_BYTES = 1 << 20
 
 _DIMENSIONS = 32
 _LENGTH = 4
+_PACKET = 1 << 16
 
 
 class Source(Protocol):
@@ -127,6 +128,11 @@ def read_bytes(source: Source, count: int) -> bytes:
     buffer = bytearray(count)
     _fill(source, memoryview(buffer))
     return bytes(buffer)
+
+
+def gathered(pieces: list[Any]) -> list[Any]:
+    """Return the same bytes in as few pieces as sending them takes: one, unless copying would cost more."""
+    return [b"".join(pieces)] if sum(map(len, pieces)) <= _PACKET else pieces
 
 
 def _listed(listed: Any) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -1,0 +1,64 @@
+"""`brainsmith serve-target`, as users run it: it says where, serves, and ends when it is told to."""
+
+import os
+import re
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+from brainsmith.cli.main import main
+from brainsmith.targets import ResourceManager
+from tests.build import graphs
+from tests.cli.command import COMMAND
+from tests.runtime.serving.served import TOKEN
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN", TOKEN)
+    command = [*COMMAND, "serve-target", "numpy", "--port", "0", "--limit-mb", "2", "--timeout", "20"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline()
+        found = re.fullmatch(
+            r"serving numpy at (http://127\.0\.0\.1:\d+), with the token of BRAINSMITH_REMOTE_TOKEN\n", line
+        )
+        assert found, line
+        monkeypatch.setenv("BRAINSMITH_REMOTE_URL", found[1])
+        model = graphs.quant_mlp()
+        with ResourceManager({"device": "remote"}) as manager:
+            y = manager.execute(manager.prepare_resource(model), graphs.samples(model))
+            assert manager.active._served["megabytes"] == 2
+        (elsewhere / "m.onnx").write_bytes(model.model.SerializeToString())
+        np.save("x.npy", graphs.samples(model))
+        assert main(["run", "m.onnx", "--target", "remote", "--input", "x.npy", "--output", "y.npy"]) == 0
+        np.testing.assert_array_equal(np.load("y.npy"), y["m1"])
+        os.kill(process.pid, end)
+        assert process.communicate(timeout=20) == ("stopped\n", "")
+        assert process.returncode == 0
+
+
+MISUSE = {
+    "serve-target numpy --host 0.0.0.0": (
+        "0.0.0.0 can be reached from other machines, so a token is needed: --token-file FILE, or "
+        "BRAINSMITH_REMOTE_TOKEN"
+    ),
+    "serve-target numpy --token-file no": "the token file no cannot be read: No such file or directory",
+    "serve-target numpy --port http": "--port must be a whole number up to 65535, not 'http'",
+    "serve-target numpy --port 99999": "--port must be a whole number up to 65535, not '99999'",
+    "serve-target numpy --limit-mb much": "--limit-mb must be a number above 0, not 'much'",
+    "serve-target numpy --timeout nan": "--timeout must be a number above 0, not 'nan'",
+    "serve-target numpy --requests 0": "the limit of requests must be a number above 0, not 0",
+    "serve-target numpy --build no": "--build must be a folder, and no is none",
+    "serve-target remote": (
+        "the target remote cannot be served: serve the one that it stands for, where that is"
+    ),
+}
+
+
+@pytest.mark.parametrize("line", MISUSE)
+def test_misuse_says_what_to_do(capsys, line):
+    assert main(line.split()) == 1
+    assert capsys.readouterr().err == f"error: {MISUSE[line]}\n"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
