@@ -17,6 +17,7 @@ from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.client import Client, UnknownAtServerError
 from brainsmith.runtime.serving.limits import MEGABYTE
+from brainsmith.runtime.serving.sending import model_bytes
 from brainsmith.runtime.serving.token import checked_token, find_token
 from brainsmith.runtime.serving.wire import encode, to_json
 from brainsmith.runtime.target import Target
@@ -152,7 +153,7 @@ class RemoteTarget(Target):
         else:
             if problem := why_no_model(resource):
                 raise UnsupportedResourceError(problem)
-            data = _model_bytes(resource)
+            data = model_bytes(resource)
             at_server = AtServer(content_of(data), data, dict(config or {}))
         try:
             signature = self._prepare(at_server)
@@ -308,18 +309,3 @@ def _no_folder(resource: Any) -> str:
         f"the server does not have the folder {resource}, and a folder is never sent, because it holds programs: "
         "start it with --build DIR, where DIR is a copy of it"
     )
-
-
-def _model_bytes(resource: Any) -> bytes:
-    """Return a model as one piece, its weights in it wherever they lie."""
-    if isinstance(resource, bytes | bytearray):
-        return bytes(resource)
-    if not isinstance(resource, str | os.PathLike):
-        proto = getattr(resource, "model", resource)
-        return bytes(proto.SerializeToString(deterministic=True))
-    data = Path(resource).read_bytes()
-    if b"location" not in data:
-        return data
-    from brainsmith.execution.read_model import read_model
-
-    return bytes(read_model(resource).model.SerializeToString(deterministic=True))

@@ -26,6 +26,8 @@ DOMAINS = (
     "finn.custom_op.fpgadataflow.hls",
     "finn.custom_op.fpgadataflow.rtl",
     "finn.custom_op.general",
+    "brainsmith.backends.hls",
+    "brainsmith.backends.rtl",
     "brainsmith.kernels",
     "brainsmith.ops",
 )
