@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import UsageError
+from brainsmith.errors import BrainsmithError, UsageError
 from brainsmith.runtime.serving.protocol import RefusedError
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ class Job:
             limit: What the message says of that.
 
         Raises:
-            RefusedError: It is not over.
+            BrainsmithError: What it raised.
+            RefusedError: It is not over, or raised something else.
         """
         if not self._over.wait(seconds):
             raise RefusedError(
@@ -120,8 +121,11 @@ class Job:
                 f"the target was not done within {limit:g} s; it goes on, so the same request may succeed later; "
                 "--timeout of the server allows more",
             )
-        if self._error is not None:
-            raise self._error
+        error = self._error
+        if isinstance(error, BrainsmithError):
+            raise error
+        if error is not None:  # of which some would end this thread, or look as if the connection were broken
+            raise RefusedError(500, f"it failed: {type(error).__name__}: {error}", "TargetError") from error
         return self._result
 
     def _run(self) -> None:

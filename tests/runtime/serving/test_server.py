@@ -19,6 +19,7 @@ from brainsmith.runtime.serving.limits import Limits, Places
 from brainsmith.runtime.serving.server import TargetServer
 from brainsmith.runtime.serving.service import PREPARED, Service
 from brainsmith.runtime.serving.wire import decode, encode
+from brainsmith.targets import ResourceManager
 from tests.build import graphs
 from tests.runtime.serving.served import TOKEN, ask, raw, says, served
 from tests.runtime.toys import toy
@@ -317,6 +318,37 @@ def test_a_bug_is_told_and_the_server_lives_on(monkeypatch, caplog):
         assert (status, said["message"]) == (500, "it failed: ZeroDivisionError: division by zero")
         monkeypatch.undo()
         assert well(server)
+
+
+@pytest.mark.parametrize(
+    "raised", [SystemExit(3), KeyboardInterrupt(), OSError("no disk"), MemoryError("full")]
+)
+def test_whatever_is_raised_is_an_answer(monkeypatch, raised):
+    def prepare(request):
+        raise raised
+
+    with served("numpy") as server:
+        monkeypatch.setattr(server.service, "prepare", prepare)
+        status, _, said = ask(server, "POST", "/prepare", PREPARE)
+        assert (status, said) == (
+            500,
+            {"error": "TargetError", "message": f"it failed: {type(raised).__name__}: {raised}"},
+        )
+        assert well(server)
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_it_listens_at_ipv6_too():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            pass
+    except OSError:
+        pytest.skip("needs a loopback interface with IPv6")
+    with served("numpy", host="::1") as server:
+        assert re.fullmatch(r"http://\[::1\]:\d+", server.url)
+        assert well(server)
+        with ResourceManager({"device": "remote", "targets": {"remote": {"url": server.url}}}) as manager:
+            assert manager.prepare_resource(MODEL).signature.inputs[0].name == "x"
 
 
 def test_clients_beyond_the_limit_are_sent_away():
