@@ -66,12 +66,12 @@ def test_help_of_a_group_lists_its_verbs(capsys):
 MISUSE = {
     "plugin list": (
         "brainsmith has no verb 'plugin'. Did you mean 'plugins'?\n"
-        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, kernel, health, stats,"
+        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health, stats,"
         " completion"
     ),
     "nonsense": (
         "brainsmith has no verb 'nonsense'\n"
-        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, kernel, health, stats,"
+        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health, stats,"
         " completion"
     ),
     "--verison": "brainsmith has no option '--verison'. Did you mean '--version'?\n  it has --help, --version",

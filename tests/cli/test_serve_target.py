@@ -59,6 +59,7 @@ MISUSE = {
 
 @pytest.mark.parametrize("line", MISUSE)
 def test_misuse_says_what_to_do(capsys, line):
+    before = signal.getsignal(signal.SIGINT)
     assert main(line.split()) == 1
     assert capsys.readouterr().err == f"error: {MISUSE[line]}\n"
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before

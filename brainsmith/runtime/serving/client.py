@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from brainsmith.errors import RemoteError, TargetError, WireError
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.timed import Deadline, TimedSocket
-from brainsmith.runtime.serving.wire import decode, from_json, read_bytes
+from brainsmith.runtime.serving.wire import decode, from_json, gathered, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,7 +217,7 @@ class _Connection(http.client.HTTPConnection):
         """Send a request and return its answer, whose body is not read yet."""
         self._deadline.restart(seconds)
         try:
-            self.request(method, path, body=iter(pieces) if pieces else None, headers=headers)
+            self.request(method, path, body=iter(gathered(list(pieces))) if pieces else None, headers=headers)
         except (BrokenPipeError, ConnectionResetError):
             return self.getresponse()  # the server may have said why it takes no more
         return self.getresponse()
