@@ -66,13 +66,13 @@ def test_help_of_a_group_lists_its_verbs(capsys):
 MISUSE = {
     "plugin list": (
         "brainsmith has no verb 'plugin'. Did you mean 'plugins'?\n"
-        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health, stats,"
-        " completion"
+        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health,"
+        " stats, completion"
     ),
     "nonsense": (
         "brainsmith has no verb 'nonsense'\n"
-        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health, stats,"
-        " completion"
+        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health,"
+        " stats, completion"
     ),
     "--verison": "brainsmith has no option '--verison'. Did you mean '--version'?\n  it has --help, --version",
     "plugins": "brainsmith plugins needs a verb: list, show, check, stubs\n  brainsmith --help shows them",
