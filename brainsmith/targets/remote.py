@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from brainsmith.runtime.content import content_of
 from brainsmith.runtime.models import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.serving import protocol
+from brainsmith.runtime.serving.answers import Served, check_outputs, prepared_of
 from brainsmith.runtime.serving.client import Client, UnknownAtServerError
 from brainsmith.runtime.serving.limits import MEGABYTE
 from brainsmith.runtime.serving.sending import model_bytes
@@ -24,7 +26,7 @@ from brainsmith.runtime.target import Target
 from brainsmith.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import numpy as np
 
@@ -95,8 +97,7 @@ class RemoteTarget(Target):
         self._token = None if token is None else checked_token(token, "token= of the target remote")
         self._timeout = timeout
         self._limit = int(limit_mb * MEGABYTE)
-        self._served: dict[str, Any] = {}
-        self._capabilities = Capabilities()
+        self._served: Served | None = None
         load_settings(remote_url=url, remote_timeout=timeout)  # says what is wrong with them
 
     def is_available(self) -> bool:
@@ -119,7 +120,7 @@ class RemoteTarget(Target):
 
     def get_capabilities(self) -> Capabilities:
         """Return what the served target promises, once initialised."""
-        return self._capabilities
+        return Capabilities() if self._served is None else self._served.capabilities
 
     def initialize(self) -> None:
         """Connect, and ask what is served.
@@ -186,7 +187,8 @@ class RemoteTarget(Target):
             self._prepare(at_server)
             outputs = self._execute(at_server, head, arrays)
         if prepared.signature is not None:
-            self._check(prepared.signature, outputs, runs)
+            with self._believing():
+                check_outputs(prepared.signature, outputs, runs)
         return outputs
 
     def cleanup(self) -> None:
@@ -195,17 +197,13 @@ class RemoteTarget(Target):
 
     def _greet(self) -> None:
         """Ask what is served."""
-        served = self._ask("the question for its target", "GET", protocol.TARGET)
-        try:
-            self._capabilities = _capabilities(served["capabilities"])
-            ids, name, _ = served["device_ids"], str(served["name"]), float(served["megabytes"])
-            is_there = ids is None or self.device_id in ids
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._wrong(f"no description of its target ({error!r})") from error
-        if not is_there:
-            there = ", ".join(map(str, ids)) or "none"
+        said = self._ask("the question for its target", "GET", protocol.TARGET)
+        with self._believing():
+            served = Served.of(said)
+        if served.device_ids is not None and self.device_id not in served.device_ids:
+            there = ", ".join(map(str, served.device_ids)) or "none"
             raise DeviceError(
-                f"target 'remote' has no device {self.device_id}; '{name}' at {self._client.url} has {there}"
+                f"target 'remote' has no device {self.device_id}; '{served.name}' at {self._client.url} has {there}"
             )
         self._served = served
 
@@ -234,8 +232,6 @@ class RemoteTarget(Target):
 
     def _prepare(self, at_server: AtServer) -> ModelSignature | None:
         """Have it prepared; if the server lacks the model, send it first."""
-        from brainsmith.execution.signature import ModelSignature
-
         request = {
             "content": at_server.content,
             "device_id": self.device_id,
@@ -248,12 +244,9 @@ class RemoteTarget(Target):
                 raise
             self._send("the model", "PUT", protocol.MODELS + at_server.content, [at_server.data])
             answer = self._ask("prepare_resource", "POST", protocol.PREPARE, request)
-        try:
-            at_server.name = str(answer["prepared"])
-            plain = answer["signature"]
-            return None if plain is None else ModelSignature.from_plain(plain)
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._wrong(f"no prepared resource ({error!r})") from error
+        with self._believing():
+            at_server.name, signature = prepared_of(answer)
+        return signature
 
     def _execute(
         self, at_server: AtServer, head: Mapping[str, Any], arrays: dict[str, Array]
@@ -264,26 +257,22 @@ class RemoteTarget(Target):
     def _send(
         self, doing: str, method: str, path: str, pieces: list[Any], kind: str = "application/octet-stream"
     ) -> dict[str, Array]:
-        size, most = sum(map(len, pieces)), float(self._served["megabytes"])
+        assert self._served is not None
+        size, most = sum(map(len, pieces)), self._served.megabytes
         if size > most * MEGABYTE:
             raise RemoteError(
-                f"{self._client.url} takes {most:g} MB at once, and {doing} has {size / MEGABYTE:.1f}: start it with a "
+                f"{self._client.url} takes {most:g} MB at once, and {doing} has {size / MEGABYTE:.3g}: start it with a "
                 "larger --limit-mb, or give fewer samples at once"
             )
         return self._client.ask(doing, method, path, pieces, kind)[1]
 
-    def _check(self, signature: ModelSignature, outputs: Mapping[str, Array], runs: int) -> None:
-        """Refuse outputs that are not those of the model."""
-        for spec in signature.outputs:
-            array = outputs.get(spec.name)
-            if array is None:
-                raise self._wrong(f"output '{spec.name}' is missing")
-            expected = (runs * spec.shape[0], *spec.shape[1:]) if spec.shape else (runs,)
-            if array.shape != expected and array.size != 0:
-                raise self._wrong(f"output '{spec.name}' has shape {array.shape}, and {expected} was to come")
-
-    def _wrong(self, what: str) -> RemoteError:
-        return RemoteError(f"{self._client.url} answers as no served target does: {what}")
+    @contextmanager
+    def _believing(self) -> Iterator[None]:
+        """Be reading an answer; if it cannot be believed, say whose it is."""
+        try:
+            yield
+        except WireError as error:
+            raise RemoteError(f"{self._client.url} answers as no served target does: {error}") from error
 
 
 def _inputs(signature: ModelSignature | None, inputs: Any) -> tuple[dict[str, Array], int]:
@@ -292,12 +281,6 @@ def _inputs(signature: ModelSignature | None, inputs: Any) -> tuple[dict[str, Ar
     if not hasattr(inputs, "items"):
         raise WireError("the served target does not say what its inputs are, so they must be given by name")
     return dict(inputs), 0
-
-
-def _capabilities(plain: Any) -> Capabilities:
-    """Return what the served target promises; of another version of BrainSmith, what both know."""
-    known = [one.name for one in fields(Capabilities)]
-    return Capabilities(**{name: plain[name] is True for name in known if name in plain})
 
 
 def _is_folder(resource: Any) -> bool:

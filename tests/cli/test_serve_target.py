@@ -29,7 +29,7 @@ def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch):
         model = graphs.quant_mlp()
         with ResourceManager({"device": "remote"}) as manager:
             y = manager.execute(manager.prepare_resource(model), graphs.samples(model))
-            assert manager.active._served["megabytes"] == 2
+            assert manager.active._served.megabytes == 2
         (elsewhere / "m.onnx").write_bytes(model.model.SerializeToString())
         np.save("x.npy", graphs.samples(model))
         assert main(["run", "m.onnx", "--target", "remote", "--input", "x.npy", "--output", "y.npy"]) == 0

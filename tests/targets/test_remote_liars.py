@@ -1,0 +1,221 @@
+"""The target `remote` before servers that answer wrongly: nothing of it is believed, and all is told."""
+
+import json
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from brainsmith.errors import (
+    RemoteError,
+)
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.runtime.serving.wire import DTYPES, encode
+from brainsmith.targets import Capabilities, ResourceManager
+from tests.targets.remote_clients import LOCAL, MODEL, X, connected, works_on
+
+SIGNATURE = ModelSignature((TensorSpec("x", (1, 6)),), (TensorSpec("m1", (1, 3)),)).to_plain()
+TARGET = {
+    "name": "numpy",
+    "capabilities": {"bit_exact": True, "of the future": True},
+    "device_ids": None,
+    "megabytes": 64,
+}
+VERSION = "Brainsmith-Protocol: 1\r\n"
+
+
+def http(body, *, status="200 OK", version=VERSION, kind="application/json", length=None):
+    body = json.dumps(body).encode() if isinstance(body, dict) else body
+    head = (
+        f"HTTP/1.1 {status}\r\n{version}Content-Type: {kind}\r\nContent-Length: {length or len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def outputs(**arrays):
+    return http(b"".join(encode({}, arrays)), kind="application/x-brainsmith-frame")
+
+
+class Liar:
+    """A server that says what it is told to."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while self.answers:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rb") as asked:
+                while self.answers and self.take(asked):
+                    answer = self.answers.pop(0)
+                    try:
+                        for piece in answer if isinstance(answer, list) else [answer]:
+                            connection.sendall(piece)
+                            time.sleep(0.06 if isinstance(answer, list) else 0)
+                    except OSError:
+                        break
+                    if not answer:
+                        break
+
+    @staticmethod
+    def take(asked):
+        length = 0
+        while (line := asked.readline()).strip():
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        asked.read(length)
+        return bool(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.answers.clear()
+        self.socket.close()
+
+
+NO_SERVER = "{url} answers the question for its target as no brainsmith serve-target does: {what}; see what listens there"
+OTHER_VERSION = (
+    "{url} speaks version 2 of the protocol, and this client 1: install the same version of brainsmith at both "
+    "ends"
+)
+FIRST = {
+    "another server": (
+        http(b"<html>", version="", kind="text/html", status="404 Not Found"),
+        (NO_SERVER, "no Brainsmith-Protocol beside status 404"),
+    ),
+    "no HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", (NO_SERVER, "no HTTP (BadStatusLine)")),
+    "another version": (http({}, version="Brainsmith-Protocol: 2\r\n"), (OTHER_VERSION, "")),
+    "no JSON": (http(b"\x80\x04K\x01."), (NO_SERVER, "it is no JSON: ")),
+    "no length": (
+        f"HTTP/1.1 200 OK\r\n{VERSION}\r\n{{}}".encode(),
+        (NO_SERVER, "no Content-Length"),
+    ),
+    "nothing of a target": (
+        http({}),
+        (
+            "{url} answers as no served target does: {what}",
+            "no description of its target (KeyError('capabilities'))",
+        ),
+    ),
+    "a list for capabilities": (
+        http({**TARGET, "capabilities": None}),
+        ("{url} answers as no served target does: {what}", "no description of its target (TypeError("),
+    ),
+    "half": (
+        http({}, length=100),
+        (NO_SERVER, "98 bytes are missing at its end"),
+    ),
+    "too much": (
+        http({}, length=10**12),
+        (
+            "{url} answers the question for its target with 1,000,000,000,000 bytes, and at most 16,777,216 are taken: "
+            "give fewer samples at once, or a larger limit_mb=",
+            "",
+        ),
+    ),
+    "an error without words": (
+        http({"error": 7}, status="500 x"),
+        (
+            "{url} answers a request as no brainsmith serve-target does: {what}; see what listens there",
+            "no message beside status 500",
+        ),
+    ),
+    "an older protocol": (
+        http({"error": "version", "message": "Brainsmith-Protocol must be 0, not '1'"}, status="400 x"),
+        (
+            "{url} does not speak version 1 of the protocol: install the same version of brainsmith at both ends",
+            "",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_what_answers_is_no_server(case):
+    answer, (message, what) = FIRST[case]
+    with (
+        Liar(answer) as liar,
+        ResourceManager({"device": LOCAL, "targets": {"remote": {"url": liar.url, "timeout": 5}}}) as manager,
+    ):
+        with pytest.raises(RemoteError) as error:
+            manager.switch_plugin("remote")
+        expected = message.format(url=liar.url, what=what)
+        if what.endswith((": ", "(")):
+            assert str(error.value).startswith(expected.partition(what)[0] + what)
+        else:
+            assert str(error.value) == expected
+        works_on(manager)
+
+
+LATER = {
+    "no outputs": (outputs(), "answers as no served target does: output 'm1' is missing"),
+    "another shape": (
+        outputs(m1=np.zeros((40, 4), np.float32)),
+        "answers as no served target does: output 'm1' has shape (40, 4), and (40, 3) was to come",
+    ),
+    "fewer samples": (
+        outputs(m1=np.zeros((39, 3), np.float32)),
+        "answers as no served target does: output 'm1' has shape (39, 3), and (40, 3) was to come",
+    ),
+    "objects": (
+        http(
+            b'\x25\0\0\0{"arrays":[["m1","object",[40, 3]]]}  ',
+            kind="application/x-brainsmith-frame",
+        ),
+        f"answers execute as no brainsmith serve-target does: the dtype of array 'm1' must be {', '.join(DTYPES)}, not "
+        "'object'; see what listens there",
+    ),
+    "the end": (
+        (b"", b""),  # on the connection that was kept, and on the one that is opened then
+        "broke off in execute: Remote end closed connection without response; see there why it ended, and start it "
+        "again with brainsmith serve-target",
+    ),
+    "drop by drop": (
+        [bytes([byte]) for byte in outputs(m1=np.zeros((40, 3), np.float32))],
+        "did not answer execute within 0.5 s; BRAINSMITH_REMOTE_TIMEOUT or timeout= allows more",
+    ),
+    "an unknown error": (
+        http({"error": "SystemExit", "message": "go away"}, status="418 x"),
+        ": go away",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_a_server_that_answers_wrongly_later(case):
+    answer, message = LATER[case]
+    prepared = http({"prepared": "p", "signature": SIGNATURE})
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    with (
+        Liar(http(TARGET), prepared, *answers) as liar,
+        connected(liar.url, timeout=0.5 if case == "drop by drop" else 10) as manager,
+    ):
+        assert manager.active.get_capabilities() == Capabilities(bit_exact=True)
+        made = manager.prepare_resource(MODEL)
+        with pytest.raises(RemoteError) as error:
+            manager.execute(made, X)
+        found = str(error.value)
+        assert found.startswith(liar.url)
+        assert found == f"{liar.url}{'' if message[0] == ':' else ' '}{message}"
+        works_on(manager)
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"prepared": "p", "signature": {"inputs": 1}}, {"prepared": "p", "signature": 5}]
+)
+def test_a_server_that_prepares_nothing(said):
+    with Liar(http(TARGET), http(said)) as liar, connected(liar.url, timeout=5) as manager:
+        with pytest.raises(RemoteError) as error:
+            manager.prepare_resource(MODEL)
+        assert str(error.value).startswith(
+            f"{liar.url} answers as no served target does: no prepared resource ("
+        )
