@@ -1,8 +1,11 @@
 """docs/targets_remote.md is true: its block runs, and it names every argument, setting and request."""
 
 import inspect
+import shlex
 import shutil
 
+from brainsmith.cli.arguments import parse
+from brainsmith.cli.main import find_verb
 from brainsmith.runtime.serving import protocol
 from brainsmith.targets.remote import RemoteTarget
 from tests.plugin.installed import run_python
@@ -29,3 +32,12 @@ def test_every_argument_and_request_is_told():
     for path in (protocol.TARGET, protocol.MODELS, protocol.PREPARE, protocol.EXECUTE):
         assert f" {path}" in page, path
     assert f"`{protocol.PROTOCOL_HEADER}: {protocol.PROTOCOL}`" in page
+
+
+def test_every_command_is_one():
+    lines = [line for block in blocks(PAGE, "sh") for line in block.splitlines()]
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("brainsmith ")]
+    assert len(commands) == 3
+    for words in commands:
+        verb = find_verb(words)
+        parse(verb, words[len(verb.words) :])
