@@ -152,7 +152,7 @@ def _libraries() -> tuple[str, ...]:
 def _user_modules() -> list[str]:
     """Return the source of every loaded module that is neither Python's nor installed."""
     texts = []
-    for name, module in sorted(sys.modules.items()):
+    for name, module in sorted(sys.modules.copy().items()):
         file = getattr(module, "__file__", None)
         if not file or not file.endswith(".py") or name.partition(".")[0] == "brainsmith":
             continue

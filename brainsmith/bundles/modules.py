@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def modules_below(package: str) -> dict[str, ModuleType]:
     """Return the modules below a folder's that are imported, by name."""
     start = f"{package}."
-    return {name: module for name, module in list(sys.modules.items()) if name.startswith(start)}
+    return {name: module for name, module in sys.modules.copy().items() if name.startswith(start)}
 
 
 def drop(modules: Mapping[str, ModuleType]) -> None:

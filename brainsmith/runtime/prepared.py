@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Prepared:
 
     target: Target
     signature: ModelSignature | None
-    payload: Any
+    payload: Any = field(repr=False)  # often a whole program
     key: str = ""
     resource: str = ""
     bare: bool = False
