@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.comparison.layers import boundary_tensors
 from brainsmith.comparison.producers import producers
+from brainsmith.comparison.runs import fed, read_alike, run_on
 from brainsmith.comparison.tensors import (
     RELATIVE_TOLERANCE,
     Difference,
@@ -19,15 +19,11 @@ from brainsmith.comparison.tensors import (
     largest_error,
     tolerance_of,
 )
-from brainsmith.errors import TargetError, UsageError
-from brainsmith.execution.align import Signature, align
+from brainsmith.errors import BrainsmithError, UsageError
 from brainsmith.runtime.manager import ResourceManager
 
 if TYPE_CHECKING:
-    from brainsmith.execution.signature import ModelSignature
-
-Array = np.ndarray[Any, Any]
-Tensors = dict[str, Array]
+    from brainsmith.comparison.runs import Array, Run, Tensors
 
 
 @dataclass(frozen=True)
@@ -44,33 +40,24 @@ class Compared:
         differences: The outputs that differ beyond the tolerance.
         first: The first tensor in the order of the graph that differs; None if none does.
         notes: What had to be done to compare the two, and what was not compared.
+        reason: Why nothing was compared; empty if it was.
     """
 
     device: str
-    prepare_seconds: float
-    execute_seconds: float
+    prepare_seconds: float = 0.0
+    execute_seconds: float = 0.0
     outputs: int = 0
     inside: int = 0
     worst: float = 0.0
     differences: tuple[Difference, ...] = ()
     first: Difference | None = None
     notes: tuple[str, ...] = ()
+    reason: str = ""
 
     @property
     def agrees(self) -> bool:
         """Whether every output is as the first target's, within the tolerance."""
-        return not self.differences
-
-
-@dataclass(frozen=True)
-class _Run:
-    device: str
-    resource: Any
-    signature: ModelSignature
-    tensors: Tensors
-    inside: bool
-    prepare_seconds: float
-    execute_seconds: float
+        return not self.differences and not self.reason
 
 
 def compare_targets(
@@ -80,6 +67,7 @@ def compare_targets(
     tolerance: float = RELATIVE_TOLERANCE,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Callable[[str], None] | None = None,
+    strict: bool = True,
 ) -> list[Compared]:
     """Run a model on several targets, and compare each with the first.
 
@@ -94,6 +82,8 @@ def compare_targets(
         tolerance: The share of a tensor's largest magnitude by which floats may differ.
         options: Constructor arguments by the target's name.
         progress: Called with each device before it runs.
+        strict: Otherwise a target that cannot be used, does not support its resource or fails has an entry that says why;
+            the first one must run all the same.
 
     Returns:
         One entry for each target, in the order given; the first compares with itself.
@@ -108,64 +98,37 @@ def compare_targets(
     if not 0 <= tolerance < np.inf:
         raise UsageError(f"the tolerance must be 0 or more, not {tolerance!r}")
     with ResourceManager({"device": next(iter(resources)), "targets": dict(options or {})}) as manager:
-        runs: list[_Run] = []
-        for device, resource in resources.items():
+        begun = iter(resources.items())
+        device, resource = next(begun)
+        if progress is not None:
+            progress(device)
+        first = run_on(manager, device, resource, inputs, None)
+        results = [
+            Compared(first.device, first.prepare_seconds, first.execute_seconds, len(first.signature.outputs))
+        ]
+        for device, resource in begun:
             if progress is not None:
                 progress(device)
-            runs.append(_run(manager, device, resource, inputs, runs[0] if runs else None))
-    return [_compared(runs[0], run, tolerance) for run in runs]
+            try:
+                run = run_on(manager, device, resource, inputs, first)
+                results.append(_compared(first, run, tolerance))
+            except BrainsmithError as error:
+                if strict:
+                    raise
+                results.append(Compared(device, reason=str(error)))
+    return results
 
 
-def _run(manager: ResourceManager, device: str, resource: Any, inputs: Any, first: _Run | None) -> _Run:
-    manager.use_device(device)
-    begin = perf_counter()
-    prepared = manager.prepare_resource(resource)
-    prepare_seconds = perf_counter() - begin
-    if prepared.signature is None:
-        raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
-    feed = inputs if first is None else _fed(device, first, prepared.signature, inputs)
-    inside = prepared.target.get_capabilities().intermediates
-    begin = perf_counter()
-    tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
-    seconds = perf_counter() - begin
-    return _Run(device, resource, prepared.signature, dict(tensors), inside, prepare_seconds, seconds)
-
-
-def _fed(device: str, first: _Run, signature: ModelSignature, inputs: Any) -> dict[str, Array]:
-    """Return the inputs of the first resource as another form of the model takes them."""
-    arrays, runs = first.signature.checked(inputs)
-    if signature.inputs == first.signature.inputs:
-        return arrays
-    found = align(_shapes(first.signature), _shapes(signature))
-    if found.reason:
-        raise TargetError(f"target '{device}' runs another model: {found.reason}")
-    stacks = first.signature.stacked(arrays, runs)
-    fed = {new: change(stacks[name]) for new, (name, change) in found.feed.items()}
-    return {spec.name: spec.joined(fed[spec.name]).astype(spec.dtype) for spec in signature.inputs}
-
-
-def _shapes(signature: ModelSignature) -> Signature:
-    return Signature(
-        {spec.name: spec.shape for spec in signature.inputs},
-        {spec.name: spec.shape for spec in signature.outputs},
-    )
-
-
-def _compared(first: _Run, run: _Run, tolerance: float) -> Compared:
-    if run is first:
-        return Compared(run.device, run.prepare_seconds, run.execute_seconds, len(first.signature.outputs))
-    found, notes = _read_alike(first, run)
+def _compared(first: Run, run: Run, tolerance: float) -> Compared:
+    outputs, found, notes = read_alike(first, run)
     integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
     differences = [
         difference(
-            name,
-            first.tensors[name],
-            array,
-            tolerance_of(first.tensors[name], array, tolerance, name in integers),
+            name, outputs[name], array, tolerance_of(outputs[name], array, tolerance, name in integers)
         )
         for name, array in found.items()
     ]
-    worst = max((largest_error(first.tensors[name], array) for name, array in found.items()), default=0.0)
+    worst = max((largest_error(outputs[name], array) for name, array in found.items()), default=0.0)
     expected, told = _inside(first, run)
     notes += told
     common = [name for name in expected if name in run.tensors and name not in found]
@@ -184,31 +147,11 @@ def _compared(first: _Run, run: _Run, tolerance: float) -> Compared:
     )
 
 
-def _read_alike(first: _Run, run: _Run) -> tuple[Tensors, tuple[str, ...]]:
-    """Return a target's outputs by the names and in the shapes of the first target's."""
-    if [s.name for s in run.signature.outputs] == [s.name for s in first.signature.outputs] and all(
-        run.tensors[s.name].shape == first.tensors[s.name].shape for s in first.signature.outputs
-    ):
-        return {s.name: run.tensors[s.name] for s in first.signature.outputs}, ()
-    found = align(_shapes(first.signature), _shapes(run.signature))
-    if found.reason or found.classes:
-        why = found.reason or "its output is a class number"
-        raise TargetError(f"the outputs of target '{run.device}' cannot be compared: {why}")
-    outputs = {}
-    for name, (new, change) in found.read.items():
-        spec = next(spec for spec in run.signature.outputs if spec.name == new)
-        stack = change(
-            spec.stacked(run.tensors[new], run.tensors[new].size // max(1, int(np.prod(spec.shape))))
-        )
-        outputs[name] = stack.reshape(first.tensors[name].shape)
-    return outputs, found.notes
-
-
 def _is_integer(datatype: str) -> bool:
     return not datatype.startswith(("FLOAT", "FIXED", "SCALEDINT"))
 
 
-def _inside(first: _Run, run: _Run) -> tuple[Tensors, tuple[str, ...]]:
+def _inside(first: Run, run: Run) -> tuple[Tensors, tuple[str, ...]]:
     """Return what the tensors within a target's resource should be, in the order of the graph."""
     if not run.inside:
         return {}, ("it gives no tensors within the model",)
@@ -220,7 +163,7 @@ def _inside(first: _Run, run: _Run) -> tuple[Tensors, tuple[str, ...]]:
         return first.tensors, ()
     arrays = {spec.name: run.tensors[spec.name] for spec in run.signature.inputs if spec.name in run.tensors}
     if len(arrays) < len(run.signature.inputs):
-        arrays = _fed(
+        arrays = fed(
             run.device, first, run.signature, {s.name: first.tensors[s.name] for s in first.signature.inputs}
         )
     return boundary_tensors(Path(run.resource), arrays), ()
@@ -257,8 +200,6 @@ def _first_difference(
 
 def _named(resource: Any, one: Difference) -> Difference:
     """Return a difference with the node that computes its tensor."""
-    from dataclasses import replace
-
     return replace(one, node=producers(resource).get(one.tensor, ""))
 
 

@@ -40,7 +40,7 @@ class Wrong(NumpyExecution):
     def execute(self, prepared, inputs, *, keep=()):
         found = {name: array.copy() for name, array in super().execute(prepared, inputs, keep=keep).items()}
         for name, error in ERRORS.items():
-            found[name][2, 1] += error
+            found[name][2, -1] += error
         return found
 
 
@@ -129,3 +129,35 @@ def test_a_tolerance_is_a_share():
     with pytest.raises(UsageError) as caught:
         compared(["numpy"])
     assert str(caught.value) == "a comparison needs two targets or more, not 1"
+
+
+def test_a_target_that_cannot_is_an_entry_with_the_reason_where_that_is_wanted(wrong):
+    wrong({"absent": 1.0})
+    _, failed, right = compared(["reference", "wrong", "numpy"], strict=False)
+    assert not failed.agrees
+    assert failed.reason.startswith("target 'wrong' failed in execute: KeyError: 'absent'")
+    assert (failed.outputs, right.agrees, right.reason) == (0, True, "")
+
+
+def with_its_class(at):
+    """Return the small model with the class of its output in place of it."""
+    small = model()
+    node = helper.make_node("ArgMax", ["y"], ["class"], name="best", axis=1, keepdims=at)
+    small.graph.node.append(node)
+    del small.graph.output[:]
+    shape = [1, 1] if at else [1]
+    small.graph.output.append(helper.make_tensor_value_info("class", TensorProto.INT64, shape))
+    return small
+
+
+def test_a_class_number_is_compared_with_the_number_of_the_largest_value():
+    _, one = compare_targets({"reference": model(), "numpy": with_its_class(1)}, X)
+    assert (one.agrees, one.worst, one.outputs) == (True, 0, 1)
+    assert "output 'class' is a class number, compared with the largest of 'y'" in one.notes
+
+
+def test_another_class_is_a_difference(wrong):
+    wrong({"class": 1})
+    _, one = compare_targets({"reference": model(), "wrong": with_its_class(1)}, X)
+    assert not one.agrees
+    assert (one.worst, one.differences[0].samples, one.differences[0].tolerance) == (1, 1, 0)

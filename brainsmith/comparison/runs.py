@@ -1,0 +1,125 @@
+"""Run one model on a target, with the inputs of another form of it, and read its outputs as that one's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.errors import TargetError
+from brainsmith.execution.align import Signature, align
+
+if TYPE_CHECKING:
+    from brainsmith.execution.signature import ModelSignature
+    from brainsmith.runtime.manager import ResourceManager
+
+Array = np.ndarray[Any, Any]
+Tensors = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a target made of its resource.
+
+    Attributes:
+        device: As it was asked for.
+        resource: What it ran.
+        signature: The resource's.
+        tensors: Its outputs, and what it gives of the tensors within; with all runs in the first axis.
+        inside: Whether it gives tensors within the model.
+        prepare_seconds: How long preparing took; little where it was kept.
+        execute_seconds: How long the run took.
+    """
+
+    device: str
+    resource: Any
+    signature: ModelSignature
+    tensors: Tensors
+    inside: bool
+    prepare_seconds: float
+    execute_seconds: float
+
+
+def run_on(manager: ResourceManager, device: str, resource: Any, inputs: Any, first: Run | None) -> Run:
+    """Prepare a resource on a device, and run it.
+
+    Args:
+        manager: Which gets the device active.
+        device: Such as `numpy` or `rtlsim:0`.
+        resource: What it runs.
+        inputs: By name, or one array: those of the first run's resource; of this one if there was none.
+        first: The run whose inputs these are.
+
+    Raises:
+        InputError: The inputs are not the model's.
+        TargetError: The target cannot be used, does not support the resource, runs another model, or failed.
+    """
+    manager.use_device(device)
+    begin = perf_counter()
+    prepared = manager.prepare_resource(resource)
+    prepare_seconds = perf_counter() - begin
+    if prepared.signature is None:
+        raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
+    feed = inputs if first is None else fed(device, first, prepared.signature, inputs)
+    inside = prepared.target.get_capabilities().intermediates
+    begin = perf_counter()
+    tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
+    seconds = perf_counter() - begin
+    return Run(device, resource, prepared.signature, dict(tensors), inside, prepare_seconds, seconds)
+
+
+def fed(device: str, first: Run, signature: ModelSignature, inputs: Any) -> Tensors:
+    """Return the inputs of the first resource as another form of the model takes them.
+
+    Raises:
+        InputError: They are not the first one's.
+        TargetError: It is another model.
+    """
+    arrays, runs = first.signature.checked(inputs)
+    if signature.inputs == first.signature.inputs:
+        return arrays
+    found = align(_shapes(first.signature), _shapes(signature))
+    if found.reason:
+        raise TargetError(f"target '{device}' runs another model: {found.reason}")
+    stacks = first.signature.stacked(arrays, runs)
+    changed = {new: change(stacks[name]) for new, (name, change) in found.feed.items()}
+    return {spec.name: spec.joined(changed[spec.name]).astype(spec.dtype) for spec in signature.inputs}
+
+
+def read_alike(first: Run, run: Run) -> tuple[Tensors, Tensors, tuple[str, ...]]:
+    """Return the outputs of the first run and those of another one so that they can be compared.
+
+    Returns:
+        Both by the names of the first one's outputs, of equal shapes; and what had to be done. A class number is compared
+        with the number of the largest value.
+
+    Raises:
+        TargetError: They cannot be compared; the message says why.
+    """
+    names = [spec.name for spec in first.signature.outputs]
+    expected = {name: first.tensors[name] for name in names}
+    if [spec.name for spec in run.signature.outputs] == names and all(
+        run.tensors[name].shape == expected[name].shape for name in names
+    ):
+        return expected, {name: run.tensors[name] for name in names}, ()
+    found = align(_shapes(first.signature), _shapes(run.signature))
+    if found.reason:
+        raise TargetError(f"the outputs of target '{run.device}' cannot be compared: {found.reason}")
+    outputs = {}
+    for name, (new, change) in found.read.items():
+        spec = next(spec for spec in run.signature.outputs if spec.name == new)
+        runs = run.tensors[new].size // max(1, int(np.prod(spec.shape)))
+        stack = change(spec.stacked(run.tensors[new], runs))
+        if found.classes:
+            expected[name] = expected[name].reshape(runs, -1).argmax(axis=1).astype(stack.dtype)
+        outputs[name] = stack.reshape(expected[name].shape)
+    return expected, outputs, found.notes
+
+
+def _shapes(signature: ModelSignature) -> Signature:
+    return Signature(
+        {spec.name: spec.shape for spec in signature.inputs},
+        {spec.name: spec.shape for spec in signature.outputs},
+    )
