@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import TargetError, UnsupportedResourceError
+from brainsmith.errors import BuildError, InputError, SimulationError, TargetError, UnsupportedResourceError
 from brainsmith.plugin.core import get_registry
+from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import describe_resource, digest_of
 from brainsmith.runtime.live import life_of
 from brainsmith.runtime.log import note
+from brainsmith.runtime.outputs import wrong_outputs
 from brainsmith.runtime.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -82,8 +84,8 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
 
     Raises:
         InputError: The inputs are not the model's.
-        TargetError: It was not prepared by a manager; the target failed, was released, or cannot return what `keep`
-            names.
+        TargetError: It was not prepared by a manager; the target failed, was released, cannot return what `keep`
+            names, or returned something else than it stated.
     """
     if not isinstance(prepared, Prepared):
         raise TargetError(f"execute needs what prepare_resource returned, not {type(prepared).__name__}")
@@ -92,48 +94,79 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
         raise TargetError(
             f"target {prepared.target!r} was not made by the registry: execute with its own method, or get it by name"
         )
-    own = dict(kwargs)
-    if not live.capabilities.intermediates and not _is_empty(own.pop("keep", ())):
-        raise TargetError(
-            f"target '{live.name}' cannot return tensors inside the model, so keep= cannot be given: "
-            "it lacks the capability intermediates"
-        )
-    checked, samples = _checked(prepared, inputs)
+    own = _own_keywords(live, kwargs)
+    checked, runs, samples = _checked(prepared, inputs)
     try:
         with live.use("execute"):
             begin = perf_counter()
-            result = live.target.execute(prepared.payload if prepared.bare else prepared, checked, **own)
+            result = _call(prepared, checked, own)
             seconds = perf_counter() - begin
+        outputs = _outputs(live, prepared, result, runs, own.get("keep", ()))
+    except InputError:  # the caller's, not the target's
+        raise
     except BaseException:
         live.meter.failed()
         raise
     live.meter.executed(seconds, samples)
-    return _outputs(live, prepared, result)
+    return outputs
 
 
-def _is_empty(keep: Any) -> bool:
-    return keep is not None and hasattr(keep, "__len__") and len(keep) == 0
+def _own_keywords(live: LiveTarget, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the target's `execute` is given; what `keep` names can be read any number of times.
+
+    Raises:
+        TargetError: The target does not know `keep`, and it names something.
+    """
+    own = dict(kwargs)
+    keep = own.get("keep", ())
+    if keep is not None and hasattr(keep, "__iter__"):
+        keep = tuple(keep)
+    if not live.capabilities.intermediates:
+        own.pop("keep", None)
+        if keep != ():
+            raise TargetError(
+                f"target '{live.name}' cannot return tensors inside the model, so keep= cannot be given: "
+                "it lacks the capability intermediates"
+            )
+    elif "keep" in own:
+        own["keep"] = keep
+    return own
 
 
-def _checked(prepared: Prepared, inputs: Any) -> tuple[Any, int]:
-    """Return the inputs as the signature has them, and how many samples they hold."""
+def _checked(prepared: Prepared, inputs: Any) -> tuple[Any, int, int]:
+    """Return the inputs as the signature has them, and how many runs and samples they hold."""
     if prepared.signature is None:
         first = next(iter(inputs.values()), None) if isinstance(inputs, Mapping) else inputs
         shape = getattr(first, "shape", ())
-        return inputs, int(shape[0]) if shape else 1
+        samples = int(shape[0]) if shape else 1
+        return inputs, samples, samples
     arrays, runs = prepared.signature.checked(inputs)
-    return arrays, runs * prepared.signature.batch
+    return arrays, runs, runs * prepared.signature.batch
 
 
-def _outputs(live: LiveTarget, prepared: Prepared, result: Any) -> Outputs:
-    """Return what a target gave; with a signature that must be all outputs, as arrays."""
+def _call(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
+    """Have the target execute; if it finds that a tensor is not what it is annotated as, see whether an input is it.
+
+    Raises:
+        InputError: It is.
+    """
+    try:
+        return prepared.target.execute(prepared.payload if prepared.bare else prepared, inputs, **kwargs)
+    except (BuildError, SimulationError):
+        if prepared.signature is not None:
+            refuse_outside(prepared.signature, inputs)
+        raise
+
+
+def _outputs(live: LiveTarget, prepared: Prepared, result: Any, runs: int, keep: Any) -> Outputs:
+    """Return what a target gave; with a signature it must be what that states.
+
+    Raises:
+        TargetError: It is not.
+    """
     if prepared.signature is not None:
-        names = [spec.name for spec in prepared.signature.outputs]
-        missing = [name for name in names if not isinstance(result, Mapping) or name not in result]
-        if missing:
-            gave = ", ".join(map(repr, result)) if isinstance(result, Mapping) else type(result).__name__
-            raise TargetError(
-                f"target '{live.name}' must return output {missing[0]!r}; it returned {gave or 'nothing'}"
-            )
+        wrong = wrong_outputs(prepared.signature, result, runs, keep)
+        if wrong:
+            raise TargetError(f"target '{live.name}' must {wrong}")
     outputs: Outputs = result
     return outputs

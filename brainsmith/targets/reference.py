@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.errors import InputError, TargetError
 from brainsmith.plugin.core import target
+from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.models import signature_of, why_no_model
 from brainsmith.runtime.prepared import Prepared
@@ -89,6 +90,7 @@ def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
     signature, model = prepared.signature, prepared.payload
     assert signature is not None
     arrays, runs = signature.checked(inputs)
+    refuse_outside(signature, arrays)  # QONNX computes with whole numbers that a datatype does not hold
     stacks = signature.stacked(arrays, runs)
     outputs = [spec.name for spec in signature.outputs]
     kept = _kept(model, stacks, keep)

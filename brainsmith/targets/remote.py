@@ -180,15 +180,16 @@ class RemoteTarget(Target):
         """
         at_server: AtServer = prepared.payload
         arrays, runs = _inputs(prepared.signature, inputs)
-        head = {"keep": None if keep is None else list(keep), "options": options}
+        asked = None if keep is None else list(keep)
+        head = {"keep": asked, "options": options}
         try:
             outputs = self._execute(at_server, head, arrays)
         except UnknownAtServerError:  # it was started anew, or has prepared much else since
             self._prepare(at_server)
             outputs = self._execute(at_server, head, arrays)
-        if prepared.signature is not None:
+        if prepared.signature is not None and self._served is not None:
             with self._believing():
-                check_outputs(prepared.signature, outputs, runs)
+                check_outputs(self._served.name, prepared.signature, outputs, runs, asked)
         return outputs
 
     def cleanup(self) -> None:

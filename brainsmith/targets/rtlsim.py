@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import InputError, TargetError, ToolError, UnsupportedResourceError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
+from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
@@ -178,6 +179,7 @@ class RtlSimulation(Target):
         simulated: Simulated = prepared.payload
         folder = simulated.folder
         arrays, frames = folder.signature.checked(inputs)
+        refuse_outside(folder.signature, arrays)
         wanted = _wanted(simulated, keep)
         inside = [name for name in wanted if name in simulated.accelerator.boundaries()]
         kept: dict[str, Array] = {}

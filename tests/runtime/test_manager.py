@@ -165,15 +165,6 @@ def test_inner_tensors_of_a_target_that_has_none_are_refused(manager):
     )
 
 
-@pytest.mark.parametrize(("result", "gave"), [({}, "nothing"), ({"z": 1}, "'z'"), (5, "int")])
-def test_a_target_that_returns_something_else_than_its_outputs_is_told(manager, result, gave):
-    toy("A", execute=lambda self, prepared, inputs, **kwargs: result)
-    manager.switch_plugin("a")
-    with pytest.raises(TargetError) as error:
-        manager.execute(manager.prepare_resource("m"), X)
-    assert str(error.value) == f"target 'a' must return output 'y'; it returned {gave}"
-
-
 def test_what_a_target_returns_that_is_no_prepared_resource_is_handed_back_to_it(manager):
     toy(
         "A",

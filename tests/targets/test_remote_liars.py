@@ -156,15 +156,24 @@ def test_what_answers_is_no_server(case):
         works_on(manager)
 
 
+WRONG = "answers as no served target does: its target 'numpy' must"
 LATER = {
-    "no outputs": (outputs(), "answers as no served target does: output 'm1' is missing"),
+    "no outputs": (outputs(), f"{WRONG} return output 'm1' float32 (40, 3); it returned nothing"),
     "another shape": (
         outputs(m1=np.zeros((40, 4), np.float32)),
-        "answers as no served target does: output 'm1' has shape (40, 4), and (40, 3) was to come",
+        f"{WRONG} return output 'm1' float32 (40, 3), not float32 (40, 4)",
     ),
     "fewer samples": (
         outputs(m1=np.zeros((39, 3), np.float32)),
-        "answers as no served target does: output 'm1' has shape (39, 3), and (40, 3) was to come",
+        f"{WRONG} return output 'm1' float32 (40, 3), not float32 (39, 3)",
+    ),
+    "another type": (
+        outputs(m1=np.zeros((40, 3), np.float64)),
+        f"{WRONG} return output 'm1' float32 (40, 3), not float64 (40, 3)",
+    ),
+    "more than was asked for": (
+        outputs(m1=np.zeros((40, 3), np.float32), m0=np.zeros(1)),
+        f"{WRONG} return 'm1' and nothing else; it returned 'm0' too",
     ),
     "objects": (
         http(

@@ -9,7 +9,7 @@ from brainsmith.errors import WireError
 from brainsmith.runtime.capabilities import Capabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from brainsmith.execution.signature import ModelSignature
     from brainsmith.runtime.serving.wire import Array
@@ -66,21 +66,22 @@ def prepared_of(said: Mapping[str, Any]) -> tuple[str, ModelSignature | None]:
         raise WireError(f"no prepared resource ({error!r})") from error
 
 
-def check_outputs(signature: ModelSignature, outputs: Mapping[str, Array], runs: int) -> None:
+def check_outputs(
+    name: str, signature: ModelSignature, outputs: Mapping[str, Array], runs: int, keep: Iterable[str] | None
+) -> None:
     """Refuse outputs that are not those of a model.
 
     Args:
+        name: The served target's.
         signature: The model's.
-        outputs: By name; there may be more.
+        outputs: By name.
         runs: How many the inputs held.
+        keep: The further tensors that were asked for; None for all.
 
     Raises:
-        WireError: One is missing, or has another shape.
+        WireError: One is missing, is not as the signature states it, or was not asked for.
     """
-    for spec in signature.outputs:
-        array = outputs.get(spec.name)
-        if array is None:
-            raise WireError(f"output '{spec.name}' is missing")
-        expected = (runs * spec.shape[0], *spec.shape[1:]) if spec.shape else (runs,)
-        if array.shape != expected and array.size:
-            raise WireError(f"output '{spec.name}' has shape {array.shape}, and {expected} was to come")
+    from brainsmith.runtime.outputs import wrong_outputs
+
+    if wrong := wrong_outputs(signature, outputs, runs, keep):
+        raise WireError(f"its target '{name}' must {wrong}")

@@ -294,12 +294,15 @@ def stored(server):
 
 def test_a_target_that_raises_is_told_and_the_server_lives_on(caplog):
     toy("Broken", fails_in=("execute",))
-    toy("Odd", execute=lambda self, prepared, inputs: {"y": np.array([object()])})
-    toy("Odder", execute=lambda self, prepared, inputs: {"y": [[1], [1, 2]]})
+    bare = {"prepare_resource": lambda self, resource, config=None: resource}
+    toy("Odd", execute=lambda self, prepared, inputs: {"y": np.array([object()])}, **bare)
+    toy("Odder", execute=lambda self, prepared, inputs: {"y": [[1], [1, 2]]}, **bare)
+    toy("Wrong", execute=lambda self, prepared, inputs: {"y": [[1], [1, 2]]})
     told = {
         "broken": (422, "target 'broken' failed in execute: RuntimeError: execute broke"),
         "odd": (500, "the outputs cannot be sent: array 'y' must be of bool, int8, int16"),
         "odder": (422, "target 'odder' must return arrays by name to be served, not dict"),
+        "wrong": (422, "target 'wrong' must return output 'y' float32 (1, 2), not list"),
     }
     for name, (status, message) in told.items():
         with served(name) as server:
