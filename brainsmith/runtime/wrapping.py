@@ -74,6 +74,8 @@ def create_backend_plugin(
         "backend_class": backend_class,
         "record": record,
     }
+    if (signature := _signature_of(backend_class)) is not None:
+        members["__signature__"] = signature
     return type(f"{backend_class.__name__}_as_{name}", (WrappedTarget,), members)
 
 
@@ -156,6 +158,28 @@ class WrappedTarget(Target):
     def cleanup(self) -> None:
         """Let the class clean up if it can."""
         getattr(self.backend, "cleanup", _nothing)()
+
+
+def _signature_of(backend_class: type) -> inspect.Signature | None:
+    """Return with which arguments a target of a class is made: the class's own by name, and always `device_id`.
+
+    So its defaults are known, and an instance for a default that is written out is the one for none.
+
+    Returns:
+        None if the class does not say.
+    """
+    kind = inspect.Parameter
+    try:
+        own = inspect.signature(backend_class).parameters.values()
+    except (TypeError, ValueError):  # a class of an extension module may not say
+        return None
+    named = (kind.POSITIONAL_OR_KEYWORD, kind.KEYWORD_ONLY)
+    taken = [
+        one.replace(kind=kind.KEYWORD_ONLY) for one in own if one.kind in named and one.name != "device_id"
+    ]
+    others = [one for one in own if one.kind is kind.VAR_KEYWORD]
+    device = kind("device_id", kind.POSITIONAL_OR_KEYWORD, default=0, annotation=int)
+    return inspect.Signature([device, *taken, *others])
 
 
 def _nothing() -> None:

@@ -159,3 +159,39 @@ def test_threads_that_need_a_slow_class_at_once_share_one_initialised_instance()
     for manager in managers:
         manager.close()
     assert [instance.calls for instance in made] == [["initialize", *["execute"] * 4, "cleanup"]]
+
+
+class Levelled:
+    def __init__(self, level=0.5, *, mode="fast", **others):
+        self.made_with = (level, mode, others)
+
+    def prepare_model(self, model):
+        return model
+
+    def execute(self, prepared, inputs):
+        return inputs
+
+
+def test_a_default_that_is_written_out_is_the_same_instance():
+    registry = get_registry()
+    registry.register(create_backend_plugin(Levelled, name="levelled"))
+    one = registry.get_plugin("levelled")
+    assert registry.get_plugin("levelled", level=0.5) is one
+    assert registry.get_plugin("levelled", device_id=0, mode="fast", level=0.5) is one
+    other = registry.get_plugin("levelled", level=1)
+    assert other is not one
+    assert registry.get_plugin("levelled", mode="fast", level=1) is other
+    assert registry.get_plugin("levelled", level=1.0) is not other
+    assert registry.get_plugin("levelled", more=2).backend.made_with == (0.5, "fast", {"more": 2})
+    assert other.backend.made_with == (1, "fast", {})
+
+
+def test_an_argument_that_the_class_does_not_take_is_told_before_it_is_made():
+    registry = get_registry()
+    registry.register(create_backend_plugin(Full, name="full_again"))
+    with pytest.raises(TargetError) as error:
+        registry.get_plugin("full_again", sped=2)
+    assert str(error.value) == (
+        "target 'full_again' takes no argument 'sped'. Did you mean 'speed'?\n  it takes device_id, speed"
+    )
+    assert registry.get_plugin("full_again", speed=1) is registry.get_plugin("full_again")
