@@ -82,6 +82,7 @@ def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, 
         steps=steps,
         output=arrangement.output,
         left_out=tuple(written[at] for at in arrangement.left_out),
+        targets=_targets(lookup, blueprint),
         skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
     )
     _check_tolerance(lookup, blueprint, selection)
@@ -105,6 +106,19 @@ def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:
                 backends = choice.select(record, entry)
                 uses[record] = kernel_use(record, backends, entry.name.optional, entry.position)
     return tuple(uses.values())
+
+
+def _targets(lookup: Lookup, blueprint: Blueprint) -> tuple[PluginInfo, ...] | None:
+    """Look up the targets that are compared."""
+    if blueprint.verify.targets is None:
+        return None
+    uses: dict[PluginInfo, Position] = {}
+    for name in blueprint.verify.targets:
+        for record, _ in lookup.find("target", name):
+            if record in uses:
+                lookup.report(name, f"target {record.name!r} is listed twice: first at {uses[record]}")
+            uses.setdefault(record, name.position)
+    return tuple(uses)
 
 
 def _transforms(lookup: Lookup, entries: Iterable[TransformEntry]) -> tuple[TransformUse, ...]:

@@ -14,7 +14,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "hw_compiler": ("target", "kernels", "transforms", "transforms_phased", "steps", "verify", "output"),
     "target": ("part", "clock", "fps"),
     "transforms_phased": ("pre_hw", "post_hw"),
-    "verify": ("inputs", "labels", "expected", "float", "tolerance", "approximate"),
+    "verify": ("inputs", "labels", "expected", "float", "tolerance", "approximate", "targets"),
     "approximate": ("error", "classes"),
     "kernel": ("kernel", "backends"),
     "transform": ("transform", "args"),
@@ -167,6 +167,8 @@ class Verify:
         float_outputs: What a float model of the same network gives for the inputs: to report, not to check.
         tolerance: Largest allowed absolute error by name of the step; ``*`` is every other step.
         approximate: Steps that approximate, by name; those after one are compared with its results.
+        targets: On which targets the model is run for the report, the one to compare with first; None leaves the choice
+            to the build, and an empty one compares none.
         positions: Place of each key, and of each step of the last two as ``tolerance.<step>`` and so on.
     """
 
@@ -176,6 +178,7 @@ class Verify:
     tolerance: Mapping[str, float] = field(default_factory=dict)
     float_outputs: str | None = None
     approximate: Mapping[str, Approximation] = field(default_factory=dict)
+    targets: tuple[PluginName, ...] | None = None
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
 
 

@@ -69,6 +69,7 @@ class Selection:
         steps: The pipeline; each phase in it stands for the list of that name.
         output: How far it goes: one of `outputs.OUTPUTS`.
         left_out: The steps that the blueprint names and that lie beyond the output.
+        targets: On which the model is compared, the one to compare with first; None leaves the choice to the build.
         skipped: What the blueprint names and the build does without, each with place and reason.
     """
 
@@ -79,6 +80,7 @@ class Selection:
     steps: tuple[StepUse, ...] = ()
     output: str = OUTPUTS[0]
     left_out: tuple[StepUse, ...] = ()
+    targets: tuple[PluginInfo, ...] | None = None
     skipped: tuple[str, ...] = ()
 
     def phase(self, word: str) -> tuple[TransformUse, ...]:
@@ -94,6 +96,7 @@ class Selection:
         for transform in (*self.pre_hw, *self.transforms, *self.post_hw):
             found[transform.record] = None
         found.update({step.record: None for step in self.steps if step.record is not None})
+        found.update(dict.fromkeys(self.targets or ()))
         return tuple(found)
 
 

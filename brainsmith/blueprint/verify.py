@@ -7,7 +7,7 @@ from pathlib import Path
 from yaml.nodes import MappingNode, Node
 
 from brainsmith.blueprint.nodes import Document, Pairs, describe, is_null
-from brainsmith.blueprint.schema import KEYS, Approximation, Position, Verify
+from brainsmith.blueprint.schema import KEYS, Approximation, PluginName, Position, Verify
 
 FILES = ("inputs", "labels", "expected", "float")
 
@@ -29,6 +29,7 @@ def read_verify(doc: Document, node: Node) -> Verify:
         float_outputs=paths.get("float"),
         tolerance=_tolerance(doc, pairs, positions),
         approximate=_approximate(doc, pairs, positions),
+        targets=_targets(doc, pairs),
         positions=positions,
     )
 
@@ -75,6 +76,19 @@ def _approximate(doc: Document, pairs: Pairs, positions: dict[str, Position]) ->
             found[step] = Approximation(error, int(classes))
             positions[f"approximate.{step}"] = doc.position(key)
     return found
+
+
+def _targets(doc: Document, pairs: Pairs) -> tuple[PluginName, ...] | None:
+    """Read the targets that are compared: none, or two and more."""
+    if "targets" not in pairs:
+        return None
+    key, node = pairs["targets"]
+    entries = doc.items(node, "verify.targets")
+    names = [doc.name(entry, label) for label, entry in entries]
+    if len(entries) == 1:
+        what = "two targets or more, the one to compare with first, or none: []"
+        doc.report(key, f"verify.targets must list {what}")
+    return tuple(name for name in names if name is not None)
 
 
 def _limit(doc: Document, label: str, name: str, node: Node) -> float | None:

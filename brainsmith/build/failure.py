@@ -1,11 +1,19 @@
-"""Say where a step failed."""
+"""Say where a step failed, after which steps, and where the last good model is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.build.messages import LOG
+from brainsmith.build.workspace import checkpoint_name
+from brainsmith.errors import VerificationError
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
     from types import FrameType
+
+    from brainsmith.errors import BuildError
 
 
 def failing_node(error: BaseException) -> str:
@@ -31,3 +39,35 @@ def _node_in(frame: FrameType) -> str | None:
             outputs = list(getattr(candidate, "output", ()))
             return f"'{name or (outputs[0] if outputs else '?')}' ({kind})"
     return None
+
+
+def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) -> str:
+    """Return the message of a failed build.
+
+    Args:
+        error: What stopped it.
+        done: The steps that ran.
+        failed: Where what there was is kept.
+        said: Whether the steps said something.
+    """
+    good = (
+        len(done) - 1 if done and _is_about(error, done[-1]) and "changed what" in str(error) else len(done)
+    )
+    lines = [str(error)]
+    if said:
+        lines.append(f"  what the steps said, and where one failed: {failed / LOG}")
+    if good:
+        lines.append(f"  steps before it: {', '.join(done[:good])}")
+        lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1])}")
+    else:
+        lines.append("  it was the first step; the last good model is the input model")
+    if isinstance(error, VerificationError):
+        lines.append(
+            "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
+            "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`"
+        )
+    return "\n".join(lines)
+
+
+def _is_about(error: BuildError, step: str) -> bool:
+    return str(error).startswith(f"step '{step}' ")

@@ -12,6 +12,7 @@ from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import lower_bound_warning, read_estimates
+from brainsmith.build.failure import explained
 from brainsmith.build.float_model import float_accuracy
 from brainsmith.build.golden import RANDOM_WARNING, inputs_file, load_golden
 from brainsmith.build.messages import LOG
@@ -20,7 +21,8 @@ from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verify import Verified, Verifier
-from brainsmith.errors import BuildError, VerificationError
+from brainsmith.build.workspace import checkpoint_name
+from brainsmith.errors import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.build.artifact import Artifact
+    from brainsmith.build.golden import GoldenData
     from brainsmith.build.selection import BuildSelection
     from brainsmith.build.workspace import Workspace
 
@@ -60,6 +63,11 @@ class Job:
         self._verifier: Verifier | None = None
         self._last_whole: Verified | None = None
         self._float_accuracy: float | None = None
+        self._golden: GoldenData | None = None
+        self._exact_from = (
+            source,
+            "",
+        )  # what later models equal: the input model, or what an approximation made of it
         self.warnings: list[str] = list(self.selection.warnings)
         steps = self.selection.steps
         self.pipeline = Pipeline(steps, self._between)
@@ -87,6 +95,7 @@ class Job:
         except BuildError as error:
             self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
             return
+        self._golden = golden
         self._verifier.check_expected()
         accuracy = self._verifier.accuracy
         right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
@@ -117,6 +126,8 @@ class Job:
             self.warnings.append(f"step '{step.name}' was not verified: {outcome.reason}")
         if whole:
             self._last_whole = outcome
+        if outcome.changed is not None:
+            self._exact_from = (model, step.name)
         return outcome
 
     def _parent(self) -> ModelWrapper | None:
@@ -138,7 +149,8 @@ class Job:
         (staging / "model.onnx").write_bytes(last.data)
         if self._cache is not None:
             self._cache.trim()
-        content = self._report(model, source, last, report)
+        compared = self._compare_targets(last) if report else None
+        content = self._report(model, source, last, report, compared)
         explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
         return BuildResult(
             output,
@@ -149,6 +161,25 @@ class Job:
             explanations,
         )
 
+    def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
+        """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""
+        if self._golden is None:
+            return None
+        from brainsmith.build.target_comparison import KeptComparison, compare_for_report, disagreements
+
+        targets, inputs = self.selection.targets, self._golden.inputs
+        model, after = self._exact_from
+        kept = KeptComparison(self.selection.cache_folder.parent, model, targets)
+        fingerprint = self.runner.fingerprint(last)
+        found = kept.load(fingerprint, inputs) if fingerprint is not None else None
+        if found is None:
+            with self.runner.log.taken("comparison of targets"):
+                found = compare_for_report(targets, model, inputs, self.workspace.staging, after)
+            if found is not None and fingerprint is not None:
+                kept.save(fingerprint, inputs, found)
+        self.warnings += disagreements(found)
+        return found
+
     def report_failure(
         self, model: object, source: Artifact, error: BuildError, message: str, report: bool
     ) -> None:
@@ -158,7 +189,13 @@ class Job:
         self._report(model, source, None, report, error=failure)
 
     def _report(
-        self, model: object, source: Artifact, last: Artifact | None, page: bool, **more: Any
+        self,
+        model: object,
+        source: Artifact,
+        last: Artifact | None,
+        page: bool,
+        targets: dict[str, Any] | None = None,
+        **more: Any,
     ) -> dict[str, Any]:
         """Write `report.json` and perhaps `report.html`; return what they say."""
         staging = self.workspace.staging
@@ -179,6 +216,7 @@ class Job:
             self.warnings + self.runner.warnings,
             self._graphs(source, last) if page else None,
             self._float_model(),
+            targets,
         )
         content.update(more)
         if page:
@@ -227,26 +265,8 @@ class Job:
 
     def explain_failure(self, error: BuildError, failed: Path) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""
-        done = self.runner.results
-        good = (
-            len(done) - 1
-            if done and _is_about(error, done[-1].name) and "changed what" in str(error)
-            else len(done)
-        )
-        lines = [str(error)]
-        if (self.workspace.staging / LOG).is_file():
-            lines.append(f"  what the steps said, and where one failed: {failed / LOG}")
-        if good:
-            lines.append(f"  steps before it: {', '.join(step.name for step in done[:good])}")
-            lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1].name)}")
-        else:
-            lines.append("  it was the first step; the last good model is the input model")
-        if isinstance(error, VerificationError):
-            lines.append(
-                "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
-                "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`"
-            )
-        return "\n".join(lines)
+        said = (self.workspace.staging / LOG).is_file()
+        return explained(error, [step.name for step in self.runner.results], failed, said)
 
     def interruption(self) -> str:
         """Return what to say about Ctrl-C."""
@@ -254,15 +274,6 @@ class Job:
         total = len(self.pipeline.steps)
         kept = "; the steps done are in the build cache" if done and self._cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
-
-
-def checkpoint_name(count: int, step: str) -> str:
-    """Return where the model after a step is kept: `checkpoints/03_finn_step_streamline.onnx`."""
-    return f"checkpoints/{count:02d}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', step).strip('_')}.onnx"
-
-
-def _is_about(error: BuildError, step: str) -> bool:
-    return str(error).startswith(f"step '{step}' ")
 
 
 def _line(step: Any, explain: bool) -> str:

@@ -34,6 +34,7 @@ def assemble(
     warnings: Iterable[str],
     graphs: dict[str, Any] | None,
     float_model: dict[str, Any] | None = None,
+    targets: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the report as plain data: what `report.json` holds."""
     return {
@@ -49,6 +50,7 @@ def assemble(
         "synthesis": synthesis,
         "accuracy": accuracy,
         "float_model": float_model,
+        "targets": targets,
         "warnings": list(warnings),
         "graphs": graphs,
     }
@@ -126,6 +128,8 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
     lines += [("changed", line) for line in _changed(report["steps"])]
     if report.get("float_model") is not None:
         lines.append(("float", _float_model(report["float_model"])))
+    if report.get("targets") is not None:
+        lines.append(("targets", _targets(report["targets"])))
     lines.append(("output", str(output)))
     if (output / PACKAGE).is_dir():
         lines.append(("package", str(output / PACKAGE)))
@@ -164,6 +168,23 @@ def _changed(steps: list[dict[str, Any]]) -> list[str]:
         for step in steps
         if step["verified"] is not None and "changed" in step["verified"]
     ]
+
+
+def _targets(found: dict[str, Any]) -> str:
+    """Say which targets agree with the first; what disagrees is a warning besides."""
+    if found["reason"]:
+        return f"not compared: {found['reason']}"
+    groups = {
+        "agree": [one["target"] for one in found["results"] if one["agrees"]],
+        "disagree": [one["target"] for one in found["results"] if not one["agrees"] and not one["reason"]],
+    }
+    said = [
+        f"{', '.join(names)} {word}{'s' if len(names) == 1 else ''} with {found['with']}"
+        for word, names in groups.items()
+        if names
+    ]
+    said += [f"{one['target']} could not be compared" for one in found["results"] if one["reason"]]
+    return f"{'; '.join(said)} ({found['samples']} sample{'' if found['samples'] == 1 else 's'})"
 
 
 def _float_model(found: dict[str, Any]) -> str:

@@ -100,6 +100,17 @@ class StepRunner:
         self._note(step, started, why_not or why, False, tuple(messages))
         return result
 
+    def fingerprint(self, model: Artifact) -> str | None:
+        """Return what stands for all that came of the steps, and for the code that may look at it; None without a cache.
+
+        Args:
+            model: The last one.
+        """
+        if self._cache is None:
+            return None
+        digest = Artifact(self._portable(_MODEL, model.data)).digest
+        return f"{digest} {self._side_files()} {self._plugins} {sorted(self._versions.items())}"
+
     def _note(
         self, step: BuildStep, started: float, why: str, reused: bool, messages: tuple[str, ...]
     ) -> None:

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.schema import Approximation, Blueprint
     from brainsmith.blueprint.selection import Selection
     from brainsmith.build.pipeline import BuildStep
+    from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
     from brainsmith.settings import Settings
+
+
+_COMPARED = ("reference", "numpy", "onnxruntime")
+_CIRCUIT = "rtlsim"
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class BuildSelection:
         registry: Where plugins are.
         cache_folder: Where the build cache is.
         folders: Where plugins are that belong to no framework: the project's, and installed packages'.
+        targets: On which the model is compared for the report, the one to compare with first.
         warnings: Optional plugins that are absent.
     """
 
@@ -58,6 +64,7 @@ class BuildSelection:
     registry: Registry
     cache_folder: Path
     folders: tuple[Path, ...] = ()
+    targets: tuple[PluginInfo, ...] = ()
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -84,9 +91,10 @@ def select(request: Request) -> BuildSelection:
         if request.steps is None
         else arranged(steps_from(request.steps, registry), request.produce, registry)
     )
+    targets = _targets(chosen, registry, output)
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
-        manager.use_blueprint(blueprint.file, chosen.records)
+        manager.use_blueprint(blueprint.file, (*chosen.records, *targets))
     return BuildSelection(
         steps=steps,
         output=output,
@@ -98,6 +106,7 @@ def select(request: Request) -> BuildSelection:
         registry=registry,
         cache_folder=Path(settings.cache_dir) / "builds",
         folders=_plugin_sources(settings, registry),
+        targets=targets,
         warnings=chosen.skipped,
     )
 
@@ -152,6 +161,15 @@ def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]
     written = (verify.inputs, verify.labels, verify.expected)
     inputs, labels, expected = (w if g is None else g for g, w in zip(given, written, strict=True))
     return inputs, labels, expected, verify.float_outputs
+
+
+def _targets(chosen: Selection, registry: Registry, output: str) -> tuple[PluginInfo, ...]:
+    """Return the targets that the blueprint names, or else those that every build is compared on."""
+    if chosen.targets is not None:
+        return chosen.targets
+    simulated = OUTPUTS.index(output) >= OUTPUTS.index("simulated")
+    names = (*_COMPARED, _CIRCUIT) if simulated else _COMPARED
+    return tuple(registry.resolve("target", f"brainsmith:{name}") for name in names)
 
 
 def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:

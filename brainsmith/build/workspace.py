@@ -179,3 +179,8 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def checkpoint_name(count: int, step: str) -> str:
+    """Return where the model after a step is kept: `checkpoints/03_finn_step_streamline.onnx`."""
+    return f"checkpoints/{count:02d}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', step).strip('_')}.onnx"

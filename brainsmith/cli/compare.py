@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.comparison.compare import Compared
-    from brainsmith.comparison.tensors import Difference
 
 COLUMNS = ("target", "outputs", "inside", "worst error", "prepare ms", "execute ms", "result")
 """The columns, in order."""
@@ -39,7 +38,7 @@ def run(options: Options, terminal: Terminal) -> int:
         for note in one.notes:
             terminal.write(f"{one.device}: {note}")
         if one.first is not None:
-            terminal.write(_sentence(one, devices[0], one.first))
+            terminal.write(one.told(devices[0]))
     return 0 if outcome(results) else 1
 
 
@@ -76,17 +75,4 @@ def _row(one: Compared, first: str) -> tuple[str, ...]:
         f"{one.prepare_seconds * 1e3:,.1f}",
         f"{one.execute_seconds * 1e3:,.1f}",
         result,
-    )
-
-
-def _sentence(one: Compared, first: str, place: Difference) -> str:
-    node = f" of node {place.node}" if place.node else ""
-    where = ", ".join(map(str, place.index))
-    values = (
-        f"[{where}] is {place.found:.9g}, not {place.expected:.9g}" if place.index else "it has another shape"
-    )
-    return (
-        f"{one.device} first differs from {first} at tensor '{place.tensor}'{node}: {values}; error {place.error:.3g}, "
-        f"allowed {place.tolerance:.3g}, in {place.samples:,} samples"
-        + ("" if one.differences else "; the outputs agree all the same")
     )

@@ -59,6 +59,25 @@ class Compared:
         """Whether every output is as the first target's, within the tolerance."""
         return not self.differences and not self.reason
 
+    def told(self, first: str) -> str:
+        """Return a sentence about the first difference; empty if there is none.
+
+        Args:
+            first: The device that was compared with.
+        """
+        if (one := self.first) is None:
+            return ""
+        node = f" of node {one.node}" if one.node else ""
+        where = ", ".join(map(str, one.index))
+        values = (
+            f"[{where}] is {one.found:.9g}, not {one.expected:.9g}" if one.index else "it has another shape"
+        )
+        return (
+            f"{self.device} first differs from {first} at tensor '{one.tensor}'{node}: {values}; "
+            f"error {one.error:.3g}, allowed {one.tolerance:.3g}, in {one.samples:,} samples"
+            + ("" if self.differences else "; the outputs agree all the same")
+        )
+
 
 def compare_targets(
     resources: Mapping[str, Any],

@@ -13,7 +13,7 @@ _SIGNS = {
     "bad": "M5 5l10 10M15 5L5 15",
     "open": "M5 10h10",
 }
-CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "circuit", "synthesis", "plugins")
+CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "circuit", "synthesis", "targets", "plugins")
 
 
 def masthead(subject: Subject, verdict: Verdict, seconds: float) -> Markup:

@@ -34,6 +34,7 @@ from brainsmith.web.layers import layers_section
 from brainsmith.web.steps import steps_section
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
+from brainsmith.web.targets import targets_section
 from brainsmith.web.verdict import judge
 
 # An empty icon: without one a browser asks the server for /favicon.ico.
@@ -82,6 +83,7 @@ def page(report: Mapping[str, Any]) -> str:
         layers_section(layers, interval, after.places if after else {}),
         circuit_section(report.get("rtl"), layers, subject.clock_ns),
         synthesis_section(report.get("synthesis")),
+        targets_section(report.get("targets")),
         sections.plugins_section(read_plugins(report)),
     )
     seconds = sum(step.seconds or 0 for step in steps)

@@ -25,6 +25,19 @@ def test_the_outputs_of_a_float_model_lie_beside_the_blueprint(files):
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("verify: {tolerance: 0}", None),
+        ("verify: {targets: []}", []),
+        ("verify: {targets: [reference, ~acme:board]}", ["reference", "acme:board"]),
+    ],
+)
+def test_the_targets_that_are_compared(files, text, names):
+    found = files.body(text).verify.targets
+    assert (found if found is None else [name.qualified for name in found]) == names
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("verify: {float: y.npy}", f"2:12: verify.float needs verify.inputs, {SAMPLES}"),
@@ -47,6 +60,15 @@ def test_the_outputs_of_a_float_model_lie_beside_the_blueprint(files):
         (
             "verify: {approximate: fold}",
             "2:25: verify.approximate must be a mapping, not 'fold'",
+        ),
+        (
+            "verify: {targets: [numpy]}",
+            "2:12: verify.targets must list two targets or more, the one to compare with first, or none: []",
+        ),
+        ("verify: {targets: numpy}", "2:21: verify.targets must be a list, not 'numpy'"),
+        (
+            "verify: {targets: [numpy, 3]}",
+            "2:29: verify.targets[1] must be a name (Streamline, finn:Streamline, or ~Streamline if it is optional), not 3",
         ),
     ],
 )

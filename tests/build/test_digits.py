@@ -79,6 +79,11 @@ def test_a_whole_network_becomes_a_circuit_that_gives_every_label(name, tmp_path
     assert (circuit["frames"], circuit["mismatches"]) == (360, 0)
     assert (circuit["stalled_frames"], circuit["stalled_mismatches"]) == (1080, 0)
     assert circuit["interval_cycles"] == circuit["interval_estimate"]
+    assert [(one["target"], one["agrees"], one["worst"]) for one in result.report["targets"]["results"]] == [
+        ("numpy", True, 0),
+        ("onnxruntime", True, 0),
+        ("rtlsim", True, 0),
+    ]
     assert circuit["accuracy"] == known["test_correct"] / known["test_samples"]
     assert (tmp_path / "out" / "accelerator" / "README.md").is_file()
 

@@ -4,7 +4,7 @@ import pytest
 
 from brainsmith.blueprint.schema import Blueprint, Target
 from brainsmith.build import build
-from brainsmith.build.job import checkpoint_name
+from brainsmith.build.workspace import checkpoint_name
 from tests.build import graphs
 
 

@@ -241,7 +241,8 @@ def test_progress_and_summary(tmp_path):
     summary = result.summary().splitlines()
     assert summary[0].startswith("steps      2 in ")
     assert summary[1].startswith("accuracy   ")
-    assert summary[2] == f"output     {tmp_path / 'out'}"
+    assert summary[2] == "targets    numpy, onnxruntime agree with reference (8 samples)"
+    assert summary[3] == f"output     {tmp_path / 'out'}"
 
 
 def test_verification_and_report_off(tmp_path):

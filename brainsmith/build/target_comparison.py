@@ -1,0 +1,154 @@
+"""The comparison in a build's report: one model on several targets, with a few of the golden inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.comparison.compare import Compared, compare_targets
+from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
+from brainsmith.errors import AmbiguousPluginError, BrainsmithError
+from brainsmith.kept import Kept
+from brainsmith.plugin.core import get_registry
+from brainsmith.runtime.manager import ResourceManager
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from brainsmith.build.artifact import Artifact
+    from brainsmith.plugin.info import PluginInfo
+
+Array = np.ndarray[Any, Any]
+Fields = dict[str, Any]
+
+SAMPLES = 8
+_SECONDS = 2.0
+_CIRCUIT = "brainsmith:rtlsim"
+
+
+def compare_for_report(
+    targets: Sequence[PluginInfo], model: Artifact, inputs: Array, folder: Path, after: str = ""
+) -> Fields | None:
+    """Run a model on several targets, and compare each with the first.
+
+    Args:
+        targets: The one to compare with first.
+        model: The input model, or the one after the last step that may approximate.
+        inputs: (samples, *input shape), of which eight are run at the most, and fewer where the first target is slow.
+        folder: The output folder of the build, which `rtlsim` runs.
+        after: The step whose result `model` is.
+
+    Returns:
+        The report's `targets`; None if there are not two. A target that cannot run the model has an entry with the reason.
+    """
+    if len(targets) < 2:
+        return None
+    devices = [_device(info) for info in targets]
+    resources = {
+        device: str(folder) if info.qualified == _CIRCUIT else model.data
+        for device, info in zip(devices, targets, strict=True)
+    }
+    told: Fields = {"with": devices[0], "after": after, "tolerance": RELATIVE_TOLERANCE}
+    try:
+        with ResourceManager({"device": devices[0]}) as manager:  # what it prepares serves the comparison too
+            feed, samples = _few(manager, resources[devices[0]], inputs)
+            _, *others = compare_targets(resources, feed, strict=False)
+    except BrainsmithError as error:
+        return {**told, "samples": 0, "reason": _placeless(error, folder), "results": []}
+    results = [{**_result(one, devices[0]), "reason": _placeless(one.reason, folder)} for one in others]
+    return {**told, "samples": samples, "reason": "", "results": results}
+
+
+class KeptComparison:
+    """The last comparison of a model on some targets, on disk: it holds as long as nothing that it depends on changes.
+
+    Args:
+        cache_dir: Where it is kept.
+        model: What is compared.
+        targets: On which.
+    """
+
+    def __init__(self, cache_dir: Path, model: Artifact, targets: Sequence[PluginInfo]) -> None:
+        names = ",".join(f"{info.qualified} {info.version}" for info in targets)
+        self._kept = Kept(str(cache_dir), "comparisons", f"{model.digest}|{names}")
+
+    def load(self, fingerprint: str, inputs: Array) -> Fields | None:
+        """Return the comparison, if it was of the same steps' results and inputs."""
+        found: Fields | None = self._kept.load(_stamp(fingerprint, inputs))
+        return found
+
+    def save(self, fingerprint: str, inputs: Array, comparison: Fields) -> None:
+        """Keep a comparison, unless a target could not be used: the next time it may be."""
+        if comparison["results"] and not any(one["reason"] for one in comparison["results"]):
+            self._kept.save(_stamp(fingerprint, inputs), comparison)
+
+
+def disagreements(comparison: Fields | None) -> list[str]:
+    """Return a warning for each target whose outputs differ beyond the tolerance."""
+    results = comparison["results"] if comparison is not None else []
+    return [f"targets disagree: {one['told']}" for one in results if not one["agrees"] and not one["reason"]]
+
+
+def _device(info: PluginInfo) -> str:
+    """Return a target's bare name where that means this one."""
+    try:
+        found = get_registry().resolve("target", info.name)
+    except AmbiguousPluginError:
+        return info.qualified
+    return info.name if found == info else info.qualified
+
+
+def _few(manager: ResourceManager, resource: Any, inputs: Array) -> tuple[Any, int]:
+    """Return as many samples, evenly spread, as the first target runs in about two seconds, and how many these are."""
+    prepared = manager.prepare_resource(resource)
+    if prepared.signature is None:  # it cannot be compared, which the comparison says
+        return {}, 0
+    (spec,) = prepared.signature.inputs
+    begun = time.perf_counter()
+    manager.execute(prepared, spec.joined(inputs[:1]).astype(spec.dtype))
+    affordable = int(_SECONDS / max(time.perf_counter() - begun, 1e-9))
+    chosen = np.linspace(0, len(inputs) - 1, max(1, min(SAMPLES, affordable, len(inputs)))).astype(int)
+    return {spec.name: spec.joined(inputs[chosen]).astype(spec.dtype)}, len(chosen)
+
+
+def _result(one: Compared, first: str) -> Fields:
+    return {
+        "target": one.device,
+        "agrees": one.agrees,
+        "outputs": one.outputs,
+        "inside": one.inside,
+        "worst": _number(one.worst),
+        "first": None if one.first is None else _difference(one.first),
+        "told": one.told(first),
+        "notes": list(one.notes),
+    }
+
+
+def _difference(one: Difference) -> Fields:
+    numbers = {name: _number(getattr(one, name)) for name in ("error", "expected", "found", "tolerance")}
+    return {
+        "tensor": one.tensor,
+        "node": one.node,
+        "samples": one.samples,
+        "index": list(one.index),
+        **numbers,
+    }
+
+
+def _placeless(reason: object, folder: Path) -> str:
+    """Return a reason without the hidden folder in which a build works."""
+    return str(reason).replace(str(folder), "the build's folder")
+
+
+def _number(value: float) -> float | None:
+    """Return a number as JSON can hold it: infinity and what is no number have none there."""
+    return value if math.isfinite(value) else None
+
+
+def _stamp(fingerprint: str, inputs: Array) -> str:
+    return f"{fingerprint} {inputs.shape} {hashlib.blake2b(inputs.tobytes(), digest_size=20).hexdigest()}"
