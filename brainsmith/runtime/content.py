@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.errors import TargetError
-
-_DIGEST_BYTES = 16
-_EXTERNAL = b"\x0a\x08location"
-"""How ONNX writes that a tensor lies in another file (`StringStringEntryProto`, key `location`)."""
-_PARTITIONS = (b"StreamingDataflowPartition", b"GenericPartition")
-"""Operators whose attribute `model` is the path of another model."""
+from brainsmith.runtime.file_facts import DIGEST_BYTES, facts_of, partition_files
 
 
 def content_of(resource: Any) -> str:
@@ -28,17 +23,17 @@ def content_of(resource: Any) -> str:
     Returns:
         Hexadecimal digits; nothing for an object whose content cannot be told.
     """
-    hasher = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
     proto = getattr(resource, "model", resource)
     if isinstance(resource, bytes | bytearray | memoryview):
         hasher.update(resource)
-        _add_partitions(hasher, bytes(resource), ())
+        _add_partitions(hasher, partition_files(bytes(resource)))
     elif isinstance(resource, str | os.PathLike):
         _add_path(hasher, Path(resource))
     elif hasattr(proto, "SerializeToString"):
         data = proto.SerializeToString(deterministic=True)
         hasher.update(data)
-        _add_partitions(hasher, data, ())
+        _add_partitions(hasher, partition_files(data))
     elif not _add_value(hasher, resource):
         return ""
     return hasher.hexdigest()
@@ -54,7 +49,7 @@ def digest_of(values: Any, what: str) -> str:
     Raises:
         TargetError: There is another kind of object among them.
     """
-    hasher = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
     if not _add_value(hasher, values):
         raise TargetError(
             f"{what} must be plain values (numbers, texts, lists, tables, arrays), not {values!r}"
@@ -75,65 +70,25 @@ def _add_path(hasher: Any, path: Path, above: tuple[Path, ...] = ()) -> None:
     if path.is_dir():
         for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
             _add_tagged(hasher, "file", os.fsencode(file.relative_to(path)))
-            _add_file(hasher, file)
+            _add_tagged(hasher, "content", facts_of(file, is_model=False).digest)
     elif path.is_file():
-        data = _add_file(hasher, path)
-        if _EXTERNAL in data:
-            for name in sorted(_external_files(data)):
-                _add_tagged(hasher, "external", name.encode())
-                _add_path(hasher, path.parent / name)
-        _add_partitions(hasher, data, (*above, path.absolute()))
+        facts = facts_of(path, is_model=True)
+        _add_tagged(hasher, "content", facts.digest)
+        for name in facts.external:
+            _add_tagged(hasher, "external", name.encode())
+            _add_path(hasher, path.parent / name)
+        _add_partitions(hasher, facts.partitions, (*above, path.absolute()))
     else:
         _add_tagged(hasher, "name", os.fsencode(path))
 
 
-def _add_file(hasher: Any, path: Path) -> bytes:
-    data = path.read_bytes()
-    _add_tagged(hasher, "content", hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest())
-    return data
-
-
-def _add_partitions(hasher: Any, data: bytes, above: tuple[Path, ...]) -> None:
+def _add_partitions(hasher: Any, named: tuple[str, ...], above: tuple[Path, ...] = ()) -> None:
     """Add the models that the dataflow partitions of a model name, and theirs; one that names itself ends there."""
-    if not any(operator in data for operator in _PARTITIONS):
-        return
-    for path in _partition_files(data):
+    for name in named:
+        path = Path(name).absolute()
         _add_tagged(hasher, "partition", os.fsencode(path))
         if path not in above:
             _add_path(hasher, path, above)
-
-
-def _partition_files(data: bytes) -> list[Path]:
-    """Return the files that partitions name, in the order of the graph; none of what only mentions their operators."""
-    import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-
-    try:
-        nodes = onnx.load_model_from_string(data).graph.node
-    except DecodeError:
-        return []
-    operators = {operator.decode() for operator in _PARTITIONS}
-    return [
-        Path(os.fsdecode(attribute.s)).absolute()
-        for node in nodes
-        if node.op_type in operators
-        for attribute in node.attribute
-        if attribute.name == "model" and attribute.s
-    ]
-
-
-def _external_files(data: bytes) -> set[str]:
-    import onnx
-
-    model = onnx.load_model_from_string(data)
-    tensors = onnx.external_data_helper._get_all_tensors(model)
-    return {
-        entry.value
-        for tensor in tensors
-        if onnx.external_data_helper.uses_external_data(tensor)
-        for entry in tensor.external_data
-        if entry.key == "location"
-    }
 
 
 def _add_value(hasher: Any, value: Any) -> bool:

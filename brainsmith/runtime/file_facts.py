@@ -1,0 +1,149 @@
+"""What is read of a file to know its content, remembered as long as the file's status says that it is the same."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from onnx import ModelProto
+
+DIGEST_BYTES = 16
+REMEMBERED = 4096
+"""Files of which it is remembered; those asked for last."""
+SETTLED_NS = 2_000_000_000
+"""How long before it was read a file must have changed last, in nanoseconds: no time stamp is coarser (FAT's are 2 s)."""
+
+_EXTERNAL = b"\x0a\x08location"
+"""How ONNX writes that a tensor lies in another file (`StringStringEntryProto`, key `location`)."""
+_PARTITIONS = (b"StreamingDataflowPartition", b"GenericPartition")
+"""Operators whose attribute `model` is the path of another model."""
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What a file holds.
+
+    Attributes:
+        digest: Of its bytes.
+        external: Of a model: the files in which its tensors lie, sorted; relative to its folder.
+        partitions: Of a model: the models that its dataflow partitions name, in the order of the graph; a relative path
+            starts where the process is.
+    """
+
+    digest: bytes
+    external: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+
+
+class _Memory:
+    """Facts by path and status; from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._facts: OrderedDict[tuple[str, bool], tuple[tuple[int, ...], FileFacts]] = OrderedDict()
+
+    def find(self, key: tuple[str, bool], status: tuple[int, ...]) -> FileFacts | None:
+        """Return what was read of a file, if it had this status then."""
+        with self._lock:
+            known, facts = self._facts.get(key, (None, None))
+            if known != status:
+                return None
+            self._facts.move_to_end(key)
+            return facts
+
+    def keep(self, key: tuple[str, bool], status: tuple[int, ...], facts: FileFacts) -> None:
+        """Remember what was read."""
+        with self._lock:
+            self._facts[key] = (status, facts)
+            self._facts.move_to_end(key)
+            if len(self._facts) > REMEMBERED:
+                self._facts.popitem(last=False)
+
+
+_MEMORY = _Memory()
+
+
+def facts_of(path: Path, is_model: bool) -> FileFacts:
+    """Return what a file holds, read anew unless it is surely the one that was read.
+
+    It is if path, device, inode, size and the times of the last change of content and of status are the same, and both
+    times were more than two seconds old when it was read: whoever writes later leaves a later one, even where times are
+    coarse, and the time of the status cannot be set back.
+
+    Args:
+        path: Of the file.
+        is_model: Whether the files that it names as a model are wanted too.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    key = (str(path.absolute()), is_model)
+    facts = _MEMORY.find(key, _status(path.stat()))
+    if facts is not None:
+        return facts
+    now = time.time_ns()
+    with path.open("rb") as file:
+        before = os.fstat(file.fileno())
+        data = file.read()
+        same = _status(before) == _status(os.fstat(file.fileno()))
+    named = (_external_files(data), partition_files(data)) if is_model else ()
+    facts = FileFacts(_digest(data), *named)
+    if same and max(before.st_mtime_ns, before.st_ctime_ns) < now - SETTLED_NS:
+        _MEMORY.keep(key, _status(before), facts)
+    return facts
+
+
+def _status(of: os.stat_result) -> tuple[int, ...]:
+    return (of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
+
+
+def partition_files(data: bytes) -> tuple[str, ...]:
+    """Return the files that the partitions of a model name; none of what only mentions their operators."""
+    if not any(name in data for name in _PARTITIONS) or (model := _model(data)) is None:
+        return ()
+    operators = {operator.decode() for operator in _PARTITIONS}
+    return tuple(
+        os.fsdecode(attribute.s)
+        for node in model.graph.node
+        if node.op_type in operators
+        for attribute in node.attribute
+        if attribute.name == "model" and attribute.s
+    )
+
+
+def _external_files(data: bytes) -> tuple[str, ...]:
+    if _EXTERNAL not in data or (model := _model(data)) is None:
+        return ()
+    import onnx
+
+    found = {
+        entry.value
+        for tensor in onnx.external_data_helper._get_all_tensors(model)
+        if onnx.external_data_helper.uses_external_data(tensor)
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+    return tuple(sorted(found))
+
+
+def _model(data: bytes) -> ModelProto | None:
+    """Return a model; None if it is none."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        return onnx.load_model_from_string(data)
+    except DecodeError:
+        return None
