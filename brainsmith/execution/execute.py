@@ -42,7 +42,10 @@ class Executor:
         constants: Tensors that no input changes, by name.
         inputs: The tensors to feed: the graph's inputs that are not constants.
         outputs: The graph's outputs.
+        target: The name of the target that runs it.
     """
+
+    target = "numpy"
 
     def __init__(self, model: ModelWrapper, inner: ModelWrapper | None = None) -> None:
         self._model = runnable_copy(model)

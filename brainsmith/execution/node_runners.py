@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.known_operators import has_python_model
+from brainsmith.execution.node_session import open_node
 from brainsmith.execution.quantised_average import FUNCTION, quantised_average
 
 if TYPE_CHECKING:
@@ -19,11 +21,10 @@ _WINDOWS = ("Im2Col", "ConvolutionInputGenerator", "ConvolutionInputGenerator_rt
 
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
     """Choose how to run a node: a custom operation's own code, else ONNX Runtime."""
-    from qonnx.custom_op.registry import is_custom_op
     from qonnx.util.basic import get_preferred_qonnx_opset
 
     opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
-    if is_custom_op(node.domain, node.op_type) or _load_operation(node):
+    if has_python_model(node):
         runner = WindowRunner if node.op_type in _WINDOWS else CustomRunner
         if node.op_type == "Pool" and _text_attribute(node, "Function") == FUNCTION:
             runner = AverageRunner
@@ -31,27 +32,6 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
     if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
         return SubgraphRunner(model, node, constants, opset)
     return StandardRunner(model, node, constants, opset)
-
-
-def _load_operation(node: Any) -> bool:
-    """Import the plugin that defines a node's operation; some register themselves only when imported."""
-    from qonnx.custom_op.registry import is_custom_op
-
-    from brainsmith.errors import PluginNotFoundError
-    from brainsmith.plugin import get_plugin_manager
-
-    if node.domain in ("", "ai.onnx", "ai.onnx.ml"):
-        return False
-    registry, _ = get_plugin_manager().all_records()
-    framework = node.domain.partition(".")[0]
-    for kind in ("kernel", "backend", "op"):
-        try:
-            registry.resolve(kind, f"{framework}:{node.op_type}").load()
-        except PluginNotFoundError:
-            continue
-        if is_custom_op(node.domain, node.op_type):
-            return True
-    return False
 
 
 class NodeRunner:
@@ -223,33 +203,10 @@ class StandardRunner(NodeRunner):
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         if self._session is None:
-            self._session = self._open(inputs)
+            dtypes = {name: array.dtype for name, array in inputs.items()}
+            self._session = open_node(self.node, self.opset, dtypes, self.outputs)
         results = self._session.run(self.outputs, inputs)
         return dict(zip(self.outputs, results, strict=True))
-
-    def _open(self, inputs: dict[str, Array]) -> Any:
-        import onnxruntime
-        from onnx import helper
-
-        def value(name: str, dtype: np.dtype[Any]) -> Any:
-            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), None)
-
-        graph = helper.make_graph(
-            [self.node],
-            "one_node",
-            [value(name, array.dtype) for name, array in inputs.items()],
-            [helper.make_empty_tensor_value_info(name) for name in self.outputs],
-        )
-        # IR version 10 is what every ONNX Runtime of the last years reads; one node needs nothing newer.
-        proto = helper.make_model(
-            graph, ir_version=10, opset_imports=[helper.make_opsetid(self.node.domain, self.opset)]
-        )
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 4  # what fails is raised; a refused batch is no message for the user
-        return onnxruntime.InferenceSession(
-            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
 
 
 class SubgraphRunner(NodeRunner):

@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.annotations import levels_without_offset
+from brainsmith.execution.known_operators import require_operator
 from brainsmith.execution.lowering.foreign import emit_foreign, fold
 from brainsmith.execution.lowering.model_facts import ModelFacts
 from brainsmith.execution.lowering.node_view import NodeView, NotLowered
@@ -122,6 +123,7 @@ class _Lowering:
                 self.facts.constants.update(view.constant_outputs)
                 return
         except NotLowered:
+            require_operator(node, self.facts.opset(node.domain), self.facts.known_dtype)
             view = NodeView(node, self.facts)
             emit_foreign(view, node, self.facts)
         self._instructions.extend(view.instructions)

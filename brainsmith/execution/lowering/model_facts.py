@@ -59,12 +59,17 @@ class ModelFacts:
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """Return the NumPy type of a tensor's values: float32 where the graph does not state it."""
+        known = self.known_dtype(name)
+        return np.dtype(np.float32) if known is None else known
+
+    def known_dtype(self, name: str) -> np.dtype[Any] | None:
+        """Return the NumPy type of a tensor's values; None where the graph does not state it."""
         if name in self.constants:
             return np.dtype(self.constants[name].dtype)
         from onnx import helper
 
         kind = self._kinds.get(name)
-        return np.dtype(helper.tensor_dtype_to_np_dtype(kind) if kind else np.float32)
+        return np.dtype(helper.tensor_dtype_to_np_dtype(kind)) if kind else None
 
     def datatype(self, name: str) -> Any:
         """Return a tensor's QONNX datatype."""
