@@ -20,9 +20,10 @@ from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
+from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verify import Verified, Verifier
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +65,7 @@ class Job:
         self._last_whole: Verified | None = None
         self._float_accuracy: float | None = None
         self._golden: GoldenData | None = None
+        self._device: VerificationDevice | None = None
         self._exact_from = (
             source,
             "",
@@ -83,6 +85,7 @@ class Job:
         self._config.verify_input_npy = inputs_file(self.selection.golden[0], self.workspace.staging)
         if not verify:
             return
+        self._device = VerificationDevice()
         model = self._source.peek()
         golden = load_golden(model, *self.selection.golden)
         self._float_accuracy = None if golden.floats is None else float_accuracy(golden.floats, golden.labels)
@@ -91,8 +94,12 @@ class Job:
         try:
             with self.runner.log.taken("input model"):
                 selection = self.selection
-                self._verifier = Verifier(model, golden, selection.tolerances, selection.approximations)
+                self._verifier = Verifier(
+                    model, golden, selection.tolerances, selection.approximations, self._device
+                )
         except BuildError as error:
+            if isinstance(error.__cause__, TargetError):  # whoever chose a device wants to know that it fails
+                raise
             self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
             return
         self._golden = golden
@@ -213,7 +220,7 @@ class Job:
             read_circuit(staging, self._accuracy()),
             read_synthesis(staging, layers),
             self._accuracy(),
-            self.warnings + self.runner.warnings,
+            self.warnings + self.runner.warnings + ([] if self._device is None else self._device.warnings),
             self._graphs(source, last) if page else None,
             self._float_model(),
             targets,

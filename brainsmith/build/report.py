@@ -73,6 +73,7 @@ def _verified(verified: Verified) -> dict[str, Any]:
         "samples": verified.samples,
         "mismatches": verified.mismatches,
         "max_error": verified.max_error if verified.samples else None,
+        "target": verified.target,
         "notes": list(verified.notes),
         **({"reason": verified.reason} if verified.reason else {}),
         **({"changed": verified.changed} if verified.changed is not None else {}),

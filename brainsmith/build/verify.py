@@ -11,6 +11,7 @@ import numpy as np
 
 from brainsmith.build.compare import Comparison, compare, first_changed_tensor, largest, predictions
 from brainsmith.build.float_model import FloatDistance, float_distance
+from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.errors import BuildError, MissingOpError, VerificationError
 from brainsmith.execution.align import Alignment, Signature, align
 from brainsmith.execution.execute import Executor
@@ -47,6 +48,7 @@ class Verified:
         changed: How many samples the step put into another class, of a step that may approximate; else None.
         reference: The approximating step before, with whose results these were compared; empty for the input model.
         distance: From the float model, where its outputs are known and all samples were run.
+        target: What ran them.
     """
 
     samples: int
@@ -58,6 +60,7 @@ class Verified:
     changed: int | None = None
     reference: str = ""
     distance: FloatDistance | None = None
+    target: str = ""
 
 
 class Verifier:
@@ -70,6 +73,7 @@ class Verifier:
             either: 1e-5, times the largest output of the input model where that is above 1.
         approximations: The steps that may change what the model computes, by name, and how much. The steps after
             one are compared with its results: only what was stated may change, and only there.
+        device: What executes the models.
 
     Attributes:
         accuracy: Share of right classes before the build; None without labels.
@@ -86,12 +90,14 @@ class Verifier:
         golden: GoldenData,
         tolerances: Mapping[str, float],
         approximations: Mapping[str, Approximation] | None = None,
+        device: VerificationDevice | None = None,
     ) -> None:
+        self._device = device or VerificationDevice()
         self._golden = golden
         self._tolerances = tolerances
         self._approximations = approximations or {}
         self._reference_step = ""
-        self._original = Executor(model)
+        self._original = self._device.executor(model)
         self._signature = Signature.of(self._original)
         (self._input,) = self._original.inputs
         self._reference = self._original.run({self._input: golden.inputs})
@@ -149,7 +155,14 @@ class Verifier:
         if changed is not None:
             self._refer_to(step, comparison, outputs, alignment.classes)
         result = Verified(
-            len(chosen), 0, comparison.max_error, "", alignment.notes, changed=changed, reference=reference
+            len(chosen),
+            0,
+            comparison.max_error,
+            "",
+            alignment.notes,
+            changed=changed,
+            reference=reference,
+            target=executor.target,
         )
         if len(chosen) < self.samples:
             return result
@@ -201,9 +214,9 @@ class Verifier:
 
     def _prepare(self, model: ModelWrapper, parent: ModelWrapper | None) -> tuple[Executor, Alignment]:
         if parent is None or model.get_nodes_by_op_type(_PARTITION):
-            executor = Executor(model)
+            executor = self._device.executor(model)
         else:
-            executor = Executor(parent, inner=model)
+            executor = self._device.executor(parent, model)
         return executor, align(self._signature, Signature.of(executor))
 
     def _compare(

@@ -74,7 +74,8 @@ class Compared:
         )
         return (
             f"{self.device} first differs from {first} at tensor '{one.tensor}'{node}: {values}; "
-            f"error {one.error:.3g}, allowed {one.tolerance:.3g}, in {one.samples:,} samples"
+            f"error {one.error:.3g}, allowed {one.tolerance:.3g}, in {one.samples:,} "
+            + ("sample" if one.samples == 1 else "samples")
             + ("" if self.differences else "; the outputs agree all the same")
         )
 

@@ -90,6 +90,12 @@ def get_resource_manager() -> ResourceManager:
     return RUNTIME.manager.initialize()
 
 
+def chosen_manager() -> ResourceManager | None:
+    """Return the default manager if a device was chosen, by `init`, a switch or a setting; None where any will do."""
+    manager = RUNTIME.manager
+    return None if manager.is_automatic else manager.initialize()
+
+
 def get_registry() -> TargetRegistry:
     """Return the view of the one registry: its targets."""
     return RUNTIME.registry

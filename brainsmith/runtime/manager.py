@@ -11,8 +11,9 @@ from brainsmith.errors import NoActiveTargetError
 from brainsmith.plugin.core import get_registry as get_plugin_registry
 from brainsmith.runtime.chain import Chain, make_chain
 from brainsmith.runtime.content import content_of
-from brainsmith.runtime.devices import find_device
+from brainsmith.runtime.devices import AUTO, find_device
 from brainsmith.runtime.holdings import Holdings
+from brainsmith.runtime.inside import ChangeLock
 from brainsmith.runtime.log import note
 from brainsmith.runtime.manager_config import ManagerConfig
 from brainsmith.runtime.prepared import Prepared
@@ -57,7 +58,7 @@ class ResourceManager:
         self.config = ManagerConfig.of(config)
         self.registry = registry or get_registry()
         self._lock = RLock()  # of what is active; never while a target initialises or executes
-        self._switching = RLock()  # one change at a time
+        self._switching = ChangeLock()
         self._holdings = Holdings()
         self._begun = False
         self._active: LiveTarget | None = None
@@ -69,6 +70,15 @@ class ResourceManager:
         """The target that is active; None before one is chosen, and after `close`."""
         active = self._active
         return None if active is None else active.target
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the best of all targets is chosen for each resource: nobody named a target or a device type."""
+        with self._lock:
+            active, selection = self._active, self._selection
+        if selection is not None:
+            return selection.device_type is None
+        return active is None and self.config.device.partition(":")[0] == AUTO
 
     def initialize(self, auto_discover: bool = True) -> Self:
         """Choose the target that the configuration names, unless one is active.
@@ -86,7 +96,7 @@ class ResourceManager:
             TargetError: Its `initialize` raised.
         """
         if self._active is None:
-            with self._switching, self.config.applied():
+            with self._switching.change(), self.config.applied():
                 if self._active is None and (auto_discover or self.config.names_device):
                     self.use_device(self.config.device)
         self._begun = True
@@ -100,7 +110,7 @@ class ResourceManager:
             DeviceError, TargetUnavailableError, TargetError: As `initialize`.
         """
         given = ManagerConfig.of(config)
-        with self._switching, given.applied():
+        with self._switching.change(), given.applied():
             before, self.config = self.config, given
             try:
                 self.use_device(given.device)
@@ -121,7 +131,7 @@ class ResourceManager:
         if device.target is not None:
             return self._switch(device.target, {"device_id": device.device_id})
         selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
-        with self._switching:
+        with self._switching.change():
             live = self._holdings.keep(selection.acquire())
             with self._lock:
                 self._active, self._selection = live, selection
@@ -162,13 +172,16 @@ class ResourceManager:
         content = content_of(resource)
         if device is not None:
             return self._prepare_elsewhere(device, resource, content, config)
-        with self._lock:
-            live, selection = self._active, self._selection
-        if live is None:
-            raise NoActiveTargetError(_NO_TARGET)
-        if selection is None:
-            return prepare(live, resource, content, config)
-        return prepare(self._choose(selection, resource, content), resource, content, config, supported=True)
+        while True:
+            with self._lock:
+                live, selection = self._active, self._selection
+            if live is None:
+                raise NoActiveTargetError(_NO_TARGET)
+            if selection is None:
+                return prepare(live, resource, content, config)
+            chosen = self._choose(selection, resource, content)
+            if chosen is not None:
+                return prepare(chosen, resource, content, config, supported=True)
 
     def prepare_chain(self, stages: Iterable[Any]) -> Chain:
         """Prepare several stages that are executed one behind the other.
@@ -215,7 +228,7 @@ class ResourceManager:
             NoActiveTargetError: The manager does not hold it.
             TargetError: Its `cleanup` raised. It is released all the same.
         """
-        with self._switching:
+        with self._switching.change():
             self._holdings.let_go(self._holdings.named(name, device_id), self._forget)
 
     def close(self) -> None:
@@ -224,7 +237,7 @@ class ResourceManager:
         Raises:
             TargetError: The `cleanup` of one raised; the first is told. All are released all the same.
         """
-        with self._switching:
+        with self._switching.change():
             self._holdings.let_go(reversed(self._holdings.all()), self._forget)
             with self._lock:
                 self._selection, self._begun = None, False
@@ -258,7 +271,7 @@ class ResourceManager:
         """Have another target than the active one prepare a resource."""
         device = find_device(text, self.registry.records)
         selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
-        with self._switching:
+        with self._switching.change():
             if device.target is None:
                 live = self._holdings.keep(selection.acquire(resource))
             else:
@@ -269,28 +282,33 @@ class ResourceManager:
 
     def _switch(self, info: PluginInfo, arguments: dict[str, Any]) -> Target:
         complete = {**self.config.targets.get(info.name, {}), **arguments}
-        with self._switching:
+        with self._switching.change():
             live = self._holdings.keep(self.registry.acquire(info, complete))
             with self._lock:
                 self._active, self._selection = live, None
         note("%s is active", live)
         return live.target
 
-    def _choose(self, selection: Selection, resource: Any, content: str) -> LiveTarget:
-        """Return the best target for a resource; asked once for each content as long as no plugin changes."""
+    def _choose(self, selection: Selection, resource: Any, content: str) -> LiveTarget | None:
+        """Return the best target for a resource; asked once for each content as long as no plugin changes.
+
+        Returns:
+            None if another device was chosen meanwhile, or the manager closed: a closed one must hold nothing.
+        """
         key = (content, get_plugin_registry().generation)
         with self._lock:
             chosen = self._chosen.get(key)
         if chosen is not None and content and chosen.is_ready:
             return chosen
-        with self._switching:
+        with self._switching.change():
+            if self._selection is not selection or self._active is None:
+                return None
             live = self._holdings.keep(selection.acquire(resource))
             with self._lock:
-                if self._selection is selection:
-                    self._active = live
-                    self._chosen[key] = live
-                    while len(self._chosen) > _CHOICES:
-                        self._chosen.popitem(last=False)
+                self._active = live
+                self._chosen[key] = live
+                while len(self._chosen) > _CHOICES:
+                    self._chosen.popitem(last=False)
         return live
 
     def _forget(self, live: LiveTarget) -> None:

@@ -33,6 +33,9 @@ class Selection:
 
     Raises:
         DeviceError: No target serves the device type.
+
+    Attributes:
+        device_type: As given.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class Selection:
         device_id: int = 0,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
+        self.device_type = device_type
         self._registry = registry
         self._device_id = device_id
         self._options = options or {}

@@ -34,7 +34,8 @@ class Verification:
     """How a step's model compared with the golden outputs; `mismatches` counts samples.
 
     `changed` is how many samples a step that approximates, as the blueprint states, put into another class; None for
-    other steps. `reference` names the approximating step whose results are the golden outputs since.
+    other steps. `reference` names the approximating step whose results are the golden outputs since; `target` what
+    executed the model.
     """
 
     samples: float | None
@@ -43,6 +44,7 @@ class Verification:
     tensor: str
     changed: float | None = None
     reference: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ def _step(index: int, step: Fields) -> Step:
             first_text(verified, "tensor"),
             number(verified.get("changed")),
             first_text(verified, "reference"),
+            first_text(verified, "target"),
         )
     return Step(
         index,

@@ -11,6 +11,7 @@ from brainsmith.web.content import Step
 from brainsmith.web.elements import cell, section, sentence, table
 from brainsmith.web.verdict import describe
 
+_USUAL = "numpy"
 _COLUMNS = ("#", "Step", "Time", "Verification", "Max. error", "Source", "Framework")
 
 
@@ -62,5 +63,6 @@ def _row(step: Step) -> Markup:
 def _notes(step: Step) -> Markup | None:
     found = step.verified
     since = [f"compared with the results of {found.reference}"] if found and found.reference else []
-    notes = [*step.notes, *since]
+    where = [f"executed by {found.target}"] if found and found.target not in ("", _USUAL) else []
+    notes = [*step.notes, *since, *where]
     return tag("ul", [tag("li", note) for note in notes], class_="fine") if notes else None

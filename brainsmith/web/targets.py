@@ -57,7 +57,7 @@ def _row(one: Fields) -> Markup:
         cell(figures.count(number(one.get("outputs"))), number(one.get("outputs"))),
         cell(figures.count(number(one.get("inside"))), number(one.get("inside"))),
         cell(_worst(one), number(one.get("worst"))),
-        tag("td", tag("span", told, class_="fine")),
+        tag("td", tag("ul", tag("li", told), class_="fine")),
     )
 
 
