@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BrainsmithError, DeviceError, InputError, TargetError
 from brainsmith.plugin.loading import describe_error
 from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.inside import enter, leave, wait_for_end
 from brainsmith.runtime.log import note, warn
 from brainsmith.runtime.prepared_cache import PreparedCache
 from brainsmith.runtime.profile import Meter
@@ -90,6 +91,11 @@ class LiveTarget:
         return self.state == READY
 
     @property
+    def waits_for_this_thread(self) -> bool:
+        """Whether its end waits for a call in which this thread is."""
+        return self.state == CLOSING and get_ident() in self._running
+
+    @property
     def name(self) -> str:
         """The target's name."""
         return self.info.name
@@ -115,7 +121,7 @@ class LiveTarget:
                 ended = self._ended
             if get_ident() in self._running:  # its end waits for this very call
                 raise TargetError(self._not_ready())
-            ended.wait()
+            wait_for_end(ended)
             if self.state == GONE:
                 return False
 
@@ -164,6 +170,7 @@ class LiveTarget:
             if self.state != READY:
                 raise TargetError(self._not_ready())
             self._running[thread] += 1
+        enter(self)
         try:
             with self._turn:
                 yield
@@ -172,6 +179,7 @@ class LiveTarget:
         except Exception as error:
             raise self._failed(doing, error) from error
         finally:
+            leave(self)
             with self._calls:
                 self._running[thread] -= 1
                 if not self._running[thread]:
@@ -191,6 +199,8 @@ class LiveTarget:
             if self.capabilities.concurrent:
                 self._turn = nullcontext()
         except BaseException as error:
+            if doing != "initialize":  # it is initialised, so it must let go again
+                self._undo()
             self._end()
             self._let_go_of_needed()
             if isinstance(error, Exception) and not isinstance(error, _TOLD):
@@ -199,6 +209,13 @@ class LiveTarget:
         self.meter.initialized(perf_counter() - begin)
         self.state = READY
         note("%s initialised in %.1f ms", self, (perf_counter() - begin) * 1e3)
+
+    def _undo(self) -> None:
+        """Clean up after what came behind `initialize` raised, which is the error that is told."""
+        try:
+            self.target.cleanup()
+        except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is logged)
+            warn("%s", self._failed("cleanup", error))
 
     def _stay(self) -> None:
         """Be as before a `release` that did not come to its end; who waits for the end looks again."""

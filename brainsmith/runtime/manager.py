@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from brainsmith.errors import NoActiveTargetError
-from brainsmith.plugin.core import get_registry as get_plugin_registry
 from brainsmith.runtime.chain import Chain, make_chain
+from brainsmith.runtime.choices import Choices
 from brainsmith.runtime.content import content_of
 from brainsmith.runtime.devices import AUTO, find_device
 from brainsmith.runtime.holdings import Holdings
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from brainsmith.runtime.registry import TargetRegistry
     from brainsmith.runtime.target import Target
     from brainsmith.runtime.use import Outputs
-
-_CHOICES = 256
-"""Resources of which it is remembered which target was chosen for them."""
 
 
 class ResourceManager:
@@ -63,7 +59,7 @@ class ResourceManager:
         self._begun = False
         self._active: LiveTarget | None = None
         self._selection: Selection | None = None
-        self._chosen: OrderedDict[tuple[str, int], LiveTarget] = OrderedDict()
+        self._choices = Choices()
 
     @property
     def active(self) -> Target | None:
@@ -135,7 +131,7 @@ class ResourceManager:
             live = self._holdings.keep(selection.acquire())
             with self._lock:
                 self._active, self._selection = live, selection
-                self._chosen.clear()
+                self._choices.clear()
         return live.target
 
     def switch_plugin(self, name: str, device_id: int = 0, **arguments: Any) -> Target:
@@ -295,10 +291,8 @@ class ResourceManager:
         Returns:
             None if another device was chosen meanwhile, or the manager closed: a closed one must hold nothing.
         """
-        key = (content, get_plugin_registry().generation)
-        with self._lock:
-            chosen = self._chosen.get(key)
-        if chosen is not None and content and chosen.is_ready:
+        chosen = self._choices.find(content)
+        if chosen is not None:
             return chosen
         with self._switching.change():
             if self._selection is not selection or self._active is None:
@@ -306,14 +300,12 @@ class ResourceManager:
             live = self._holdings.keep(selection.acquire(resource))
             with self._lock:
                 self._active = live
-                self._chosen[key] = live
-                while len(self._chosen) > _CHOICES:
-                    self._chosen.popitem(last=False)
+                self._choices.keep(content, live)
         return live
 
     def _forget(self, live: LiveTarget) -> None:
         with self._lock:
-            self._chosen = OrderedDict((key, kept) for key, kept in self._chosen.items() if kept is not live)
+            self._choices.forget(live)
             if self._active is live:
                 self._active = None
 
