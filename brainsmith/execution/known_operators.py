@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, PluginNotFoundError
+from brainsmith.execution.foreign_failures import first_line_of, foreign_call
 from brainsmith.execution.node_session import open_node
 
 if TYPE_CHECKING:
@@ -41,13 +42,9 @@ def require_operator(node: Any, opset: int, dtype: Callable[[str], np.dtype[Any]
     known = {name: found for name, found in dtypes.items() if found is not None}
     if len(known) < len(dtypes):
         return
-    try:
+    text = f"{_unknown_text(unknown, opset)}; ONNX Runtime does not take it: "
+    with foreign_call(lambda error: BuildError(text + first_line_of(error))):
         open_node(node, opset, known, [name for name in node.output if name])
-    except Exception as error:
-        refusal = (str(error).strip() or type(error).__name__).partition("\n")[0]
-        raise BuildError(
-            f"{_unknown_text(unknown, opset)}; ONNX Runtime does not take it: {refusal}"
-        ) from error
 
 
 def has_python_model(node: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.foreign_failures import foreign_call
 from brainsmith.execution.known_operators import has_python_model
 from brainsmith.execution.node_session import open_node
 from brainsmith.execution.quantised_average import FUNCTION, quantised_average
@@ -107,10 +108,8 @@ class NodeRunner:
         )
 
     def _checked_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
-        try:
+        with foreign_call(lambda _: BuildError(f"'{self.node.name}' takes no batch")):
             return self._as_batch(varying)
-        except Exception as error:
-            raise BuildError(f"'{self.node.name}' takes no batch") from error
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         raise NotImplementedError

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.annotations import levels_without_offset
+from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.known_operators import require_operator
 from brainsmith.execution.lowering.foreign import emit_foreign, fold
 from brainsmith.execution.lowering.model_facts import ModelFacts
@@ -18,7 +20,6 @@ from brainsmith.execution.lowering.partitions import (
     inlined,
     inner_name,
     partition_model,
-    text_of,
 )
 from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
@@ -76,15 +77,8 @@ class _Lowering:
             if np.dtype(spec.dtype).kind in "iu":
                 self._append(name_of(shapes.cast), spec.name, {"dtype": spec.dtype})
         for node in self._graph.node:
-            try:
-                if node.op_type in PARTITIONS:
-                    self._lower_partition(node)
-                elif any(name and name not in self.facts.constants for name in node.input):
-                    self._lower(node)
-                else:
-                    self._fold(node)
-            except Exception as error:
-                raise BuildError(f"{described(node)} cannot be executed: {text_of(error)}") from error
+            with foreign_call(partial(_told, node)):
+                self._add(node)
         used = {name for made in self._instructions for name in made.inputs}
         used |= {spec.name for spec in signature.outputs}
         constants = {**self.facts.constants, **self._held}
@@ -99,6 +93,14 @@ class _Lowering:
             max(1, min(CHUNK, _CHUNK_BYTES // max(1, largest))),
             self._files,
         )
+
+    def _add(self, node: Any) -> None:
+        if node.op_type in PARTITIONS:
+            self._lower_partition(node)
+        elif any(name and name not in self.facts.constants for name in node.input):
+            self._lower(node)
+        else:
+            self._fold(node)
 
     def _signature(self) -> ModelSignature:
         def specs(values: Any) -> tuple[TensorSpec, ...]:
@@ -183,3 +185,7 @@ class _Lowering:
 
     def _append(self, function: str, name: str, parameters: dict[str, Any]) -> None:
         self._instructions.append(Instruction(function, (name,), (name,), parameters))
+
+
+def _told(node: Any, error: Exception) -> BuildError:
+    return BuildError(f"{described(node)} cannot be executed: {text_of(error)}")

@@ -90,8 +90,3 @@ def inner_name(node: Any, name: str) -> str:
 def described(node: Any) -> str:
     """Return a node as messages name it."""
     return f"node '{node.name}' ({node.op_type})"
-
-
-def text_of(error: Exception) -> str:
-    """Return what an exception says, or its kind if it says nothing."""
-    return str(error).strip() or type(error).__name__

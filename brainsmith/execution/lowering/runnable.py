@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.lowering.fixed_batch import fix_batch
 
 if TYPE_CHECKING:
@@ -22,11 +23,8 @@ def runnable_copy(model: ModelWrapper) -> ModelWrapper:
     Raises:
         BuildError: Its shapes cannot be inferred, or an input's is open behind the batch.
     """
-    try:
+    with foreign_call(lambda error: BuildError(f"its shapes cannot be inferred: {text_of(error)}")):
         return _copy(model)
-    except Exception as error:
-        text = str(error).strip() or type(error).__name__
-        raise BuildError(f"its shapes cannot be inferred: {text}") from error
 
 
 def _copy(model: ModelWrapper) -> ModelWrapper:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import BrainsmithError, BuildError
+from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.program.blas_threads import one_thread
 from brainsmith.execution.program.table import find
 
@@ -102,7 +104,7 @@ class Program:
 
     def _call(self, at: int, instruction: Instruction, values: dict[str, Array]) -> tuple[Array, ...]:
         constants = self.constants
-        try:
+        with foreign_call(partial(_told, instruction)):
             call = self._calls[at]
             if call is None:
                 call = self._calls[at] = find(instruction.function, instruction.parameters)
@@ -111,12 +113,14 @@ class Program:
                 for name in instruction.inputs
             ]
             results = call(*arguments)
-        except Exception as error:
-            if not instruction.source and isinstance(error, BrainsmithError):
-                raise
-            text = str(error).strip() or type(error).__name__
-            raise BuildError(f"{instruction.source} cannot be executed: {text}") from error
         return results if isinstance(results, tuple) else (results,)
+
+
+def _told(instruction: Instruction, error: Exception) -> Exception:
+    """Return what is raised where an instruction raised: a check, which has no node, has said all itself."""
+    if not instruction.source and isinstance(error, BrainsmithError):
+        return error
+    return BuildError(f"{instruction.source} cannot be executed: {text_of(error)}")
 
 
 def _float_as(dtype: str, stack: Array) -> Array:

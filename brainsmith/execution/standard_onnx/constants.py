@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.standard_onnx.plans import STANDARD, known_as
 
 if TYPE_CHECKING:
@@ -59,13 +60,10 @@ def _computed(model: ModelWrapper, facts: Facts, node: Any) -> dict[str, np.ndar
     for name in filter(None, node.output):
         context[name] = np.zeros(facts.shapes.get(name, ()), np.float32)
     version = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
-    try:
+    view = NodeView(node, facts, node.op_type, version)
+    reason = "it depends on constants only, and cannot be computed: "
+    with foreign_call(lambda error: view.refused(reason + text_of(error))):
         execute_node(node, context, model.graph, version)
-    except Exception as error:
-        text = str(error).strip() or type(error).__name__
-        raise NodeView(node, facts, node.op_type, version).refused(
-            f"it depends on constants only, and cannot be computed: {text}"
-        ) from error
     return {name: np.asarray(context[name]) for name in node.output if name}
 
 

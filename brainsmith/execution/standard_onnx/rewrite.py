@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError, ModelError
+from brainsmith.execution.foreign_failures import first_line_of, foreign_call
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.execution.standard_onnx.constants import fold_constants
@@ -53,13 +54,9 @@ def _modern(model: ModelWrapper) -> ModelWrapper:
     proto = model.model
     for domain in {node.domain for node in model.graph.node} - set(opsets):
         proto.opset_import.append(helper.make_opsetid(domain, 1))
-    try:
+    text = f"the model cannot be brought from opset {opsets.get('', 0)} to 13, which is needed here: "
+    with foreign_call(lambda error: ModelError(text + first_line_of(error))):
         converted = version_converter.convert_version(proto, 13)
-    except Exception as error:
-        text = str(error).strip().partition("\n")[0]
-        raise ModelError(
-            f"the model cannot be brought from opset {opsets.get('', 0)} to 13, which is needed here: {text}"
-        ) from error
     converted.graph.quantization_annotation.extend(model.graph.quantization_annotation)
     return ModelWrapper(converted)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import InputError, ModelError
+from brainsmith.execution.foreign_failures import first_line_of, foreign_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -145,15 +146,11 @@ def open_session(content: bytes, threads: int) -> Any:
     # Higher levels change the layout of images, and with it the order of sums.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
+    text = "ONNX Runtime does not take the model, written with standard operators: "
+    with foreign_call(lambda error: ModelError(text + first_line_of(error))):
         return onnxruntime.InferenceSession(
             content, options, providers=["CPUExecutionProvider"], disabled_optimizers=_OTHER_SUMS
         )
-    except Exception as error:
-        text = str(error).strip().partition("\n")[0]
-        raise ModelError(
-            f"ONNX Runtime does not take the model, written with standard operators: {text}"
-        ) from error
 
 
 def _with_outputs(content: bytes, more: Iterable[str]) -> bytes:
