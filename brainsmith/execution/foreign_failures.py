@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 class foreign_call:  # noqa: N801  (a context manager is used like a function)
     """Run code of others (context manager).
 
-    It is a class because programs enter one for every instruction; a generator costs five times as much.
-
     Args:
         told: Makes of what was raised the error that is raised in its place; or gives it back, to let it pass.
     """

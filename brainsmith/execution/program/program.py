@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,28 +90,31 @@ class Program:
         }
         runs = len(next(iter(values.values()))) if values else 1
         wanted |= frozenset(values) if keep is None else frozenset()
-        for at, instruction in enumerate(self.instructions):
-            results = self._call(at, instruction, values)
-            values.update((name, got) for name, got in zip(instruction.outputs, results, strict=True) if name)
-            for name in (*instruction.inputs, *instruction.outputs):
-                if self._last_use[name] == at and name not in wanted:
-                    values.pop(name, None)
+        at = 0  # one call around them all, since entering one costs a microsecond
+        with foreign_call(lambda error: _told(self.instructions[at], error)):
+            for at, instruction in enumerate(self.instructions):
+                results = self._call(at, instruction, values)
+                made = zip(instruction.outputs, results, strict=True)
+                values.update((name, got) for name, got in made if name)
+                for name in (*instruction.inputs, *instruction.outputs):
+                    if self._last_use[name] == at and name not in wanted:
+                        values.pop(name, None)
         for name in outputs:
             if name not in values:
                 values[name] = np.stack([self.constants[name]] * runs)
         return {name: stack for name, stack in values.items() if name in wanted}
 
     def _call(self, at: int, instruction: Instruction, values: dict[str, Array]) -> tuple[Array, ...]:
+        call = self._calls[at]
+        if call is None:
+            call = self._calls[at] = find(instruction.function, instruction.parameters)
         constants = self.constants
-        with foreign_call(partial(_told, instruction)):
-            call = self._calls[at]
-            if call is None:
-                call = self._calls[at] = find(instruction.function, instruction.parameters)
-            arguments = [
+        results = call(
+            *(
                 (values[name] if name in values else constants[name]) if name else None
                 for name in instruction.inputs
-            ]
-            results = call(*arguments)
+            )
+        )
         return results if isinstance(results, tuple) else (results,)
 
 
