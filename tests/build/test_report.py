@@ -1,6 +1,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.report import SCHEMA, assemble, summary_text
 from brainsmith.build.result import StepResult
@@ -10,7 +12,7 @@ from .circuit_files import SIMULATION, write_circuit
 
 DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 STEPS = [
-    StepResult("cleanup", "brainsmith", 0.25, True, "same", Verified(32, 0, 1e-7, "", ("note",), None)),
+    StepResult("cleanup", "brainsmith", 0.25, True, "same", Verified(32, 0, 1e-7, "", ("note",), None, target="numpy")),
     StepResult("odd", "finn", 1.0, False, "new", Verified(0, reason="it has 2 outputs")),
     StepResult("off", "finn", 1.0, False, "new", messages=("slow",)),
 ]
@@ -52,7 +54,7 @@ def test_the_steps():
             "seconds": 0.25,
             "reused": True,
             "cache": "same",
-            "verified": {"samples": 32, "mismatches": 0, "max_error": 1e-7, "notes": ["note"]},
+            "verified": {"samples": 32, "mismatches": 0, "max_error": 1e-7, "target": "numpy", "notes": ["note"]},
             "messages": [],
         },
         {
@@ -65,6 +67,7 @@ def test_the_steps():
                 "samples": 0,
                 "mismatches": 0,
                 "max_error": None,
+                "target": "",
                 "notes": [],
                 "reason": "it has 2 outputs",
             },
@@ -190,3 +193,19 @@ def test_every_field_is_documented():
     fields = set(report()) | {key for step in report()["steps"] for key in step}
     fields |= {key for step in report()["steps"] if step["verified"] for key in step["verified"]}
     assert fields | set(ESTIMATE) | set(ACCURACY) <= documented
+
+
+@pytest.mark.parametrize(
+    ("results", "reason", "line"),
+    [
+        ([("numpy", True, ""), ("rtlsim", True, "")], "", "numpy, rtlsim agree with reference (1 sample)"),
+        ([("numpy", True, ""), ("rtlsim", False, "")], "",
+         "numpy agrees with reference; rtlsim disagrees with reference (1 sample)"),
+        ([("pynq", False, "no board")], "", "pynq could not be compared (1 sample)"),
+        ([], "target 'reference' failed", "not compared: target 'reference' failed"),
+    ],
+)  # fmt: skip
+def test_the_line_about_targets(results, reason, line):
+    found = [{"target": name, "agrees": agrees, "reason": why} for name, agrees, why in results]
+    targets = {"with": "reference", "samples": 1, "reason": reason, "results": found}
+    assert f"targets    {line}" in summary_text(report(targets=targets), Path("out")).splitlines()
