@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
+from brainsmith.execution.evaluated_text import refuse_code
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -82,6 +83,7 @@ def _wrap(proto: Any, name: str) -> ModelWrapper:
 
     if not proto.graph.node:
         raise ModelError(f"{name} has no nodes: there is nothing to build")
+    refuse_code(proto, name)
     return ModelWrapper(proto, make_deepcopy=True)
 
 

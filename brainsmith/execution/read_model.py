@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.evaluated_text import refuse_code
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -18,15 +19,17 @@ def read_model(resource: Any) -> ModelWrapper:
         resource: The path of an .onnx file, its bytes, an ONNX model, or a QONNX ModelWrapper.
 
     Raises:
-        ModelError: It is something else, or cannot be read.
+        ModelError: It is something else, cannot be read, or holds Python that QONNX would run.
     """
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from qonnx.core.modelwrapper import ModelWrapper
 
     if isinstance(resource, ModelWrapper):
+        refuse_code(resource.model, "the model")
         return resource
     if isinstance(resource, onnx.ModelProto):
+        refuse_code(resource, "the model")
         return ModelWrapper(resource)
     what = os.fspath(resource) if isinstance(resource, str | os.PathLike) else "what is given"
     try:
@@ -46,4 +49,5 @@ def read_model(resource: Any) -> ModelWrapper:
         raise ModelError(f"{what}: is no ONNX model") from error
     if not model.graph.node:
         raise ModelError(f"{what}: is no ONNX model, or one without nodes")
+    refuse_code(model, what)
     return ModelWrapper(model)

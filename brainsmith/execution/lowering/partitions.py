@@ -11,6 +11,7 @@ from brainsmith.errors import BuildError
 from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.table import name_of
+from brainsmith.execution.read_model import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +28,12 @@ def partition_model(node: Any, inner: ModelWrapper | None) -> tuple[ModelWrapper
 
     The file is named as the node names it: a relative path is another file in another current folder.
     """
-    from qonnx.core.modelwrapper import ModelWrapper
     from qonnx.custom_op.registry import getCustomOp
 
     if inner is not None:
         return inner, {}
     path = getCustomOp(node).get_nodeattr("model")
-    return ModelWrapper(path), {path: file_digest(path)}
+    return read_model(path), {path: file_digest(path)}
 
 
 def file_digest(path: str | Path) -> str:

@@ -8,11 +8,11 @@ says any of this is refused before a target sees it.
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.evaluated_text import EVALUATED, is_literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +36,7 @@ DOMAINS = (
 _FILE_ATTRIBUTES = re.compile(r"model|body|output_hook|.*_(path|so)|code_gen_dir.*|rtlsim_trace")
 _PLAIN = re.compile(r"[\w .,:<>+-]*")
 _NODE_NAME = re.compile(r"[\w ./:-]*")
-_EVALUATED = ("tensor_layout", "tensor_sparsity", "vivado_stitch_ifnames")
+_EVALUATED = (*EVALUATED, "vivado_stitch_ifnames")
 """What QONNX and FINN give to Python's `eval`."""
 
 
@@ -134,24 +134,15 @@ def _check_attribute(where: str, name: str, text: str) -> None:
         raise ModelError(
             f"{where} has attribute {name} = {text!r}, which names a file or a program of the server"
         )
-    if not _PLAIN.fullmatch(text) and not _is_literal(text):
+    if not _PLAIN.fullmatch(text) and not is_literal(text):
         raise ModelError(
             f"{where} has attribute {name} = {text!r}, which is neither a plain word nor numbers"
         )
 
 
 def _check_pair(pair: Any) -> None:
-    if pair.key in _EVALUATED and not _is_literal(pair.value):
+    if pair.key in _EVALUATED and not is_literal(pair.value):
         raise ModelError(f"{pair.key} must be a list or a table of plain values, not {pair.value!r}")
-
-
-def _is_literal(text: str) -> bool:
-    """Tell whether Python would evaluate a text to plain values, without a call or a name in it."""
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {

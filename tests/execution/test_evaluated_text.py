@@ -1,0 +1,95 @@
+import onnx
+import pytest
+from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
+
+from brainsmith.build.model import read_model as read_for_build
+from brainsmith.errors import BuildError, ModelError
+from brainsmith.execution.evaluated_text import is_literal
+from brainsmith.execution.lowering.lower import lower
+from brainsmith.execution.read_model import read_model
+from tests.build import graphs
+
+CODE = "__import__('pathlib').Path({path!r}).touch() or ['N', 'C']"
+
+
+def with_entry(key, text, tensor="x"):
+    model = graphs.quant_mlp()
+    annotation = next(
+        (a for a in model.graph.quantization_annotation if a.tensor_name == tensor),
+        None,
+    ) or model.graph.quantization_annotation.add(tensor_name=tensor)
+    annotation.quant_parameter_tensor_names.add(key=key, value=text)
+    return model
+
+
+@pytest.mark.parametrize("key", ["tensor_layout", "tensor_sparsity"])
+@pytest.mark.parametrize("read", [read_model, read_for_build])
+@pytest.mark.parametrize("form", ["path", "object"])
+def test_python_in_an_entry_is_refused_and_does_not_run(tmp_path, key, read, form):
+    text = CODE.format(path=str(tmp_path / "ran"))
+    model, path = with_entry(key, text), tmp_path / "model.onnx"
+    onnx.save(model.model, path)
+    with pytest.raises(ModelError) as caught:
+        read(path if form == "path" else model)
+    assert str(caught.value) == (
+        f"{path if form == 'path' else 'the model'}: tensor 'x' has {key} = {text!r}, which QONNX would run as "
+        "Python; it must be a list or a table of plain values"
+    )
+    assert not (tmp_path / "ran").exists()
+    assert model.get_tensor_layout("x" if key == "tensor_layout" else "m1") in (["N", "C"], None)
+    assert (tmp_path / "ran").exists() == (key == "tensor_layout")  # QONNX itself does run it
+
+
+def test_python_in_a_graph_inside_of_a_node_is_refused():
+    value = helper.make_tensor_value_info("y", 1, [1])
+    inner = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "inner", [], [value])
+    annotation = inner.quantization_annotation.add(tensor_name="y")
+    annotation.quant_parameter_tensor_names.add(key="tensor_layout", value="list('NC')")
+    node = helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)
+    model = helper.make_model(helper.make_graph([node], "g", [], [value]))
+    with pytest.raises(
+        ModelError, match=r"^the model: tensor 'y' has tensor_layout = \"list\('NC'\)\", which "
+    ):
+        read_model(model)
+
+
+def test_a_partition_s_model_is_refused(tmp_path):
+    onnx.save(with_entry("tensor_layout", "exit()").model, tmp_path / "inner.onnx")
+    values = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("i", [1, 6]), ("o", [1, 3]))]
+    node = helper.make_node(
+        "GenericPartition",
+        ["i"],
+        ["o"],
+        name="p",
+        domain="qonnx.custom_op.general",
+        model=str(tmp_path / "inner.onnx"),
+    )
+    outer = ModelWrapper(helper.make_model(helper.make_graph([node], "g", values[:1], values[1:])))
+    with pytest.raises(
+        BuildError, match=r"^node 'p' \(GenericPartition\) cannot .* tensor_layout = 'exit\(\)'"
+    ):
+        lower(outer)
+
+
+@pytest.mark.parametrize(
+    ("setter", "value"),
+    [
+        ("set_tensor_layout", ["N", "H", "W", "C"]),
+        ("set_tensor_layout", []),
+        ("set_tensor_sparsity", {"dw": {"kernel_shape": [3, 3]}}),
+        ("set_tensor_sparsity", {0: {1, 2}, 1: set()}),
+        ("set_tensor_sparsity", {}),
+    ],
+)
+def test_what_qonnx_and_finn_write_is_read(tmp_path, setter, value):
+    model = graphs.quant_mlp()
+    getattr(model, setter)("x", value)
+    onnx.save(model.model, tmp_path / "model.onnx")
+    assert getattr(read_model(tmp_path / "model.onnx"), setter.replace("set_", "get_"))("x") == value
+    read_for_build(tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize("text", ["", "[", "NC", "print()", "(" * 10_000, "[x for x in 'NC']", "__import__"])
+def test_what_is_no_literal(text):
+    assert not is_literal(text)
