@@ -154,8 +154,8 @@ class Job:
         """Write the last model and the report."""
         staging, output = self.workspace.staging, self.workspace.output
         (staging / "model.onnx").write_bytes(last.data)
-        if self._cache is not None:
-            self._cache.trim()
+        if self._cache is not None and not all(step.reused for step in self.runner.results):
+            self._cache.trim()  # a build that stored nothing cannot have made it too large
         compared = self._compare_targets(last) if report else None
         content = self._report(model, source, last, report, compared)
         explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
