@@ -9,6 +9,14 @@ from brainsmith.plugin.files import stamp
 
 PACKAGES = ("numpy", "onnx", "onnxruntime", "qonnx", "finn")
 
+LASTING = ("ai.onnx", "qonnx.", "onnx.brevitas", "finn.")
+"""Domains whose operators change only with these packages, beside ONNX's own: those of plugins may change any time."""
+
+
+def is_lasting(domain: str) -> bool:
+    """Tell whether what an operator of a domain computed may be kept for another process."""
+    return not domain or domain.startswith(LASTING)
+
 
 @cache
 def foreign_code() -> str:

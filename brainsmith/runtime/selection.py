@@ -49,13 +49,9 @@ class Selection:
         self._registry = registry
         self._device_id = device_id
         self._options = options or {}
-        records = registry.records()
-        self._records = [
-            i for i in records if device_type is None or device_type in (*i.device_types, i.name)
-        ]
         self._what = f"device {device_type!r}" if device_type else "any device"
-        if device_type is not None and not self._records:
-            raise unknown_device(device_type, records)
+        if device_type is not None and not self._records():
+            raise unknown_device(device_type, registry.records())
 
     def best(self, resource: Any = None) -> LiveTarget:
         """Return the best target, not initialised by this; with a resource, the best that supports it.
@@ -95,10 +91,15 @@ class Selection:
         """Return the constructor arguments of a target."""
         return {**self._options.get(info.name, {}), "device_id": self._device_id}
 
+    def _records(self) -> list[PluginInfo]:
+        """Return the records of the targets that serve the device type now: one may be registered any time."""
+        kind = self.device_type
+        return [i for i in self._registry.records() if kind is None or kind in (*i.device_types, i.name)]
+
     def _usable(self, resource: Any, reasons: dict[str, str]) -> Iterator[PluginInfo]:
         """Yield the targets that can be used, the best first; note why others cannot."""
         self._unsupported = False
-        for info in self._records:
+        for info in self._records():
             try:
                 reason = self._registry.why_unavailable(info, self.arguments(info))
                 if not reason and resource is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BrainsmithError, InputError, TargetError, ToolError, UnsupportedResourceError
-from brainsmith.plugin.core import target
+from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.content import content_of
@@ -44,7 +44,7 @@ class CppSimulation(Target):
 
     def __init__(self, device_id: int = 0) -> None:
         super().__init__(device_id)
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[tuple[str, int], str] = {}
 
     @classmethod
     def device_ids(cls) -> tuple[int, ...]:
@@ -73,13 +73,18 @@ class CppSimulation(Target):
         """Return which HLS layers cannot be compiled here, and why; or that there are none."""
         if not (isinstance(resource, bytes) or hasattr(resource, "graph") or _is_model_file(resource)):
             return "cppsim runs an .onnx file of hardware layers, its bytes or a ModelWrapper"
-        content = content_of(resource)
-        if content not in self._reasons:
+        key = (
+            content_of(resource),
+            get_registry().generation,
+        )  # an operator that is registered later may have C++
+        if key not in self._reasons:
             try:
-                self._reasons[content] = _reason(resource)
+                reason = _reason(resource)
             except BrainsmithError as error:
                 return str(error)
-        return self._reasons[content]
+            self._reasons = {old: why for old, why in self._reasons.items() if old[1] == key[1]}
+            self._reasons[key] = reason
+        return self._reasons[key]
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises. Compiled functions may keep state, so one thread at a time executes."""

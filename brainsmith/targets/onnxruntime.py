@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError, UnsupportedResourceError, UsageError
-from brainsmith.plugin.core import target
+from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.content import content_of
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import numpy as np
+    from onnx import GraphProto
 
     from brainsmith.execution.standard_onnx.sessions import StandardSession
     from brainsmith.execution.standard_onnx.standard_model import StandardModel
@@ -47,7 +48,7 @@ class OnnxRuntime(Target):
 
     def __init__(self, device_id: int = 0) -> None:
         super().__init__(device_id)
-        self._refused: dict[str, str] = {}
+        self._refused: dict[tuple[str, int], str] = {}
 
     @classmethod
     def device_ids(cls) -> tuple[int, ...]:
@@ -59,14 +60,16 @@ class OnnxRuntime(Target):
         if problem := why_no_model(resource):
             return problem
         content = content_of(resource)
-        if content not in self._refused:
+        key = (content, get_registry().generation)  # an operator that is registered later may have a plan
+        if key not in self._refused:
             try:
                 _standard_model(resource, content)
             except UnsupportedResourceError as error:
-                self._refused[content] = str(error)
+                self._refused = {old: why for old, why in self._refused.items() if old[1] == key[1]}
+                self._refused[key] = str(error)
                 return str(error)
             return ""
-        return self._refused[content]
+        return self._refused[key]
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises."""
@@ -113,22 +116,42 @@ class OnnxRuntime(Target):
 
 
 def _standard_model(resource: Any, content: str) -> StandardModel:
-    """Return the rewritten model, which ONNX Runtime took when it was made."""
+    """Return the rewritten model, which ONNX Runtime took when it was made.
+
+    It is kept on disk unless it holds constants that operators of plugins computed, which may be others next time.
+    """
+    from brainsmith.execution.foreign_code import is_lasting
     from brainsmith.execution.standard_onnx.kept_models import obtain
+
+    domains: set[str] = set()
 
     def make() -> StandardModel:
         from brainsmith.execution.read_model import read_model
         from brainsmith.execution.standard_onnx.rewrite import rewrite
         from brainsmith.execution.standard_onnx.sessions import open_session
 
-        model = rewrite(read_model(resource))
+        original = read_model(resource)
+        domains.update(_folded_domains(original.graph))
+        model = rewrite(original)
         open_session(model.content, 1)
         return model
 
     try:
-        return obtain(content, make)
+        return obtain(content, make, lasts=lambda: all(map(is_lasting, domains)))
     except ModelError as error:
         raise UnsupportedResourceError(str(error)) from error
+
+
+def _folded_domains(graph: GraphProto) -> set[str]:
+    """Return the domains of the nodes that no input changes, and which so become constants."""
+    varying = {value.name for value in graph.input}.difference(tensor.name for tensor in graph.initializer)
+    domains = set()
+    for node in graph.node:
+        if varying.isdisjoint(node.input):
+            domains.add(node.domain)
+        else:
+            varying.update(node.output)
+    return domains
 
 
 def _threads(config: Mapping[str, Any]) -> int:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import InputError, TargetError
-from brainsmith.plugin.core import target
+from brainsmith.errors import BrainsmithError, BuildError, InputError, TargetError
+from brainsmith.plugin.core import get_registry, target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.content import content_of
 from brainsmith.runtime.models import signature_of, why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
@@ -35,14 +36,25 @@ if TYPE_CHECKING:
 class Reference(Target):
     """Runs a model with QONNX's `execute_onnx`. Hardware nodes run the Python model of their kernel."""
 
+    def __init__(self, device_id: int = 0) -> None:
+        super().__init__(device_id)
+        self._asked: dict[str, ModelWrapper] = {}
+
     @classmethod
     def device_ids(cls) -> tuple[int, ...]:
         """Return the one device that there is, the processor."""
         return (0,)
 
     def supports(self, resource: Any) -> str:
-        """Return why a resource is no model; what is in it only shows when it runs."""
-        return why_no_model(resource)
+        """Return why a resource is no model, or which node's operator nothing here knows; it reads the model for that."""
+        if problem := why_no_model(resource):
+            return problem
+        try:
+            model = _runnable(resource)
+        except BrainsmithError as error:
+            return str(error)
+        self._asked = {_key(resource): model}  # of one model: the next that is prepared
+        return ""
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises; QONNX keeps nothing between calls, but its nodes are not known to be safe in threads."""
@@ -57,17 +69,14 @@ class Reference(Target):
 
         Raises:
             ModelError: It is no model.
-            BuildError: Its shapes cannot be inferred.
+            BuildError: Its shapes cannot be inferred, or nothing here knows a node's operator.
             TargetError: There is a configuration.
         """
-        from brainsmith.execution.lowering.runnable import runnable_copy
-        from brainsmith.execution.read_model import read_model
-
         if config:
             raise TargetError(
                 f"target 'reference' takes no configuration; found {', '.join(map(repr, config))}"
             )
-        model = runnable_copy(read_model(resource))
+        model = self._asked.pop(_key(resource), None) or _runnable(resource)
         return Prepared(target=self, signature=signature_of(model), payload=model)
 
     def execute(self, prepared: Prepared, inputs: Any, **kwargs: Any) -> dict[str, Array]:
@@ -82,6 +91,29 @@ class Reference(Target):
             InputError: Inputs do not fit, or `keep` names no tensor.
         """
         return _execute(prepared, inputs, **kwargs)
+
+
+def _key(resource: Any) -> str:
+    """Return what stands for a model, and for what its operators mean in this process."""
+    return f"{content_of(resource)}|{get_registry().redefinitions}"
+
+
+def _runnable(resource: Any) -> ModelWrapper:
+    """Return a model as it is executed, each of its operators known."""
+    from brainsmith.execution.known_operators import require_operator
+    from brainsmith.execution.lowering.model_facts import ModelFacts
+    from brainsmith.execution.lowering.partitions import described
+    from brainsmith.execution.lowering.runnable import runnable_copy
+    from brainsmith.execution.read_model import read_model
+
+    model = runnable_copy(read_model(resource))
+    facts = ModelFacts(model)
+    for node in model.graph.node:
+        try:
+            require_operator(node, facts.opset(node.domain), facts.known_dtype)
+        except BrainsmithError as error:
+            raise BuildError(f"{described(node)} cannot be executed: {error}") from error
+    return model
 
 
 def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()) -> dict[str, Array]:

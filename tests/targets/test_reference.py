@@ -94,10 +94,10 @@ def test_what_is_no_model_is_told(manager, resource, told):
 
 def test_a_file_that_is_no_model_is_told(manager, tmp_path):
     (tmp_path / "text.onnx").write_text("this is text")
-    with pytest.raises(
-        TargetError, match=r"^target 'reference' failed in prepare_resource: .*text.onnx: is no ONNX model"
-    ):
-        manager.prepare_resource(tmp_path / "text.onnx")
+    path = tmp_path / "text.onnx"
+    with pytest.raises(UnsupportedResourceError) as error:
+        manager.prepare_resource(path)
+    assert str(error.value).startswith(f"target 'reference' cannot execute {path}: {path}: is no ONNX model")
     with pytest.raises(UnsupportedResourceError, match=r"is a folder, and a model is an .onnx file"):
         manager.prepare_resource(tmp_path)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.annotations import levels_without_offset
+from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.known_operators import require_operator
 from brainsmith.execution.lowering.foreign import emit_foreign, fold
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
-
-_LASTING = ("ai.onnx", "qonnx.", "onnx.brevitas", "finn.")
-"""Domains whose operators change only with the environment, beside ONNX's own."""
 
 _CHUNK_BYTES = 1 << 25
 """Of the largest tensor of a chunk."""
@@ -150,7 +148,7 @@ class _Lowering:
     def _fold(self, node: Any) -> None:
         """Compute a node that no input changes."""
         self.facts.constants.update(fold(node, self.facts))
-        if node.domain and not node.domain.startswith(_LASTING):
+        if not is_lasting(node.domain):
             self._files = None
 
     def _check(self, name: str, view: NodeView | None) -> None:

@@ -23,7 +23,9 @@ LIMIT = 512 << 20
 """Bytes of rewritten models that are kept; those used longest ago go first."""
 
 
-def obtain(content: str, make: Callable[[], StandardModel]) -> StandardModel:
+def obtain(
+    content: str, make: Callable[[], StandardModel], lasts: Callable[[], bool] = lambda: True
+) -> StandardModel:
     """Return the rewritten form of a model, which is made if it is not on disk.
 
     Where nothing can be written, it is made each time.
@@ -31,6 +33,7 @@ def obtain(content: str, make: Callable[[], StandardModel]) -> StandardModel:
     Args:
         content: Stands for the original model's content.
         make: Rewrites it. What it raises leaves nothing behind.
+        lasts: Asked once it is made: whether it may be kept, because it depends on nothing that may change unseen.
     """
     kept = Kept(cache_dir(), KIND, f"{content}|{qonnx_rounding()}|{_version()}|{foreign_code()}")
     if (found := kept.load(None)) is not None:
@@ -38,7 +41,7 @@ def obtain(content: str, make: Callable[[], StandardModel]) -> StandardModel:
             os.utime(kept.path)
         return StandardModel.of_plain(found)
     made = make()
-    if kept.save(None, made.to_plain()):
+    if lasts() and kept.save(None, made.to_plain()):
         _trim(Path(kept.path))
     return made
 

@@ -32,6 +32,14 @@ def test_a_model_is_kept_whole(folder):
         obtain("another", never)
 
 
+def test_what_does_not_last_is_made_each_time(folder):
+    standard = rewrite(network())
+    assert obtain("one", lambda: standard, lasts=lambda: False) is standard
+    assert files(folder) == []
+    with pytest.raises(AssertionError):
+        obtain("one", never)
+
+
 def test_what_qonnx_is_told_of_annotations_makes_another_model(folder, monkeypatch):
     standard = rewrite(network())
     obtain("one", lambda: standard)
