@@ -221,12 +221,12 @@ def test_what_is_pending_is_said_where_the_limit_is_too_low(rtlsim, prepared):
         (
             np.full((1, 4, 24), 8, np.float32),
             {},
-            "input 'x' of the accelerator does not fit: it has values from 8 to 8, and INT4, -8 to 7, is expected",
+            "input 'x' must hold values of its datatype INT4, whole numbers from -8 to 7, not 8 at [0, 0, 0]",
         ),
         (
             np.full((1, 4, 24), 0.5, np.float32),
             {},
-            "input 'x' of the accelerator does not fit: its value at (0, 0, 0, 0) is 0.5, and whole numbers are expected",
+            "input 'x' must hold values of its datatype INT4, whole numbers from -8 to 7, not 0.5 at [0, 0, 0]",
         ),
         (np.zeros((1, 24, 4), np.float32), {}, "input 'x' must have shape (n, 4, 24), not (1, 24, 4)"),
         (np.zeros((1, 4, 24), np.float32), {"keep": ["z"]}, "there is no tensor 'z' to keep; there are x, y"),
