@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from brainsmith.plugin.log import write_to_stderr
+
 NAME = "brainsmith.targets"
 _HANDLER = "brainsmith verbose"
 _LOGGER = logging.getLogger(NAME)
@@ -27,11 +29,4 @@ def is_verbose() -> bool:
 
 def set_verbose(on: bool) -> None:
     """Write the logger's messages to stderr, or stop doing so."""
-    for handler in [handler for handler in _LOGGER.handlers if handler.name == _HANDLER]:
-        _LOGGER.removeHandler(handler)
-    _LOGGER.setLevel(logging.INFO if on else logging.NOTSET)
-    if on:
-        handler = logging.StreamHandler()
-        handler.name = _HANDLER
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-        _LOGGER.addHandler(handler)
+    write_to_stderr(NAME, _HANDLER, "INFO" if on else None)

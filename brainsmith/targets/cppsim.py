@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BrainsmithError, InputError, TargetError, ToolError, UnsupportedResourceError
+from brainsmith.errors import BrainsmithError, TargetError, ToolError, UnsupportedResourceError
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.content import content_of
+from brainsmith.runtime.kept_tensors import chosen_tensors
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
 
@@ -129,7 +130,8 @@ class CppSimulation(Target):
         """
         mixed: MixedModel = prepared.payload
         arrays, runs = mixed.signature.checked(inputs)
-        wanted = _wanted(mixed, keep)
+        ends = {spec.name for spec in (*mixed.signature.inputs, *mixed.signature.outputs)}
+        wanted = chosen_tensors(keep, [name for name in mixed.tensors() if name not in ends], ends)
         found = mixed.run(mixed.signature.stacked(arrays, runs), frozenset(wanted))
         kept = {name: found[name].reshape(-1, *found[name].shape[2:]) for name in wanted}
         return {**mixed.signature.joined(found), **kept}
@@ -152,14 +154,3 @@ def _reason(resource: Any) -> str:
     if not any(is_hls(node) for node in model.graph.node):
         return "it has no layer in HLS, so there is no C++ to run"
     return describe_problems(find_layers(model)[1])
-
-
-def _wanted(mixed: MixedModel, keep: Iterable[str] | None) -> tuple[str, ...]:
-    ends = {spec.name for spec in (*mixed.signature.inputs, *mixed.signature.outputs)}
-    there = tuple(name for name in mixed.tensors() if name not in ends)
-    if keep is None:
-        return there
-    chosen = tuple(dict.fromkeys(keep))
-    if unknown := [name for name in chosen if name not in there and name not in ends]:
-        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
-    return tuple(name for name in chosen if name in there)

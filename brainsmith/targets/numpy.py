@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError, InputError, ModelError, UsageError
+from brainsmith.errors import BuildError, ModelError, UsageError
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.kept_tensors import chosen_tensors
 from brainsmith.runtime.models import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
@@ -103,7 +104,8 @@ class NumpyExecution(Target):
         """
         program: Program = prepared.payload
         arrays, runs = program.signature.checked(inputs)
-        wanted = _wanted(program, keep)
+        ends = {spec.name for spec in (*program.signature.inputs, *program.signature.outputs)}
+        wanted = chosen_tensors(keep, [name for name in program.tensors if name not in ends], ends)
         stacks = program.run(program.signature.stacked(arrays, runs), frozenset(wanted))
         results = {**program.signature.joined(stacks), **{name: joined(stacks[name]) for name in wanted}}
         return _own(results, arrays)
@@ -153,14 +155,3 @@ def _settings(config: Mapping[str, Any]) -> bool:
     if not isinstance(faithful, bool):
         raise UsageError(f"faithful of numpy must be true or false, not {faithful!r}")
     return faithful
-
-
-def _wanted(program: Program, keep: Iterable[str] | None) -> tuple[str, ...]:
-    ends = {spec.name for spec in (*program.signature.inputs, *program.signature.outputs)}
-    there = tuple(name for name in program.tensors if name not in ends)
-    if keep is None:
-        return there
-    chosen = tuple(dict.fromkeys(keep))
-    if unknown := [name for name in chosen if name not in there and name not in ends]:
-        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
-    return tuple(name for name in chosen if name in there)

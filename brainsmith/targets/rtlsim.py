@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import InputError, TargetError, ToolError, UnsupportedResourceError
+from brainsmith.errors import TargetError, ToolError, UnsupportedResourceError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.kept_tensors import chosen_tensors
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
 
@@ -180,7 +181,8 @@ class RtlSimulation(Target):
         folder = simulated.folder
         arrays, frames = folder.signature.checked(inputs)
         refuse_outside(folder.signature, arrays)
-        wanted = _wanted(simulated, keep)
+        ends = (spec.name for spec in (*folder.signature.inputs, *folder.signature.outputs))
+        wanted = chosen_tensors(keep, simulated.tensors(), ends)
         inside = [name for name in wanted if name in simulated.accelerator.boundaries()]
         kept: dict[str, Array] = {}
 
@@ -208,17 +210,6 @@ def _settings(config: Mapping[str, Any]) -> tuple[int | None, bool]:
     if not isinstance(check, bool):
         raise TargetError(f"check of rtlsim must be true or false, not {check!r}")
     return frames, check
-
-
-def _wanted(simulated: Simulated, keep: Iterable[str] | None) -> tuple[str, ...]:
-    there, signature = simulated.tensors(), simulated.folder.signature
-    if keep is None:
-        return there
-    ends = {spec.name for spec in (*signature.inputs, *signature.outputs)}
-    chosen = tuple(dict.fromkeys(keep))
-    if unknown := [name for name in chosen if name not in there and name not in ends]:
-        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
-    return tuple(name for name in chosen if name in there)
 
 
 def _carried(simulated: Simulated, tensors: Mapping[str, Array]) -> dict[str, Array]:

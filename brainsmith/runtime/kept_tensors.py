@@ -1,0 +1,32 @@
+"""Which tensors inside a model `keep` names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+
+def chosen_tensors(
+    keep: Iterable[str] | None, there: Collection[str], ends: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the tensors that are to be returned beside the outputs, each once, in the order in which they are named.
+
+    Args:
+        keep: As `Target.execute` takes it; None for all.
+        there: The tensors that can be kept.
+        ends: Inputs and outputs, which may be named too and change nothing where they are not among these.
+
+    Raises:
+        InputError: There is no such tensor; all are listed.
+    """
+    if keep is None:
+        return tuple(there)
+    named = tuple(dict.fromkeys(keep))
+    known = {*there, *ends}
+    if unknown := [name for name in named if name not in known]:
+        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
+    return tuple(name for name in named if name in there)
