@@ -1,7 +1,7 @@
 """How fast and how exact the target `numpy` is, against QONNX's own `execute_onnx`, side by side in one run.
 
     python benchmarks/targets.py                 # networks that ship, and those of the qonnx package
-    python benchmarks/targets.py --model M --input X.npy     # another network, such as FINN's TFC
+    python benchmarks/targets.py --model M --input X.npy     # another network
 
 Each network is executed by both: the reference on the whole test set, or on `--reference` samples of it, one by one,
 of which the fastest counts; `numpy` on the whole test set, of which the fastest of `--repeats` counts; of both the
@@ -15,13 +15,18 @@ import of NumPy and of the target: the least wall time, and the least of the pro
 from __future__ import annotations
 
 import argparse
+import atexit
+import importlib
 import importlib.resources
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +68,21 @@ def networks() -> list[Network]:
         Network("digits CNN", DIGITS / "cnn.onnx", images),
         Network("digits binary MLP", DIGITS / "binary_mlp.onnx", flat),
         Network("digits residual", DIGITS / "residual.onnx", images),
+        tfc_w1a1(),
         Network("espcn, nearest", folder / "nn_resize/quant_model.onnx", espcn),
         Network("espcn, subpixel", folder / "subpixel/quant_model.onnx", espcn),
     ]
+
+
+@cache
+def tfc_w1a1() -> Network:
+    """Return FINN's TFC with 1-bit weights and activations: random weights, and as many random images as MNIST tests."""
+    sys.path.insert(0, str(ROOT))
+    tfc = importlib.import_module("tests.build.binary_graphs").tfc
+    folder = Path(tempfile.mkdtemp(prefix="brainsmith-tfc-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    pixels = np.random.default_rng(0).integers(0, 256, (10_000, 784)).astype(np.float32)
+    return Network("TFC w1a1", tfc(folder / "tfc_w1a1.onnx"), pixels)
 
 
 def real_input(file: Path) -> np.ndarray[Any, Any]:

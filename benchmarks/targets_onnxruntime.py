@@ -1,7 +1,7 @@
 """The target `onnxruntime` against QONNX's own `execute_onnx`: speed, equality, preparing in a second process.
 
     python benchmarks/targets_onnxruntime.py
-    python benchmarks/targets_onnxruntime.py --model M --input X.npy     # another network, such as FINN's TFC
+    python benchmarks/targets_onnxruntime.py --model M --input X.npy     # another network
 
 The reference runs few samples one by one, the target the whole test set in one call, in turn in this process. Times are
 the processor's, of all threads, so that other processes do not count; the best of some samples each.
