@@ -16,6 +16,7 @@ from brainsmith.build.failure import explained
 from brainsmith.build.float_model import float_accuracy
 from brainsmith.build.golden import RANDOM_WARNING, inputs_file, load_golden
 from brainsmith.build.messages import LOG
+from brainsmith.build.model import sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -210,7 +211,7 @@ class Job:
         self._check_estimate(layers, estimate)
         name = str(model) if isinstance(model, (str, Path)) else "model in memory"
         content = assemble(
-            {"file": name, "name": Path(name).stem, "digest": source.digest, **_sizes(source)},
+            {"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
             self.selection.description,
             plugin_list(self.selection.registry, self.selection.steps),
             imported_modules(self.selection.registry),
@@ -291,15 +292,3 @@ def _line(step: Any, explain: bool) -> str:
     if verified is not None:
         text += f"  verified {verified.samples} samples" if not verified.reason else "  not verified"
     return f"{text}  ({step.cache})" if explain else text
-
-
-def _sizes(source: Artifact) -> dict[str, Any]:
-    model = source.peek()
-    constants = {tensor.name for tensor in model.graph.initializer}
-    return {
-        "nodes": len(model.graph.node),
-        "inputs": {
-            v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.input if v.name not in constants
-        },
-        "outputs": {v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.output},
-    }

@@ -188,3 +188,16 @@ def _check_quantised(model: ModelWrapper, name: str) -> None:
         "no datatype annotation. Train it quantised (with Brevitas or QKeras, for "
         "example) and export it as QONNX."
     )
+
+
+def sizes_of(source: Artifact) -> dict[str, Any]:
+    """Return how many nodes a model has, and the shapes of its inputs and outputs by name: plain values for the report."""
+    model = source.peek()
+    constants = {tensor.name for tensor in model.graph.initializer}
+    return {
+        "nodes": len(model.graph.node),
+        "inputs": {
+            v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.input if v.name not in constants
+        },
+        "outputs": {v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.output},
+    }

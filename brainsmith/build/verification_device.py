@@ -59,7 +59,7 @@ class VerificationDevice:
         try:
             prepared = self._manager.prepare_resource(self._complete(model, inner))
         except UnsupportedResourceError as error:
-            self._warn(self._manager, error)
+            self._warn(error)
             return Executor(model, inner)
         except TargetError as error:
             raise BuildError(str(error)) from error
@@ -86,11 +86,11 @@ class VerificationDevice:
                     attribute.s = str(file).encode()
         return whole
 
-    def _warn(self, manager: ResourceManager, error: TargetError) -> None:
+    def _warn(self, error: TargetError) -> None:
         if not self.warnings:
             reason = str(error).splitlines()[0]
             self.warnings.append(
-                f"device '{manager.config.device}' cannot verify every step, and the 'numpy' target did instead: {reason}"
+                f"the device that was chosen cannot run every step's model, and array programs did instead: {reason}"
             )
 
 

@@ -90,8 +90,8 @@ def test_what_a_device_does_not_support_runs_as_array_programs_and_that_is_said(
     result = built(tmp_path / "out", ("cleanup", "streamline"))
     assert ran_on(result) == ["numpy", "numpy"]
     assert result.warnings == (
-        "device 'board' cannot verify every step, and the 'numpy' target did instead: target 'board' cannot execute "
-        "a ModelWrapper: it has no operator Quant",
+        "the device that was chosen cannot run every step's model, and array programs did instead: target 'board' "
+        "cannot execute a ModelWrapper: it has no operator Quant",
     )
 
 
