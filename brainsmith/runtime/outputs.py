@@ -23,6 +23,8 @@ def wrong_outputs(signature: ModelSignature, result: Any, runs: int, keep: Itera
         runs: How many the inputs held.
         keep: The further tensors that were asked for; None for all.
     """
+    if keep == () and _are_just_as_stated(signature, result, runs):
+        return ""
     if not isinstance(result, Mapping):
         told = ", ".join(_told(spec, runs) for spec in signature.outputs) or "nothing"
         return f"return its outputs by name, {told}, not {_kind(result)}"
@@ -32,6 +34,19 @@ def wrong_outputs(signature: ModelSignature, result: Any, runs: int, keep: Itera
         if not _is_array(result[spec.name]) or not _fits(spec, result[spec.name], runs):
             return f"return output {_told(spec, runs)}, not {_kind(result[spec.name])}"
     return _wrong_kept(signature, result, keep)
+
+
+def _are_just_as_stated(signature: ModelSignature, result: Any, runs: int) -> bool:
+    """Tell whether it is what nearly every call returns; in a microsecond or two, since calls are made by the thousand."""
+    if type(result) is not dict or len(result) != len(signature.outputs):
+        return False
+    for spec in signature.outputs:
+        array, shape = result.get(spec.name), spec.shape
+        if type(array) is not np.ndarray or array.dtype != spec.dtype:
+            return False
+        if array.shape != ((runs * shape[0], *shape[1:]) if shape else (runs,)):
+            return False
+    return True
 
 
 def _wrong_kept(signature: ModelSignature, result: Mapping[str, Any], keep: Iterable[str] | None) -> str:

@@ -117,6 +117,8 @@ def _own_keywords(live: LiveTarget, kwargs: Mapping[str, Any]) -> dict[str, Any]
     Raises:
         TargetError: The target does not know `keep`, and it names something.
     """
+    if not kwargs:
+        return {}
     own = dict(kwargs)
     keep = own.get("keep", ())
     if keep is not None and hasattr(keep, "__iter__"):
