@@ -102,10 +102,7 @@ class NodeRunner:
             together = self._checked_batch(varying)
         except BuildError:
             return False
-        return all(
-            np.array_equal(together[name], array, equal_nan=array.dtype.kind == "f")
-            for name, array in alone.items()
-        )
+        return all(_same_bits(together[name], array) for name, array in alone.items())
 
     def _checked_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
         with foreign_call(lambda _: BuildError(f"'{self.node.name}' takes no batch")):
@@ -183,6 +180,14 @@ class AverageRunner(CustomRunner):
 def _differ(stack: Array) -> bool:
     """Tell whether a stack has samples that are not alike."""
     return not np.array_equal(stack[1:], stack[:-1])
+
+
+def _same_bits(left: Array, right: Array) -> bool:
+    """Tell whether two tensors are equal, signs of zeros included; NaN is NaN."""
+    if right.dtype.kind != "f":
+        return np.array_equal(left, right)
+    equal = np.array_equal(left, right, equal_nan=True)
+    return equal and np.array_equal(np.signbit(left[left == 0]), np.signbit(right[right == 0]))
 
 
 def _attribute(node: Any, name: str) -> int:

@@ -33,6 +33,9 @@ _OPERATIONS = {
 }  # fmt: skip
 """Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
 
+_BY_PLACE = ("Max", "Min")
+"""Of two zeros ONNX Runtime takes one or the other by where in its vectors they lie, so a run's depends on the others."""
+
 _PROJECTS = ("brainsmith", "finn", "qonnx")
 """Whose operations these are; another's of the same name may do anything."""
 
@@ -60,7 +63,7 @@ def keeps_runs_apart(
     facts.shapes.update((name, tuple(constants[name].shape)) for name in names if name in constants)
     view = NodeView(node, facts, kind, opset)
     if domain == STANDARD:
-        return kind not in MOVED and mixes_runs(view, domain) == APART
+        return kind not in (*MOVED, *_BY_PLACE) and mixes_runs(view, domain) == APART
     if domain == FINN and kind.startswith("Elementwise"):
         return mixes_runs(view, domain) == APART
     known = kind in _OPERATIONS.get(domain, ()) and all(len(shape) > 1 for shape in shapes.values())

@@ -14,7 +14,7 @@ from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.known_operators import require_operator
 from brainsmith.execution.lowering.foreign import emit_foreign, fold
 from brainsmith.execution.lowering.model_facts import ModelFacts
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered
+from brainsmith.execution.lowering.node_view import LeftToReference, NodeView, NotLowered
 from brainsmith.execution.lowering.partitions import (
     PARTITIONS,
     described,
@@ -113,7 +113,7 @@ class _Lowering:
         return ModelSignature(specs(varying), specs(self._graph.output))
 
     def _lower(self, node: Any) -> None:
-        view = NodeView(node, self.facts)
+        view, proved = NodeView(node, self.facts), {}
         try:
             lowering = find_lowering(node.domain, node.op_type)
             if lowering is None:
@@ -122,10 +122,13 @@ class _Lowering:
             if view.constant_outputs:
                 self.facts.constants.update(view.constant_outputs)
                 return
-        except NotLowered:
+        except NotLowered as refused:
+            if isinstance(refused, LeftToReference):
+                proved = view.proved
             require_operator(node, self.facts.opset(node.domain), self.facts.known_dtype)
             view = NodeView(node, self.facts)
             emit_foreign(view, node, self.facts)
+            view.proved.update((name, span) for name, span in proved.items() if name in view.outputs)
         self._instructions.extend(view.instructions)
         self._held.update(view.constants)
         for name in filter(None, view.outputs):

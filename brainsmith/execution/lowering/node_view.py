@@ -23,6 +23,10 @@ class NotLowered(Exception):  # noqa: N818 - a signal, no failure
     """A node is left to the `foreign` instruction; the message says why."""
 
 
+class LeftToReference(NotLowered):
+    """The node has a lowering, whose bits are not the reference's; what that proved holds of both."""
+
+
 class NodeView:
     """One node.
 
@@ -107,7 +111,18 @@ class NodeView:
             NotLowered: The program is to give the reference's own bits, so the node is left to that.
         """
         if self._facts.faithful:
-            raise NotLowered("it rounds differently from the reference")
+            raise LeftToReference("it rounds differently from the reference")
+
+    def treats_ends_differently(self) -> None:
+        """Say that a NaN, an infinity or the sign of a zero may come out other than from the reference.
+
+        What was proved of the outputs before stays.
+
+        Raises:
+            NotLowered: The program is to give the reference's own bits, so the node is left to that.
+        """
+        if self._facts.faithful:
+            raise LeftToReference("the reference treats NaN, infinities or signs of zeros in another way")
 
     def datatype(self, name: str) -> str:
         """Return the name of the QONNX datatype with which a tensor is annotated; FLOAT32 if it is not."""

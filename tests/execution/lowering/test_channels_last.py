@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from brainsmith.execution.lowering.lower import lower
+from brainsmith.execution.lowering.runnable import runnable_copy
 from tests.execution.lowering.single_node import (
     assert_lowered_right,
+    assert_same_bits,
+    is_foreign,
     one_node,
     run_program,
     run_reference,
@@ -56,3 +60,17 @@ def test_batch_normalisation():
     np.testing.assert_allclose(
         run_program(model, stacks)["y"], run_reference(model, stacks)["y"], rtol=1e-6, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("domain", [DOMAIN, "qonnx.custom_op.general"])
+@pytest.mark.parametrize("worst", [np.nan, -np.inf, -0.0])
+def test_a_faithful_max_pool_gives_every_bit_of_what_is_no_number(domain, worst):
+    model = one_node(
+        "MaxPool" if domain == DOMAIN else "MaxPoolNHWC", {"x": (1, 6, 6, 4)}, {"y": (1, 3, 3, 4)}, domain=domain,
+        opset=11 if domain == DOMAIN else 1, kernel_shape=[2, 2], strides=[2, 2], pads=[0, 0, 0, 0],
+    )  # fmt: skip
+    values = np.random.default_rng(0).choice([worst, worst, 0, -2.5], (6, 1, 6, 6, 4)).astype(np.float32)
+    program = lower(runnable_copy(model), faithful=True)
+    for _ in range(2):  # the first decides whether a batch is used
+        assert_same_bits(program.run({"x": values})["y"], run_reference(model, {"x": values})["y"])
+    assert is_foreign(program)

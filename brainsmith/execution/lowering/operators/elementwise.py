@@ -42,6 +42,8 @@ def exact(node: NodeView) -> None:
     spans = [node.span(name) for name in node.inputs]
     if _is_float(node) and None not in spans:
         node.prove(node.outputs[0], *_combined(node.op_type, [span for span in spans if span]))
+    if node.op_type in ("Max", "Min"):
+        node.treats_ends_differently()
 
 
 def _combined(op_type: str, spans: list[Span]) -> Span:
@@ -73,6 +75,9 @@ def power(node: NodeView) -> None:
     if not _is_float(node) or node.dtype(node.inputs[1]) != np.float32:
         raise NotLowered("it raises whole numbers")
     node.rounds_differently()
+    if exponent is not None and exponent.size == 1 and exponent.item() == 0.5:
+        node.emit(arithmetic.power_of_half, [node.stack(0, exponent.ndim)], node.outputs)
+        return
     node.emit(arithmetic.binary, broadcast(node), node.outputs, name="Pow")
 
 
@@ -140,6 +145,7 @@ def leaky_relu(node: NodeView) -> None:
 def p_relu(node: NodeView) -> None:
     """Flatten what is below 0, each channel by its own slope."""
     node.emit(arithmetic.leaky, broadcast(node), node.outputs)
+    node.treats_ends_differently()
 
 
 @lowers("", "Clip")
@@ -152,8 +158,11 @@ def clip(node: NodeView) -> None:
         ]
     else:
         ends = [node.stack(at, len(node.shape(node.inputs[0]))) if node.given(at) else "" for at in (1, 2)]
-    node.emit(arithmetic.clip, [node.inputs[0], *ends], node.outputs)
+        constants = [node.constant(at) for at in (1, 2)]
+        if any(constant is not None and np.isnan(constant).any() for constant in constants):
+            raise NotLowered("an end is NaN")
     span = node.span(node.inputs[0])
+    node.emit(arithmetic.clip, [node.inputs[0], *_finite(node, ends)], node.outputs)
     if span is None:
         return
     for end, choose in zip(ends, (max, min), strict=True):
@@ -163,6 +172,17 @@ def clip(node: NodeView) -> None:
         if limit is not None:
             span = choose(span[0], limit[0]), choose(span[1], limit[1])
     node.prove(node.outputs[0], *span)
+
+
+def _finite(node: NodeView, ends: list[str]) -> list[str]:
+    """Return the ends of a Clip, one that is left out as ONNX Runtime's: the last finite float, which cuts infinity."""
+    if not _is_float(node) or node.span(node.inputs[0]) is not None:
+        return ends
+    last = np.finfo(np.float32)
+    return [
+        end or node.hold(np.asarray(limit, np.float32))
+        for end, limit in zip(ends, (last.min, last.max), strict=True)
+    ]
 
 
 @lowers("", "Where")

@@ -80,6 +80,7 @@ def pool(node: NodeView) -> None:
     )
     if not average:
         moved(node)
+        node.treats_ends_differently()
 
 
 def _after_ceiling(size: Shape, image: Shape, kernel: Shape, geometry: dict[str, Any]) -> Shape:
@@ -104,6 +105,7 @@ def global_pool(node: NodeView) -> None:
     node.emit(reductions.reduce, node.inputs, node.outputs, name=name, axes=axes, keep=True, exact="float32")
     if not average:
         moved(node)
+        node.treats_ends_differently()
 
 
 @lowers("", "Resize", "Upsample")

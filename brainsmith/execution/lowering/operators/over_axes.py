@@ -31,6 +31,7 @@ def reduce(node: NodeView) -> None:
     node.emit(reductions.reduce, node.inputs[:1], node.outputs, name=name, axes=axes, keep=keep, exact=exact)
     if name in ("Max", "Min"):
         moved(node)
+        node.treats_ends_differently()
 
 
 def _axes(node: NodeView, rank: int) -> tuple[int, ...]:
@@ -59,6 +60,8 @@ def arg_extreme(node: NodeView) -> None:
         largest=node.op_type == "ArgMax",
     )
     node.prove(node.outputs[0], 0, shape[axis] - 1)
+    if node.span(node.inputs[0]) is None:
+        node.treats_ends_differently()
 
 
 @lowers("", "TopK")
@@ -74,6 +77,8 @@ def top_k(node: NodeView) -> None:
         node.prove(node.outputs[0], *span)
     if node.outputs[1]:
         node.prove(node.outputs[1], 0, shape[axis] - 1)
+    if span is None:
+        node.treats_ends_differently()
 
 
 @lowers("", "Softmax", "LogSoftmax")

@@ -70,9 +70,10 @@ def relu(values: Array) -> Array:
 @instruction
 def clip(values: Array, low: Array | None, high: Array | None) -> Array:
     """Replace what is below `low` or above `high` by these."""
-    if low is not None:
-        values = np.maximum(low, values)  # as in relu
-    return values if high is None else np.asarray(np.minimum(high, values))
+    if low is None:
+        return values if high is None else np.asarray(np.minimum(high, values))
+    raised = np.asarray(np.maximum(low, values))  # as in relu
+    return raised if high is None else np.minimum(high, raised, out=raised)
 
 
 @instruction
@@ -109,6 +110,17 @@ def mean(*values: Array) -> Array:
 
 
 @instruction
+def power_of_half(values: Array) -> Array:
+    """Raise to 0.5 as IEEE 754 has it: of -inf that is inf and of -0 it is 0, where a square root has NaN and -0."""
+    with np.errstate(all="ignore"):
+        result = np.sqrt(values)
+    np.add(result, 0, out=result)
+    if not values.min(initial=0) >= 0:  # looked at first, since hardly any model takes this of -inf or NaN
+        np.copyto(result, np.inf, where=values == -np.inf)
+    return result
+
+
+@instruction
 def where(condition: Array, yes: Array, no: Array) -> Array:
-    """Choose, element by element."""
-    return np.where(condition, yes, no)
+    """Choose, element by element; of floats, a -0 that is chosen from `yes` comes out as 0, as from ONNX Runtime."""
+    return np.where(condition, yes + yes.dtype.type(0) if yes.dtype.kind == "f" else yes, no)
