@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.lowering.convolutions import emit_convolution
 from brainsmith.execution.lowering.hardware import needed, prove_moved
-from brainsmith.execution.lowering.model_facts import span_of
 from brainsmith.execution.lowering.node_view import NotLowered
-from brainsmith.execution.lowering.products import exact_type, product_span
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import arithmetic, shapes, windows
 
@@ -25,24 +24,7 @@ CHANNELS_LAST = "qonnx.custom_op.channels_last"
 def conv(node: NodeView) -> None:
     """Convolve with constant weights (filters, *kernel, channels)."""
     weights = np.moveaxis(node.needed_constant(1, "weight"), -1, 1)
-    if node.given(2):
-        node.needed_constant(2, "bias")
-    matrix = weights.reshape(len(weights), -1).T
-    span = node.span(node.inputs[0])
-    if span is not None:
-        span = min(span[0], 0), max(span[1], 0)  # the padding
-    if span is None or span_of(weights) is None:
-        node.rounds_differently()
-    kind = exact_type(span, matrix)
-    operands = [_first(node), node.hold(weights.astype(kind)), node.inputs[2] if node.given(2) else ""]
-    made = node.emit(
-        windows.convolve, operands, **_geometry(node), groups=node.attribute("group", 1), exact=kind
-    )
-    _last(node, made)
-    sums = None if span is None else product_span(span, matrix)
-    added = node.span(operands[2]) if operands[2] else (0, 0)
-    if sums is not None and added is not None:
-        node.prove(node.outputs[0], sums[0] + added[0], sums[1] + added[1])
+    _last(node, emit_convolution(node, _first(node), weights, _geometry(node)))
 
 
 @lowers(CHANNELS_LAST, "MaxPool")

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.model_facts import span_of
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered, Span
+from brainsmith.execution.lowering.convolutions import emit_convolution
+from brainsmith.execution.lowering.node_view import NodeView, NotLowered
 from brainsmith.execution.lowering.operators.moves import moved
-from brainsmith.execution.lowering.products import exact_type, product_span
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import reductions, shapes, windows
 
@@ -25,33 +24,7 @@ def conv(node: NodeView) -> None:
         raise NotLowered(f"its type is {weights.dtype}")
     image = node.shape(node.inputs[0])
     geometry = _geometry(node, image[2:], weights.shape[2:])
-    if node.given(2):
-        node.needed_constant(2, "bias")
-    matrix = weights.reshape(len(weights), -1).T
-    span = node.span(node.inputs[0])
-    if span is not None:
-        span = min(span[0], 0), max(span[1], 0)  # the padding
-    if span is None or span_of(weights) is None:
-        node.rounds_differently()
-    kind = exact_type(span, matrix)
-    held = node.hold(weights.astype(kind))
-    bias = node.inputs[2] if node.given(2) else ""
-    node.emit(
-        windows.convolve,
-        [node.inputs[0], held, bias],
-        node.outputs,
-        **geometry,
-        groups=node.attribute("group", 1),
-        exact=kind,
-    )
-    _prove_sums(node, span, matrix, bias)
-
-
-def _prove_sums(node: NodeView, span: Span | None, matrix: Any, bias: str) -> None:
-    sums = None if span is None else product_span(span, matrix)
-    added = node.span(bias) if bias else (0, 0)
-    if sums is not None and added is not None:
-        node.prove(node.outputs[0], sums[0] + added[0], sums[1] + added[1])
+    emit_convolution(node, node.inputs[0], weights, geometry, node.outputs[0])
 
 
 @lowers("", "MaxPool", "AveragePool")
