@@ -5,7 +5,7 @@ import json
 import pytest
 
 from brainsmith.bundles.registry import BundleRegistry
-from tests.bundles.making import source
+from tests.bundles.making import builder, recorded, source
 from tests.plugin.conftest import elsewhere, project, site
 
 __all__ = ["elsewhere", "project", "site"]
@@ -14,6 +14,13 @@ __all__ = ["elsewhere", "project", "site"]
 @pytest.fixture
 def bundles():
     return BundleRegistry()
+
+
+@pytest.fixture
+def watched():
+    """A bundle 'acme', and the list in which it notes when its functions run."""
+    calls = []
+    return recorded(builder().build(), calls), calls
 
 
 @pytest.fixture

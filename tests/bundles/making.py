@@ -106,5 +106,10 @@ def recorded(bundle, calls):
     return bundle
 
 
+def ran(calls):
+    """Return which functions of a recorded bundle ran, in order."""
+    return [what for what, _ in calls]
+
+
 def line_of(function):
     return f"({__file__}:{function.__code__.co_firstlineno + 1})"

@@ -25,7 +25,7 @@ from tests.bundles.making import (
     line_of,
     make_bundle,
     make_op,
-    recorded,
+    ran,
     refused,
     state,
 )
@@ -100,9 +100,8 @@ def test_a_bundle_brings_plugins_of_any_type_under_its_name(bundles):
     assert state() == before
 
 
-def test_callbacks_run_once_each_in_order_with_the_one_registry(bundles):
-    calls = []
-    bundle = recorded(builder().build(), calls)
+def test_callbacks_run_once_each_in_order_with_the_one_registry(bundles, watched):
+    bundle, calls = watched
     bundle.set_custom_operations_fn(lambda: calls.append(("ops", None)) or [make_op("acme_double")])
     bundles.register(bundle)
     registry = get_registry()
@@ -111,7 +110,7 @@ def test_callbacks_run_once_each_in_order_with_the_one_registry(bundles):
     assert calls[2:] == [("clean-up", registry)]
     bundles.register(bundle)
     bundles.unregister("acme")
-    assert [what for what, _ in calls[3:]] == ["initialise", "ops", "clean-up"]
+    assert ran(calls[3:]) == ["initialise", "ops", "clean-up"]
 
 
 def test_ops_are_there_during_clean_up_and_not_during_initialise(bundles):
@@ -159,11 +158,11 @@ def test_pitfall_31_operations_are_registered_once_by_one_place(bundles):
     assert ops.get_custom_op("acme_double") is made
 
 
-def test_pitfall_32_the_callbacks_of_a_bundle_are_called(bundles):
-    calls = []
-    bundles.register(recorded(builder().min_brainsmith_version("0.1.0").build(), calls))
+def test_pitfall_32_the_callbacks_of_a_bundle_are_called(bundles, watched):
+    bundle, calls = watched
+    bundles.register(bundle)
     bundles.unregister("acme")
-    assert [what for what, _ in calls] == ["initialise", "clean-up"]
+    assert ran(calls) == ["initialise", "clean-up"]
 
 
 def test_a_bundle_that_is_needed_stays_and_its_needs_must_be_there(bundles):

@@ -18,16 +18,16 @@ from tests.bundles.making import (
     line_of,
     make_bundle,
     make_op,
+    ran,
     recorded,
     refused,
     state,
 )
 
 
-def test_pitfall_31_a_partial_failure_rolls_everything_back(bundles):
+def test_pitfall_31_a_partial_failure_rolls_everything_back(bundles, watched):
     ops.register_custom_op(make_op("taken"))
-    first, calls = make_op("acme_first"), []
-    bundle = recorded(builder().build(), calls)
+    first, (bundle, calls) = make_op("acme_first"), watched
     bundle.set_custom_operations_fn(lambda: [first, make_op("taken")])
     bundle.set_plugins_fn(lambda: [("step", a_step, {})])
     message = refused(BundleClashError, bundles.register, bundle)
@@ -36,7 +36,7 @@ def test_pitfall_31_a_partial_failure_rolls_everything_back(bundles):
         "bundle 'acme v1.0.0' cannot be registered: the op 'taken' exists already:\n"
         f"  project:taken at {place}\n  acme:taken at {bundle.origin}"
     )
-    assert [what for what, _ in calls] == ["initialise", "clean-up"]
+    assert ran(calls) == ["initialise", "clean-up"]
     assert first.bundle == ""
     assert not bundles.is_registered("acme")
 
@@ -62,14 +62,13 @@ def test_a_function_that_raises_rolls_everything_back(bundles, setter, what):
     bundles.register(make_bundle("acme", "acme_double", "acme_early"))
 
 
-def test_clean_up_runs_after_a_failure_only_if_initialise_ran(bundles):
-    calls = []
-    bundle = recorded(builder().build(), calls).set_initialize_fn(boom)
-    refused(BundleError, bundles.register, bundle)
+def test_clean_up_runs_after_a_failure_only_if_initialise_ran(bundles, watched):
+    bundle, calls = watched
+    refused(BundleError, bundles.register, bundle.set_initialize_fn(boom))
     assert calls == []
     bundle = recorded(builder().build(), calls).set_custom_operations_fn(boom)
     refused(BundleError, bundles.register, bundle)
-    assert [what for what, _ in calls] == ["initialise", "clean-up"]
+    assert ran(calls) == ["initialise", "clean-up"]
 
 
 def test_a_clean_up_that_fails_while_rolling_back_is_said_too(bundles):
@@ -81,14 +80,13 @@ def test_a_clean_up_that_fails_while_rolling_back_is_said_too(bundles):
     )
 
 
-def test_an_interrupt_rolls_back_and_goes_on(bundles):
+def test_an_interrupt_rolls_back_and_goes_on(bundles, watched):
     def interrupted():
         raise KeyboardInterrupt
 
-    calls = []
-    bundle = recorded(builder().build(), calls).set_custom_operations_fn(interrupted)
-    refused(KeyboardInterrupt, bundles.register, bundle)
-    assert [what for what, _ in calls] == ["initialise", "clean-up"]
+    bundle, calls = watched
+    refused(KeyboardInterrupt, bundles.register, bundle.set_custom_operations_fn(interrupted))
+    assert ran(calls) == ["initialise", "clean-up"]
 
 
 def test_a_failing_clean_up_removes_the_operations_and_then_raises(bundles):
@@ -112,7 +110,7 @@ def test_a_bundle_that_initialise_registers_goes_with_the_failure(bundles):
     outer = builder("outer").build().set_custom_operations_fn(boom)
     outer.set_initialize_fn(lambda registry: bundles.register(inner))
     refused(BundleError, bundles.register, outer)
-    assert [what for what, _ in calls] == ["initialise", "clean-up"]
+    assert ran(calls) == ["initialise", "clean-up"]
     outer.set_custom_operations_fn(list)
     bundles.register(outer)
     assert bundles.list_plugins().names() == ["outer", "inner"]
