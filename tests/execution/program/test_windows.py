@@ -26,6 +26,26 @@ def test_blocks_of_images_change_nothing(monkeypatch, side, groups):
         np.testing.assert_array_equal(convolved(images, weights, groups), whole)
 
 
+@pytest.mark.parametrize("shape", [(18, 19), (300,), (7, 8, 9)])
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_bands_of_an_image_change_nothing(monkeypatch, shape, rows):
+    generator = np.random.default_rng(0)
+    images = generator.integers(-8, 8, (2, 1, 4, *shape)).astype(np.float32)
+    weights = generator.integers(-8, 8, (6, 2, *(3 for _ in shape))).astype(np.float32)
+
+    def run():
+        axes = len(shape)
+        return windows.convolve(
+            images, weights, None, strides=(1,) * axes, dilations=(1,) * axes, before=(1,) * axes, after=(1,) * axes,
+            groups=2, exact="float32",
+        )  # fmt: skip
+
+    whole = run()
+    one = 4 * weights[0, 0].size * 4 * int(np.prod(shape[1:]))
+    monkeypatch.setattr(windows, "_BAND_BYTES", rows * one)
+    np.testing.assert_array_equal(run(), whole)
+
+
 def test_padding_is_never_the_largest():
     images = np.full((1, 1, 1, 2, 2), -5, np.float32)
     found = windows.pool(

@@ -18,7 +18,9 @@ Shape = tuple[int, ...]
 _SMALL_IMAGE = 256
 """Pixels up to which several images go into one matrix product, at the cost of a transposition."""
 _COLUMNS_BYTES = 1 << 23
-"""Of the columns that are multiplied at a time, unless those of one image are more."""
+"""Of the columns that are multiplied at a time."""
+_BAND_BYTES = 1 << 20
+"""Of the columns of one image from which on it is taken in bands; about a processor's second cache."""
 
 
 @instruction
@@ -106,11 +108,13 @@ def pool(
 
 
 def _all_channels(taps: list[Array], weights: Array, groups: int, size: Shape) -> Array:
-    """Multiply (filters, terms) with the columns of all windows, so many images at a time that these stay small."""
+    """Multiply (filters, terms) with the columns of all windows, as many of them at a time as stay small."""
     images, channels = taps[0].shape[:2]
     filters, pixels = weights.shape[0], int(np.prod(size))
     matrices = weights.reshape(groups, filters // groups, -1)
     each = max(1, channels * len(taps) * pixels * weights.itemsize)
+    if each > _BAND_BYTES and pixels > _SMALL_IMAGE:
+        return _band_by_band(taps, matrices, size)
     block = max(1, _COLUMNS_BYTES // each)
     multiply = _image_by_image if pixels > _SMALL_IMAGE else _images_together
     if block >= images:
@@ -119,6 +123,19 @@ def _all_channels(taps: list[Array], weights: Array, groups: int, size: Shape) -
     for at in range(0, images, block):
         result[at : at + block] = multiply([tap[at : at + block] for tap in taps], matrices, pixels)
     return result.reshape(images, filters, *size)
+
+
+def _band_by_band(taps: list[Array], matrices: Array, size: Shape) -> Array:
+    """Return (images, filters, *size) by products for a few rows of an image: their columns stay in the cache."""
+    images, channels = taps[0].shape[:2]
+    across = int(np.prod(size[1:]))
+    rows = max(1, _BAND_BYTES // (channels * len(taps) * across * matrices.itemsize))
+    result = np.empty((images, matrices.shape[0] * matrices.shape[1], *size), matrices.dtype)
+    for image, at in product(range(images), range(0, size[0], rows)):
+        cut = [tap[image : image + 1, :, at : at + rows] for tap in taps]
+        made = result[image : image + 1, :, at : at + rows]
+        made[...] = _image_by_image(cut, matrices, made.shape[2] * across).reshape(made.shape)
+    return result
 
 
 def _image_by_image(taps: list[Array], matrices: Array, pixels: int) -> Array:
