@@ -19,7 +19,7 @@ from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.answers import Served, check_outputs, prepared_of
 from brainsmith.runtime.serving.client import Client, UnknownAtServerError
 from brainsmith.runtime.serving.limits import MEGABYTE
-from brainsmith.runtime.serving.sending import model_bytes
+from brainsmith.runtime.serving.sending import model_bytes, why_not_whole
 from brainsmith.runtime.serving.token import checked_token, find_token
 from brainsmith.runtime.serving.wire import encode, to_json
 from brainsmith.runtime.target import Target
@@ -109,9 +109,9 @@ class RemoteTarget(Target):
         return NO_URL
 
     def supports(self, resource: Any) -> str:
-        """Return why a resource is no model, or no folder of the server's."""
+        """Return why a resource is no model that can be sent, or no folder of the server's."""
         if not _is_folder(resource):
-            return why_no_model(resource)
+            return why_no_model(resource) or why_not_whole(resource)
         try:
             known = self._ask("the question for a folder", "GET", protocol.MODELS + content_of(resource))
         except RemoteError as error:
@@ -152,10 +152,10 @@ class RemoteTarget(Target):
         if _is_folder(resource):
             at_server = AtServer(content_of(resource), None, dict(config or {}))
         else:
-            if problem := why_no_model(resource):
+            if problem := why_no_model(resource) or why_not_whole(resource):
                 raise UnsupportedResourceError(problem)
             data = model_bytes(resource)
-            at_server = AtServer(content_of(data), data, dict(config or {}))
+            at_server = AtServer(protocol.model_content(data), data, dict(config or {}))
         try:
             signature = self._prepare(at_server)
         except UnknownAtServerError as error:

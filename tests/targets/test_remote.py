@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from onnx import helper
 
 from brainsmith.errors import (
     DeviceError,
@@ -242,6 +243,28 @@ def test_a_model_that_is_none_and_one_that_does_more(manager):
     with pytest.raises(UnsupportedResourceError) as error:
         manager.prepare_resource("nowhere.onnx")
     assert str(error.value) == "target 'remote' cannot execute nowhere.onnx: there is no file nowhere.onnx"
+    same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
+
+
+def test_a_model_in_several_files_is_refused_before_it_is_sent(manager, tmp_path):
+    inner = tmp_path / "inner.onnx"
+    onnx.save(MODEL.model, inner)
+    whole = onnx.ModelProto()
+    whole.CopyFrom(MODEL.model)
+    del whole.graph.node[:], whole.graph.initializer[:]
+    whole.graph.node.append(
+        helper.make_node(
+            "GenericPartition", ["x"], ["m1"], domain="qonnx.custom_op.general", model=str(inner)
+        )
+    )
+    onnx.save(whole, tmp_path / "whole.onnx")
+    for resource in (str(tmp_path / "whole.onnx"), whole.SerializeToString(), whole):
+        with pytest.raises(UnsupportedResourceError) as error:
+            manager.prepare_resource(resource)
+        assert str(error.value).endswith(
+            f": its dataflow partitions are models in files of this machine ({inner}), which are not sent with it: "
+            "execute it on a target of this machine"
+        )
     same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from brainsmith import errors
 from brainsmith.errors import BrainsmithError
+from brainsmith.runtime.file_facts import DIGEST_BYTES
 
 PROTOCOL = "1"
 """The version. Both ends state it with everything that they send."""
@@ -61,6 +64,14 @@ class RefusedError(BrainsmithError, RuntimeError):
         self.status = status
         self.kind = kind
         self.headers = headers or {}
+
+
+def model_content(data: bytes) -> str:
+    """Return what stands for a model on the way: of its bytes alone, so that nobody reads a file for it.
+
+    Equal to `content_of` where a model names no other files; one that does is not sent.
+    """
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def kind_of(error: BrainsmithError) -> str:

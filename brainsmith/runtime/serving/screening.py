@@ -2,8 +2,8 @@
 
 An ONNX file can do more than that. QONNX imports the module that a node's domain names, and evaluates the text of
 a tensor's layout as Python (`ModelWrapper.get_tensor_layout`); FINN's layers run programs whose paths are in their
-attributes, and paste attributes into C++ that is compiled; weights can lie in any file of the machine. A model that
-says any of this is refused before a target sees it.
+attributes, and paste attributes into C++ that is compiled; weights, and the models of partitions, can lie in any file of
+the machine. A model that says any of this is refused before a target sees it, and before a file that it names is read.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
 from brainsmith.execution.evaluated_text import EVALUATED, is_literal
+from brainsmith.runtime.file_facts import partition_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -61,6 +62,12 @@ def check_model(data: bytes) -> None:
         check = _CHECKS.get(message.DESCRIPTOR.name)
         if check is not None:
             check(message)
+    if named := partition_files(
+        data
+    ):  # of any domain: whoever asks for the model's content reads what it names
+        raise ModelError(
+            f"a partition of the model names the model {named[0]!r}, and those of the server are not for clients"
+        )
 
 
 def check_config(config: Mapping[str, Any]) -> None:

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.runtime.file_facts import facts_of, partition_files
+
 if TYPE_CHECKING:
     from onnx import ModelProto
 
@@ -32,6 +34,24 @@ def model_bytes(resource: Any) -> bytes:
 
     is_file = isinstance(resource, str | os.PathLike)  # weights beside it are found from there
     return _without_paths(read_model(resource if is_file else data).model)
+
+
+def why_not_whole(resource: Any) -> str:
+    """Return why a model cannot be sent in one piece, or nothing if it can.
+
+    Args:
+        resource: The path of an .onnx file, its bytes, or a QONNX ModelWrapper.
+    """
+    if isinstance(resource, str | os.PathLike):
+        named = facts_of(Path(resource), is_model=True).partitions
+    else:
+        named = partition_files(_as_given(resource))
+    if not named:
+        return ""
+    return (
+        f"its dataflow partitions are models in files of this machine ({', '.join(dict.fromkeys(named))}), which are not "
+        "sent with it: execute it on a target of this machine"
+    )
 
 
 def _as_given(resource: Any) -> bytes:

@@ -10,7 +10,7 @@ from brainsmith.errors import DeviceError, TargetError, UsageError
 from brainsmith.runtime.content import content_of, digest_of
 from brainsmith.runtime.manager import ResourceManager
 from brainsmith.runtime.serving.limits import Limits
-from brainsmith.runtime.serving.protocol import UNKNOWN_MODEL, UNKNOWN_PREPARED, RefusedError
+from brainsmith.runtime.serving.protocol import UNKNOWN_MODEL, UNKNOWN_PREPARED, RefusedError, model_content
 from brainsmith.runtime.serving.screening import check_config, check_model
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Service:
             RefusedError: It is not the one that was announced.
             ModelError: It is not executed for clients.
         """
-        if content_of(data) != content:
+        if model_content(data) != content:
             raise RefusedError(400, f"what was sent does not have the content {content!r} that its path says")
         check_model(data)
         with self._lock:

@@ -9,13 +9,16 @@ import threading
 import time
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from onnx import helper
 
 from brainsmith.errors import DeviceError, TargetError, TargetUnavailableError, UsageError
 from brainsmith.runtime.content import content_of
 from brainsmith.runtime.serving.limits import Limits, Places
+from brainsmith.runtime.serving.protocol import model_content
 from brainsmith.runtime.serving.server import TargetServer
 from brainsmith.runtime.serving.service import PREPARED, Service
 from brainsmith.runtime.serving.wire import decode, encode
@@ -115,6 +118,36 @@ def test_what_it_does_not_take_it_refuses(server, request_):
     found, _, said = ask(server, *request_)
     assert (found, said["message"]) == (status, message)
     assert well(server)
+
+
+PARTITIONS = {
+    "qonnx.custom_op.general": (
+        "node 'p' (GenericPartition) has attribute model = {path!r}, which names a file or a program of the server"
+    ),
+    "": "a partition of the model names the model {path!r}, and those of the server are not for clients",
+}
+
+
+@pytest.mark.parametrize("domain", PARTITIONS)
+def test_what_a_model_names_is_not_read_here(server, monkeypatch, tmp_path, domain):
+    (tmp_path / "secret").write_text("guessed")
+    node = helper.make_node("GenericPartition", ["x"], ["m1"], "p", domain=domain, model=str(tmp_path))
+    model = onnx.load_model_from_string(MODEL)
+    del model.graph.node[:]
+    model.graph.node.append(node)
+    data = model.SerializeToString()
+    with_what_it_names = content_of(data)
+    read = []
+    monkeypatch.setattr("brainsmith.runtime.content.facts_of", lambda *given, **words: read.append(given))
+    status, _, said = ask(server, "PUT", f"/models/{with_what_it_names}", data)
+    assert (status, said["message"]) == (
+        400,
+        f"what was sent does not have the content {with_what_it_names!r} that its path says",
+    )
+    status, _, said = ask(server, "PUT", f"/models/{model_content(data)}", data)
+    assert (status, said["message"]) == (422, PARTITIONS[domain].format(path=str(tmp_path)))
+    assert ask(server, "POST", "/prepare", {**PREPARE, "content": model_content(data)})[0] == 404
+    assert read == []
 
 
 PREPARES = {
