@@ -16,7 +16,7 @@ from brainsmith.runtime.inside import ChangeLock
 from brainsmith.runtime.log import note
 from brainsmith.runtime.manager_config import ManagerConfig
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.resource_info import describe_prepared, describe_target
+from brainsmith.runtime.resource_info import describe_held, describe_prepared
 from brainsmith.runtime.selection import Selection
 from brainsmith.runtime.use import execute_prepared, prepare
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from brainsmith.runtime.registry import TargetRegistry
     from brainsmith.runtime.target import Target
     from brainsmith.runtime.use import Outputs
+
+_NO_TARGET = "no target is active: call initialize() or switch_plugin(name) first, or use the manager in a with statement"
 
 
 class ResourceManager:
@@ -244,12 +246,7 @@ class ResourceManager:
             return describe_prepared(prepared)
         with self._lock:
             active, selection = self._active, self._selection
-        return {
-            "active": active.name if active else None,
-            "device_id": active.device_id if active else None,
-            "automatic": selection is not None,
-            "targets": [describe_target(live) for live in self._holdings.all()],
-        }
+        return describe_held(active, selection is not None, self._holdings.all())
 
     def profiles(self) -> dict[str, Profile]:
         """Return what each target that the manager holds took, by `name:device_id`."""
@@ -308,6 +305,3 @@ class ResourceManager:
             self._choices.forget(live)
             if self._active is live:
                 self._active = None
-
-
-_NO_TARGET = "no target is active: call initialize() or switch_plugin(name) first, or use the manager in a with statement"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.runtime.live import life_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from brainsmith.runtime.live import LiveTarget
     from brainsmith.runtime.prepared import Prepared
 
@@ -33,4 +35,20 @@ def describe_target(live: LiveTarget) -> dict[str, Any]:
         "device_id": live.device_id,
         "capabilities": asdict(live.capabilities),
         "resources": [describe_prepared(prepared) for prepared in live.prepared.all()],
+    }
+
+
+def describe_held(active: LiveTarget | None, automatic: bool, held: Iterable[LiveTarget]) -> dict[str, Any]:
+    """Return what a manager holds as plain values.
+
+    Args:
+        active: The target that is active.
+        automatic: Whether it is chosen for each resource.
+        held: All.
+    """
+    return {
+        "active": active.name if active else None,
+        "device_id": active.device_id if active else None,
+        "automatic": automatic,
+        "targets": [describe_target(live) for live in held],
     }
