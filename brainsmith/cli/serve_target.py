@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import threading
+import socket
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from brainsmith.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
@@ -27,32 +28,53 @@ def run(options: Options, terminal: Terminal) -> int:
     limits = _limits(options)
     port = _whole(options, "--port", PORT)
     token, source = find_token(options.text("--token-file"))
-    with _ended_by_signals() as end:
+    with _signals() as wait:
         service = Service(options.required("TARGET"), limits, _folders(options))
         server = TargetServer(service, options.text("--host") or HOST, port, token).start()
         terminal.write(
             f"serving {service.info.name} at {server.url}, {f'with the token of {source}' if token else 'without a token'}"
         )
         terminal.flush()
-        end.wait()
-        ended = server.close()
-    if ended:
-        service.close()
-    terminal.write("stopped" if ended else "stopped, with requests that were not done")
+        wait()
+        if not server.close():
+            _leave(terminal)
+    service.close()
+    terminal.write("stopped")
     return 0
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[threading.Event]:
-    """Give an event that Ctrl-C and SIGTERM set."""
-    end = threading.Event()
+def _signals() -> Iterator[Callable[[], object]]:
+    """Give a function that returns once Ctrl-C or SIGTERM came.
+
+    It reads what Python writes to a socket as a signal comes, in whichever thread. Locks would not do: a signal that
+    another thread is given wakes nobody who waits for one, and a handler must not take one that is held.
+    """
     signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(one, lambda *_: end.set()) for one in signals]
+    came, comes = socket.socketpair()
+    comes.setblocking(False)
+    with came, comes:
+        before = [signal.signal(one, _go_on) for one in signals]
+        descriptor = signal.set_wakeup_fd(comes.fileno(), warn_on_full_buffer=False)
+        try:
+            yield lambda: came.recv(1)
+        finally:
+            signal.set_wakeup_fd(descriptor)
+            for one, handler in zip(signals, before, strict=True):
+                signal.signal(one, handler)
+
+
+def _go_on(number: int, frame: object) -> None:
+    """Let the program go on: the signal is told by other means."""
+
+
+def _leave(terminal: Terminal) -> NoReturn:
+    """End the process at once, since Python cannot: threads that compute would still be in the libraries it unloads."""
     try:
-        yield end
+        terminal.write("stopped, with requests that were not done")
+        terminal.flush()
     finally:
-        for one, handler in zip(signals, before, strict=True):
-            signal.signal(one, handler)
+        os._exit(0)
 
 
 def _limits(options: Options) -> Limits:

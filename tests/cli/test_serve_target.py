@@ -4,14 +4,18 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 
 from brainsmith.cli.main import main
+from brainsmith.cli.serve_target import _signals
 from brainsmith.targets import ResourceManager
 from tests.build import graphs
-from tests.cli.command import COMMAND
+from tests.cli.command import COMMAND, ROOT
 from tests.runtime.serving.served import TOKEN
 
 
@@ -37,6 +41,53 @@ def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch):
         os.kill(process.pid, end)
         assert process.communicate(timeout=20) == ("stopped\n", "")
         assert process.returncode == 0
+
+
+def test_a_signal_that_another_thread_is_given_ends_it_too():
+    def kill():
+        time.sleep(0.1)  # until it is waited for
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    for _ in range(5):
+        with _signals() as wait:
+            thread = threading.Thread(target=kill)
+            thread.start()
+            assert wait()
+            thread.join()
+        assert signal.getsignal(signal.SIGTERM) is before
+
+
+ASKING = """
+import sys
+import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+from brainsmith.targets import ResourceManager
+from tests.build import graphs
+model = graphs.quant_mlp()
+x = np.zeros((100_000, 6), np.float32)
+with ResourceManager({"device": "remote"}) as manager, ThreadPoolExecutor(4) as threads:
+    prepared = manager.prepare_resource(model)
+    for _ in range(4):
+        threads.submit(manager.execute, prepared, x)
+    print("asked", flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_requests_that_are_not_done_do_not_keep_it(monkeypatch):
+    command = [*COMMAND, "serve-target", "reference", "--port", "0", "--timeout", "0.5"]
+    for _ in range(5):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            monkeypatch.setenv("BRAINSMITH_REMOTE_URL", process.stdout.readline().split()[3].rstrip(","))
+            client = [sys.executable, "-c", ASKING]
+            asked = subprocess.run(client, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+            assert asked.stdout == "asked\n"
+            begin = time.perf_counter()
+            os.kill(process.pid, signal.SIGTERM)
+            assert process.communicate(timeout=20) == ("stopped, with requests that were not done\n", "")
+            assert process.returncode == 0
+            assert time.perf_counter() - begin < 15
 
 
 MISUSE = {
