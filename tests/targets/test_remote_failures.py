@@ -159,7 +159,10 @@ with TargetServer(service, port=0) as server:
 """
 
 
-def test_a_server_that_dies_midway():
+@pytest.mark.parametrize("connection", ["kept", "kept for long", "new"])
+def test_a_server_that_dies_midway(connection, monkeypatch):
+    if connection == "kept for long":  # so it is asked again, and then nobody is there
+        monkeypatch.setattr("brainsmith.runtime.serving.client._IDLE_SECONDS", 0)
     command = [sys.executable, "-c", DYING]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         url = process.stdout.readline().strip()
@@ -169,11 +172,10 @@ def test_a_server_that_dies_midway():
             process.stdin.write("\n")
             process.stdin.flush()
             process.stdout.readline()
-            with connected(url, limit_mb=5) as other:  # whose connection was not used before
-                again = other.prepare_resource(MODEL)
-                other.active._client.close()
-                with pytest.raises(RemoteError) as error:
-                    other.execute(again, X)
+            if connection == "new":
+                manager.active._client.close()
+            with pytest.raises(RemoteError) as error:
+                manager.execute(prepared, X)
             assert re.fullmatch(
                 rf"{url} broke off in execute: (Remote end closed connection without response|Connection reset by peer); "
                 "see there why it ended, and start it again with brainsmith serve-target",

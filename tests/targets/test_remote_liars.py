@@ -87,6 +87,10 @@ OTHER_VERSION = (
     "{url} speaks version 2 of the protocol, and this client 1: install the same version of brainsmith at both "
     "ends"
 )
+BROKE_OFF = (
+    "{{url}} broke off in {doing}: its answer is cut short, {bytes} bytes are missing at its end; see there why it ended, "
+    "and start it again with brainsmith serve-target"
+)
 FIRST = {
     "another server": (
         http(b"<html>", version="", kind="text/html", status="404 Not Found"),
@@ -112,7 +116,7 @@ FIRST = {
     ),
     "half": (
         http({}, length=100),
-        (NO_SERVER, "98 bytes are missing at its end"),
+        (BROKE_OFF.format(doing="the question for its target", bytes=98), ""),
     ),
     "too much": (
         http({}, length=10**12),
@@ -183,8 +187,12 @@ LATER = {
         f"answers execute as no brainsmith serve-target does: the dtype of array 'm1' must be {', '.join(DTYPES)}, not "
         "'object'; see what listens there",
     ),
+    "half": (
+        outputs(m1=np.zeros((40, 3), np.float32))[:-182],
+        BROKE_OFF.format(doing="execute", bytes=182).removeprefix("{url} "),
+    ),
     "the end": (
-        (b"", b""),  # on the connection that was kept, and on the one that is opened then
+        (b"", outputs(m1=np.zeros((40, 3), np.float32))),  # it is not asked a second time
         "broke off in execute: Remote end closed connection without response; see there why it ended, and start it "
         "again with brainsmith serve-target",
     ),
@@ -216,6 +224,16 @@ def test_a_server_that_answers_wrongly_later(case):
         assert found.startswith(liar.url)
         assert found == f"{liar.url}{'' if message[0] == ':' else ' '}{message}"
         works_on(manager)
+
+
+def test_a_connection_that_was_closed_for_idleness_is_not_the_end(monkeypatch):
+    monkeypatch.setattr("brainsmith.runtime.serving.client._IDLE_SECONDS", 0.05)
+    answer = outputs(m1=np.ones((40, 3), np.float32))
+    prepared = http({"prepared": "p", "signature": SIGNATURE})
+    with Liar(http(TARGET), prepared, b"", answer) as liar, connected(liar.url, timeout=10) as manager:
+        made = manager.prepare_resource(MODEL)
+        time.sleep(0.1)
+        assert (manager.execute(made, X)["m1"] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import http.client
+import selectors
 import socket
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from brainsmith.errors import RemoteError, TargetError, WireError
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.timed import Deadline, TimedSocket
-from brainsmith.runtime.serving.wire import decode, from_json, gathered, read_bytes
+from brainsmith.runtime.serving.wire import CutShortError, decode, from_json, gathered, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 _JSON_BYTES = 16 << 20
 _CONNECT_SECONDS = 10.0
+_IDLE_SECONDS = 1.0
+"""No server closes a connection that was idle for less."""
+_AT_ONCE_SECONDS = 1.0
+"""Within this, from the first byte sent, it is known that a connection was closed already."""
 
 
 class UnknownAtServerError(TargetError):
@@ -65,15 +71,18 @@ class Client:
             BrainsmithError: What the target raised there, as far as its class is known here.
         """
         headers = {**self._headers, "Content-Type": kind, "Content-Length": str(sum(map(len, pieces)))}
+        connection = self._kept() or self._opened()
         while True:
-            connection, is_fresh = self._take()
             try:
                 response = connection.exchange(method, path, pieces, headers, self._seconds)
             except _ENDED as error:
                 connection.close()
-                if is_fresh:
+                if not connection.was_perhaps_closed():
                     raise self._broke(doing, error) from error
-                continue  # the server closed a connection that was idle: that says nothing of this request
+                try:  # the server closed it while it was idle: that says nothing of this request
+                    connection = self._opened()
+                except RemoteError:
+                    raise self._broke(doing, error) from error
             except TimeoutError as error:
                 connection.close()
                 raise self._late(doing) from error
@@ -84,7 +93,8 @@ class Client:
                     if isinstance(error, OSError)
                     else self._wrong(doing, f"no HTTP ({type(error).__name__})")
                 ) from error
-            return self._answer(doing, connection, response)
+            else:
+                return self._answer(doing, connection, response)
 
     def close(self) -> None:
         """Close all connections that are idle."""
@@ -93,11 +103,19 @@ class Client:
         for connection in idle:
             connection.close()
 
-    def _take(self) -> tuple[_Connection, bool]:
-        """Return a connection, and whether it was opened for this."""
-        with self._lock:
-            if self._idle:
-                return self._idle.pop(), False
+    def _kept(self) -> _Connection | None:
+        """Return a connection that is open and was used before, if there is one."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            if connection.is_quiet():
+                return connection
+            connection.close()  # the server closed it, or was started anew
+
+    def _opened(self) -> _Connection:
+        """Return a new connection."""
         connection = _Connection(self._host, self._port, min(self._seconds, _CONNECT_SECONDS))
         try:
             connection.connect()
@@ -107,7 +125,7 @@ class Client:
                 f"nobody serves a target at {self.url}: {_reason(error)}; start one there with brainsmith serve-target "
                 "TARGET, or say with BRAINSMITH_REMOTE_URL or url= where it is"
             ) from error
-        return connection, True
+        return connection
 
     def _answer(
         self, doing: str, connection: _Connection, response: http.client.HTTPResponse
@@ -122,11 +140,14 @@ class Client:
             raise self._late(doing) from error
         except (OSError, http.client.HTTPException) as error:
             raise self._broke(doing, error) from error
+        except CutShortError as error:
+            raise self._broke(doing, error) from error
         except WireError as error:
             raise self._wrong(doing, str(error)) from error
         finally:
             response.close()
             if complete:
+                connection.rest()
                 with self._lock:
                     self._idle.append(connection)
             else:
@@ -205,6 +226,27 @@ class _Connection(http.client.HTTPConnection):
     def __init__(self, host: str, port: int | None, seconds: float) -> None:
         super().__init__(host, port, timeout=seconds)
         self._deadline = Deadline(seconds)
+        self._rested_at: float | None = None
+        self._idle_seconds = 0.0
+        self._sent_at = 0.0
+
+    def rest(self) -> None:
+        """Be idle from now on."""
+        self._rested_at = monotonic()
+
+    def is_quiet(self) -> bool:
+        """Tell whether the server neither closed it nor says anything of its own accord."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.sock, selectors.EVENT_READ)
+            return not selector.select(0)
+
+    def was_perhaps_closed(self) -> bool:
+        """Tell whether a request on which it ended without an answer met a connection that the server had closed.
+
+        It had been idle for a while then, and was told of its end at once; otherwise the server ended in the request,
+        and to send that again could end the next one too.
+        """
+        return self._idle_seconds >= _IDLE_SECONDS and monotonic() - self._sent_at <= _AT_ONCE_SECONDS
 
     def connect(self) -> None:
         """Connect; from then on the deadline holds."""
@@ -216,6 +258,8 @@ class _Connection(http.client.HTTPConnection):
     ) -> http.client.HTTPResponse:
         """Send a request and return its answer, whose body is not read yet."""
         self._deadline.restart(seconds)
+        self._sent_at = monotonic()
+        self._idle_seconds = 0.0 if self._rested_at is None else self._sent_at - self._rested_at
         try:
             self.request(method, path, body=iter(gathered(list(pieces))) if pieces else None, headers=headers)
         except (BrokenPipeError, ConnectionResetError):
@@ -227,6 +271,8 @@ _ENDED = (ConnectionError, http.client.RemoteDisconnected)
 
 
 def _reason(error: BaseException) -> str:
+    if isinstance(error, CutShortError):
+        return f"its answer is cut short, {error}"
     if isinstance(error, TimeoutError):
         return "it does not answer"
     if isinstance(error, socket.gaierror):

@@ -85,6 +85,10 @@ class TimedSocket:
         """Return what comes, as a file; the mode is always `rb`."""
         return io.BufferedReader(TimedReader(self._socket, self._deadline))
 
+    def fileno(self) -> int:
+        """Return its descriptor, by which it is waited for."""
+        return self._socket.fileno()
+
     def close(self) -> None:
         """Close it, as soon as no file of it is open any more."""
         self._socket.close()

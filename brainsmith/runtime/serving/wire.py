@@ -35,6 +35,10 @@ _LENGTH = 4
 _PACKET = 1 << 16
 
 
+class CutShortError(WireError):
+    """The bytes end before what they say is complete."""
+
+
 class Source(Protocol):
     """Where bytes come from: a file or a response."""
 
@@ -182,5 +186,5 @@ def _fill(source: Source, view: memoryview) -> None:
     while done < len(view):
         came = source.readinto(view[done:])
         if not came:
-            raise WireError(f"{len(view) - done:,} bytes are missing at its end")
+            raise CutShortError(f"{len(view) - done:,} bytes are missing at its end")
         done += came
