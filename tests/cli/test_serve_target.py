@@ -102,6 +102,16 @@ MISUSE = {
     "serve-target numpy --timeout nan": "--timeout must be a number above 0, not 'nan'",
     "serve-target numpy --requests 0": "the limit of requests must be a number above 0, not 0",
     "serve-target numpy --build no": "--build must be a folder, and no is none",
+    "serve-target numpy --build .": (
+        "--build must be a folder that target 'numpy' executes, not .: . is a folder, and a model is an .onnx file"
+    ),
+    **{
+        f"serve-target {device}": (
+            f"serve-target takes the name of a target, such as numpy, not {device!r}; of its devices clients choose one, "
+            "as in remote:1"
+        )
+        for device in ("auto", "auto:1", "cpu", "numpy:0", "rtlsim:1")
+    },
     "serve-target remote": (
         "the target remote cannot be served: serve the one that it stands for, where that is"
     ),

@@ -7,7 +7,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import DeviceError, TargetError, UsageError
+from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import content_of, digest_of
+from brainsmith.runtime.devices import find_device
+from brainsmith.runtime.live import life_of
 from brainsmith.runtime.manager import ResourceManager
 from brainsmith.runtime.serving.limits import Limits
 from brainsmith.runtime.serving.protocol import UNKNOWN_MODEL, UNKNOWN_PREPARED, RefusedError, model_content
@@ -16,7 +19,9 @@ from brainsmith.runtime.serving.screening import check_config, check_model
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.prepared import Prepared
+    from brainsmith.runtime.registry import TargetRegistry
     from brainsmith.runtime.serving.wire import Array, Head
 
 REMOTE = "remote"
@@ -43,7 +48,7 @@ class Service:
         folders: Folders that clients may execute if they have the same: none is ever sent, since they hold programs.
 
     Raises:
-        UsageError: It is `remote`, or names more than a target.
+        UsageError: It is `remote`, or a device rather than a target; or the target cannot execute one of the folders.
         DeviceError: There is no such target.
         TargetUnavailableError: It cannot be used here.
         TargetError: Its `initialize` raised.
@@ -56,12 +61,19 @@ class Service:
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
         self._folders = {content_of(folder): folder for folder in folders}
         self._manager = ResourceManager({"device": "auto"})
-        self.info = self._manager.registry.get_info(name)
+        self.info = _named(self._manager.registry, name)
         if self.info.name == REMOTE:
             raise UsageError(
                 "the target remote cannot be served: serve the one that it stands for, where that is"
             )
-        self._manager.switch_plugin(self.info.qualified)
+        life = life_of(self._manager.switch_plugin(self.info.qualified))
+        assert life is not None
+        for folder in folders:
+            if problem := why_unsupported(life, folder):
+                self._manager.close()
+                raise UsageError(
+                    f"--build must be a folder that target '{self.info.name}' executes, not {folder}: {problem}"
+                )
 
     def describe(self) -> dict[str, Any]:
         """Return what a client must know, as plain values."""
@@ -183,6 +195,17 @@ class Service:
                 self._sent.move_to_end(content)
                 return self._sent[content]
         raise RefusedError(404, f"there is no model of content {content!r}: send it first", UNKNOWN_MODEL)
+
+
+def _named(registry: TargetRegistry, name: str) -> PluginInfo:
+    try:
+        return registry.get_info(name)
+    except DeviceError as error:
+        find_device(name, registry.records)  # which raises the same if it is no device either
+        raise UsageError(
+            f"serve-target takes the name of a target, such as numpy, not {name!r}; of its devices clients choose one, as "
+            "in remote:1"
+        ) from error
 
 
 def _given(request: Mapping[str, Any], name: str, kind: type, what: str) -> Any:

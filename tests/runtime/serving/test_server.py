@@ -449,6 +449,7 @@ def test_what_cannot_be_served():
             "target 'away' cannot be used here: its cable is not plugged in: plug it in",
         ),
         ("nmpy", DeviceError, "there is no device 'nmpy'. Did you mean 'numpy'?"),
+        ("nmpy:1", DeviceError, "there is no device 'nmpy:1'. Did you mean 'numpy'?"),
     ):
         with pytest.raises(kind) as error:
             Service(name)
