@@ -16,7 +16,7 @@ from brainsmith.runtime.log import note, warn
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.limits import Job
 from brainsmith.runtime.serving.protocol import RefusedError
-from brainsmith.runtime.serving.timed import Deadline, TimedReader
+from brainsmith.runtime.serving.timed import Deadline, StalledError, TimedReader
 from brainsmith.runtime.serving.token import is_token
 from brainsmith.runtime.serving.wire import decode, encode, from_json, gathered, read_bytes, to_json
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _CONTENT = re.compile(r"[0-9a-f]{1,128}")
 _LENGTH = re.compile(r"[0-9]{1,15}")
 _DRAIN_SECONDS = 2.0
+STALL_SECONDS = 10.0
+"""How long nothing of a body may come."""
 _TOLD_OTHERWISE = {501: 405, 505: 400}
 """Statuses by which Python's module blames the server for what the client sent, and those by which we do not."""
 
@@ -44,7 +46,8 @@ class Handler(BaseHTTPRequestHandler):
         super().setup()
         self.deadline = Deadline(self.server.limits.seconds)
         self.rfile.close()
-        self.rfile = io.BufferedReader(TimedReader(self.connection, self.deadline))
+        self.reader = TimedReader(self.connection, self.deadline)
+        self.rfile = io.BufferedReader(self.reader)
         self.unread = 0
 
     def handle_one_request(self) -> None:
@@ -83,6 +86,8 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(refusal)
         except WireError as error:
             self._refuse(RefusedError(400, f"the body is malformed: {error}"))
+        except StalledError as error:
+            self._refuse(RefusedError(408, f"nothing of the request came for {error.seconds:g} s"))
         except TimeoutError:
             seconds = self.server.limits.seconds
             self._refuse(RefusedError(408, f"the request did not come within {seconds:g} s"))
@@ -148,17 +153,19 @@ class Handler(BaseHTTPRequestHandler):
         raise RefusedError(404, f"there is nothing at {self.path[:200]!r}")
 
     def _work(self, read: Callable[[], Any], work: Callable[[Any], Any]) -> Any:
-        """Read the body and work on it in one of the places."""
-        limit = self.server.limits.seconds
-        self.server.places.take(self.deadline.left())
+        """Read the body, and work on it in one of the places: a client that sends slowly takes none."""
+        server = self.server
+        with server.room.of(self.unread, self.deadline.left()):
+            with self.reader.impatient(STALL_SECONDS):
+                body = read()
+            server.places.take(self.deadline.left())
         job = None
         try:
-            body = read()
-            job = Job(lambda: work(body), self.server.places.give)
+            job = Job(lambda: work(body), server.places.give)
         finally:
             if job is None:
-                self.server.places.give()
-        return job.result(self.deadline.left(), limit)
+                server.places.give()
+        return job.result(self.deadline.left(), server.limits.seconds)
 
     def _body(self) -> bytes:
         length, self.unread = self.unread, 0

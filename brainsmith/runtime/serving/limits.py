@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from brainsmith.errors import BrainsmithError, UsageError
 from brainsmith.runtime.serving.protocol import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MEGABYTE = 1_000_000
 
@@ -23,7 +24,8 @@ class Limits:
     Attributes:
         megabytes: Of the body of a request.
         seconds: From its head to the answer; and how long a connection may be idle.
-        requests: How many are read and executed at once; others wait, within their time.
+        requests: How many are worked on at once; others wait, within their time. Of all that are read or wait, the bodies
+            have together at most as many bytes as this many of the longest.
         connections: How many clients may be connected; further ones are sent away.
 
     Raises:
@@ -44,6 +46,11 @@ class Limits:
     def body_bytes(self) -> int:
         """The longest body."""
         return int(self.megabytes * MEGABYTE)
+
+    @property
+    def read_bytes(self) -> int:
+        """How many bytes the bodies have together that are read, or wait to be worked on."""
+        return self.requests * self.body_bytes
 
 
 class Places:
@@ -85,6 +92,45 @@ class Places:
             taken += self._free.acquire(timeout=0.05)
         timer.cancel()
         return taken == self.count
+
+
+class Room:
+    """The memory in which the bodies of requests are read, and wait to be worked on.
+
+    Args:
+        count: Its bytes.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._left = self.count = count
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def of(self, count: int, seconds: float) -> Iterator[None]:
+        """Have some bytes of it as long as this lasts, waiting for them.
+
+        Args:
+            count: How many; no more than there are.
+            seconds: How long they are waited for.
+
+        Raises:
+            RefusedError: They did not become free.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._left >= count, seconds):
+                raise RefusedError(
+                    503,
+                    f"no room for a request of {count:,} bytes came within {seconds:.3g} s, because others are being read: "
+                    "try again later",
+                    headers={"Retry-After": "1"},
+                )
+            self._left -= count
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._left += count
+                self._changed.notify_all()
 
 
 class Job:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from brainsmith.errors import TargetError, UsageError
 from brainsmith.runtime.log import note
 from brainsmith.runtime.serving.handler import Handler
-from brainsmith.runtime.serving.limits import Places
+from brainsmith.runtime.serving.limits import Places, Room
 from brainsmith.runtime.serving.protocol import PROTOCOL, PROTOCOL_HEADER
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class TargetServer(ThreadingMixIn, TCPServer):
 
     def __init__(self, service: Service, host: str = HOST, port: int = PORT, token: str = "") -> None:
         self.service, self.limits, self.token = service, service.limits, token
-        self.places = Places(self.limits.requests)
+        self.places, self.room = Places(self.limits.requests), Room(self.limits.read_bytes)
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         self._ended: bool | None = None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
+from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Iterator
 
 
 class Deadline:
@@ -36,6 +39,18 @@ class Deadline:
         return left
 
 
+class StalledError(TimeoutError):
+    """Nothing came for so long, though there was time left.
+
+    Args:
+        seconds: How long.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"nothing came for {seconds:g} s")
+        self.seconds = seconds
+
+
 class TimedReader(io.RawIOBase):
     """What comes from a socket, as a raw file.
 
@@ -46,21 +61,44 @@ class TimedReader(io.RawIOBase):
 
     def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
         self._socket = sock
-        self._raw = sock.makefile("rb", buffering=0)
+        self._open = sock.makefile("rb", buffering=0)
         self._deadline = deadline
+        self._patience = math.inf
+
+    @contextmanager
+    def impatient(self, seconds: float) -> Iterator[None]:
+        """Wait for no byte longer than this, as long as it lasts."""
+        self._patience = seconds
+        try:
+            yield
+        finally:
+            self._patience = math.inf
 
     def readable(self) -> bool:
         """Say that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read what is there, or wait for it until the deadline."""
-        self._socket.settimeout(self._deadline.left())
-        return self._raw.readinto(buffer)
+        """Read what is there, or wait for it until the deadline.
+
+        Raises:
+            StalledError: It did not come for as long as it is waited for at most.
+            TimeoutError: It did not come until the deadline.
+        """
+        left = self._deadline.left()
+        self._socket.settimeout(min(left, self._patience))
+        try:
+            return self._socket.recv_into(
+                buffer
+            )  # a file of it would be of no use any more once it had timed out
+        except TimeoutError as error:
+            if self._patience < left:
+                raise StalledError(self._patience) from error
+            raise
 
     def close(self) -> None:
         """Let go of the socket."""
-        self._raw.close()
+        self._open.close()
         super().close()
 
 

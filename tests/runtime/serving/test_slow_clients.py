@@ -1,0 +1,96 @@
+"""Clients that send slowly: they hold neither places nor more memory than there is for bodies, and not for ever."""
+
+import select
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from brainsmith.runtime.serving.limits import Limits, Room
+from brainsmith.runtime.serving.protocol import RefusedError
+from tests.runtime.serving.served import ask, raw, says, served
+
+HEAD = b"POST /prepare HTTP/1.1\r\nHost: localhost\r\nBrainsmith-Protocol: 1\r\nContent-Length: %d\r\n\r\n"
+
+
+@pytest.fixture
+def stalls(monkeypatch):
+    monkeypatch.setattr("brainsmith.runtime.serving.handler.STALL_SECONDS", 0.3)
+
+
+def beginning(server, length):
+    """Return a connection on which three bytes of a body came."""
+    connection = socket.create_connection(server.server_address[:2], timeout=10)
+    connection.sendall(HEAD % length + b"abc")
+    return connection
+
+
+def until_room_is(server, left):
+    for _ in range(500):
+        if server.room._left == left:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{server.room._left} of {server.room.count} bytes are left")
+
+
+def test_they_take_no_place_from_others():
+    with served("numpy", requests=1) as server, ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(beginning(server, 1_000_000))
+        until_room_is(server, 64_000_000 - 8_000_000)
+        begin = time.perf_counter()
+        status, _, said = ask(server, "POST", "/prepare", {"content": "ff", "device_id": 0, "config": {}})
+        assert (status, said["message"]) == (404, "there is no model of content 'ff': send it first")
+        assert time.perf_counter() - begin < 5
+        stack.close()
+        until_room_is(server, 64_000_000)
+
+
+def test_one_that_stops_is_told(stalls):
+    with served("numpy") as server:
+        begin = time.perf_counter()
+        assert says(raw(server, HEAD % 9 + b"abc", end=False)) == (
+            408,
+            "nothing of the request came for 0.3 s",
+        )
+        assert time.perf_counter() - begin < 5
+        until_room_is(server, server.room.count)
+
+
+def test_one_that_sends_a_byte_now_and_then_has_the_time_of_a_request(stalls):
+    with served("numpy", seconds=1) as server, beginning(server, 1000) as connection:
+        begin = time.perf_counter()
+        while not select.select([connection], [], [], 0.1)[0]:
+            connection.sendall(b"x")
+        assert time.perf_counter() - begin < 5
+        assert says(connection.recv(65536)) == (408, "the request did not come within 1 s")
+
+
+def test_what_has_no_room_waits_for_it(stalls):
+    with served("numpy", requests=1, megabytes=0.001) as server, beginning(server, 900):
+        until_room_is(server, 100)
+        status, message = says(raw(server, HEAD % 200 + b" " * 198 + b"{}"))  # after the other was sent away
+        assert (status, message) == (400, "content of a request must be a text, not None")
+
+
+def test_what_gets_no_room_is_told(monkeypatch):
+    with served("numpy", seconds=0.4, requests=1, megabytes=0.001) as server:
+        with server.room.of(900, 0):
+            status, message = says(raw(server, HEAD % 200))
+            assert status == 503
+            assert message.startswith("no room for a request of 200 bytes came within 0.")
+            assert message.endswith(" s, because others are being read: try again later")
+            assert ask(server, "POST", "/prepare", b"{}")[0] == 400
+        assert ask(server, "POST", "/prepare", b"{}" + b" " * 200)[0] == 400
+
+
+def test_room_is_given_back_whatever_happens():
+    room = Room(Limits(megabytes=0.001, requests=2).read_bytes)
+    assert room.count == 2000
+    with pytest.raises(ZeroDivisionError), room.of(2000, 0):
+        with pytest.raises(RefusedError), room.of(1, 0):
+            pass
+        1 / 0
+    with room.of(2000, 0), room.of(0, 0):
+        pass
