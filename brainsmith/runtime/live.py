@@ -176,7 +176,7 @@ class LiveTarget:
                 yield
         except _TOLD:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a target does not end the process
             raise self._failed(doing, error) from error
         finally:
             leave(self)
