@@ -13,6 +13,71 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+ALONE = ""
+"""The name of an array that has none: that of an .npy file."""
+
+
+def load_arrays(name: str) -> dict[str, NDArray[Any]]:
+    """Read what a file holds: one array (.npy), or several by name (.npz).
+
+    Raises:
+        UsageError: It cannot be read; the message begins with --input.
+    """
+    import zlib
+    from zipfile import BadZipFile
+
+    import numpy as np
+
+    try:
+        values = np.load(name, allow_pickle=False)
+        if isinstance(values, np.ndarray):
+            return {ALONE: values}
+        with values:
+            return dict(values)
+    except FileNotFoundError as error:
+        raise UsageError(f"--input: {name} is not there") from error
+    except IsADirectoryError as error:
+        raise UsageError(f"--input: {name} is a folder, and inputs are an .npy or .npz file") from error
+    except OSError as error:
+        raise UsageError(f"--input: {name} cannot be read: {error.strerror or error}") from error
+    except MemoryError as error:
+        raise UsageError(
+            f"--input: {name} states an array for which there is no memory; it is damaged, or too large"
+        ) from error
+    except (zlib.error, NotImplementedError) as error:
+        raise UsageError(f"--input: {name} cannot be unpacked: {error}") from error
+    except (ValueError, EOFError, BadZipFile) as error:
+        raise UsageError(f"--input: {name} is no .npy or .npz file of plain numbers") from error
+
+
+def named_arrays(
+    name: str, arrays: Mapping[str, NDArray[Any]], inputs: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """Return a file's arrays by the inputs' names; the one array of an .npy file is that of the one input.
+
+    Args:
+        name: Of the file.
+        arrays: As `load_arrays` gives them.
+        inputs: Their names.
+
+    Raises:
+        UsageError: There are others; the message begins with --input.
+    """
+    if len(inputs) == 1 and set(arrays) == {ALONE}:
+        return {inputs[0]: arrays[ALONE]}
+    if set(arrays) != set(inputs):
+        listed = f"the array{'s' if len(arrays) > 1 else ''} {', '.join(arrays)}" if arrays else "no array"
+        what = "one array" if ALONE in arrays else listed
+        told = f"the inputs are {', '.join(inputs)}" if len(inputs) > 1 else f"the input is {inputs[0]}"
+        raise UsageError(
+            f"--input: {name} holds {what}, and {told}\n  {_ADVICE if len(inputs) > 1 else _ADVICE_ONE}"
+        )
+    return dict(arrays)
+
+
+_ADVICE = "give an .npz file with an array of each name: numpy.savez"
+_ADVICE_ONE = "give an .npz file with an array of that name, or an .npy file with the array alone"
+
 
 def read_arrays(name: str, inputs: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Read the inputs of something from a file: one array (.npy), or one for each input by its name (.npz).
@@ -20,28 +85,7 @@ def read_arrays(name: str, inputs: Sequence[str]) -> dict[str, NDArray[Any]]:
     Raises:
         UsageError: It cannot be read, or holds others; the message begins with --input.
     """
-    from zipfile import BadZipFile
-
-    import numpy as np
-
-    try:
-        values = np.load(name, allow_pickle=False)
-        arrays = {"": values} if isinstance(values, np.ndarray) else dict(values)
-    except FileNotFoundError as error:
-        raise UsageError(f"--input: {name} is not there") from error
-    except OSError as error:
-        raise UsageError(f"--input: {name} cannot be read: {error.strerror}") from error
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise UsageError(f"--input: {name} is no .npy or .npz file of plain numbers") from error
-    if len(inputs) == 1 and len(arrays) == 1:
-        return {inputs[0]: next(iter(arrays.values()))}
-    if set(arrays) != set(inputs):
-        what = f"the arrays {', '.join(arrays)}" if "" not in arrays else "one array"
-        raise UsageError(
-            f"--input: {name} holds {what}, and the inputs are {', '.join(inputs)}\n"
-            "  give an .npz file with an array of each name: numpy.savez"
-        )
-    return arrays
+    return named_arrays(name, load_arrays(name), inputs)
 
 
 def check_output(path: Path) -> None:

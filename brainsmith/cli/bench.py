@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.models import check_model, read_inputs, resources
-from brainsmith.errors import TargetError, UsageError
+from brainsmith.cli.inputs import Inputs
+from brainsmith.cli.models import HINT, check_model, is_without_build, resources
+from brainsmith.cli.terminal import complain
+from brainsmith.errors import BrainsmithError, TargetError, UnsupportedResourceError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,27 +34,48 @@ RANDOM_SAMPLES = 256
 
 def run(options: Options, terminal: Terminal) -> int:
     """Measure one target after the other, and print a row for each."""
-    from brainsmith.runtime.manager import ResourceManager
-
     model = options.required("MODEL")
     check_model(model)
     devices = [part.strip() for part in options.required("--targets").split(",") if part.strip()]
     if not devices:
         raise UsageError("--targets must list one target or more, such as numpy,onnxruntime")
-    rows = []
-    with (
-        resources(model, devices, options, terminal) as each,
-        ResourceManager({"device": devices[0]}) as manager,
-    ):
-        for device in devices:
+    given = options.text("--input")
+    inputs = None if given is None else Inputs(given)
+    rows: list[tuple[str, ...]] = []
+    with resources(model, devices, options, terminal, inputs) as each:
+        try:
+            failed = _measure_each(each, inputs, terminal, rows)
+        finally:  # what is done is told, whatever ends it
+            terminal.write_over("")
+            terminal.table(COLUMNS, rows)
+            terminal.flush()
+        if failed and not rows:
+            raise failed[0]
+        for error in failed:
+            complain(f"error: {error}")
+    if any(isinstance(error, UnsupportedResourceError) for error in failed) and is_without_build(model, each):
+        complain(f"  {HINT}")
+    return 1 if failed else 0
+
+
+def _measure_each(
+    each: Mapping[str, str], inputs: Inputs | None, terminal: Terminal, rows: list[tuple[str, ...]]
+) -> list[BrainsmithError]:
+    """Add a row for each target that can be measured, and return why others cannot."""
+    from brainsmith.runtime.manager import ResourceManager
+
+    failed: list[BrainsmithError] = []
+    with closing(ResourceManager({"device": next(iter(each))})) as manager:
+        for device, resource in each.items():
             terminal.write_over(f"{device} ...")
-            rows.append(_measure(manager, device, each[device], options.text("--input")))
-    terminal.write_over("")
-    terminal.table(COLUMNS, rows)
-    return 0
+            try:
+                rows.append(_measure(manager, device, resource, inputs))
+            except BrainsmithError as error:
+                failed.append(error)
+    return failed
 
 
-def _measure(manager: ResourceManager, device: str, resource: str, file: str | None) -> tuple[str, ...]:
+def _measure(manager: ResourceManager, device: str, resource: str, inputs: Inputs | None) -> tuple[str, ...]:
     manager.use_device(device)
     begin = time.perf_counter()
     prepared = manager.prepare_resource(resource)
@@ -59,7 +83,9 @@ def _measure(manager: ResourceManager, device: str, resource: str, file: str | N
     if prepared.signature is None:
         raise TargetError(f"target '{device}' does not say what the model's inputs are")
     feed = (
-        read_inputs(file, prepared.signature) if file else random_inputs(prepared.signature, RANDOM_SAMPLES)
+        random_inputs(prepared.signature, RANDOM_SAMPLES)
+        if inputs is None
+        else inputs.feed(device, prepared.signature)
     )
     arrays, runs = prepared.signature.checked(feed)
     single = {name: stack[0] for name, stack in prepared.signature.stacked(arrays, runs).items()}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.models import check_model, read_inputs, resources
-from brainsmith.errors import TargetError, UsageError
+from brainsmith.cli.inputs import Inputs
+from brainsmith.cli.models import HINT, check_model, is_without_build, resources
+from brainsmith.cli.terminal import complain
+from brainsmith.errors import UsageError
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.comparison.compare import Compared
@@ -27,42 +27,54 @@ def run(options: Options, terminal: Terminal) -> int:
 
     devices = devices_of(options.required("--targets"))
     tolerance = _tolerance(options.text("--tolerance"), RELATIVE_TOLERANCE)
-    with resources(model, devices, options, terminal) as each:
-        feed = _feed(options.required("--input"), devices[0], each[devices[0]])
-        results = compare_targets(
-            each, feed, tolerance=tolerance, progress=lambda device: terminal.write_over(f"{device} ...")
-        )
-    terminal.write_over("")
-    terminal.table(COLUMNS, [_row(one, devices[0]) for one in results])
+    inputs = Inputs(options.required("--input"))
+    results: list[Compared] = []
+    with resources(model, devices, options, terminal, inputs) as each:
+        try:
+            compare_targets(
+                each,
+                lambda signature: inputs.feed(devices[0], signature),
+                tolerance=tolerance,
+                progress=lambda device: terminal.write_over(f"{device} ..."),
+                found=results.append,
+                strict=False,
+            )
+        finally:  # what is done is told, whatever ends it
+            terminal.write_over("")
+            _show(results, devices[0], terminal)
+    if not all(one.supported for one in results) and is_without_build(model, each):
+        complain(f"  {HINT}")
+    return 0 if outcome(results) else 1
+
+
+def _show(results: list[Compared], first: str, terminal: Terminal) -> None:
+    terminal.table(COLUMNS, [_row(one, first) for one in results])
     for one in results:
         for note in one.notes:
             terminal.write(f"{one.device}: {note}")
         if one.first is not None:
-            terminal.write(one.told(devices[0]))
-    return 0 if outcome(results) else 1
+            terminal.write(one.told(first))
+    terminal.flush()
+    for one in results:
+        if one.reason:
+            complain(f"error: {one.reason}")
 
 
 def _tolerance(text: str | None, default: float) -> float:
     if text is None:
         return default
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise UsageError(f"--tolerance must be a number such as 1e-6, not {text!r}") from None
-
-
-def _feed(name: str, device: str, resource: str) -> dict[str, Any]:
-    """Read the inputs as the first target takes them."""
-    from brainsmith.runtime.manager import ResourceManager
-
-    with ResourceManager({"device": device}) as manager:
-        signature = manager.prepare_resource(resource).signature
-    if signature is None:
-        raise TargetError(f"target '{device}' does not say what the model's inputs are")
-    return read_inputs(name, signature)
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"--tolerance must be a number such as 1e-6, 0 or more, not {text!r}")
+    return value
 
 
 def _row(one: Compared, first: str) -> tuple[str, ...]:
+    if one.reason:
+        return (one.device, "", "", "", "", "", "not compared")
     if one.device == first:
         result = "compared with"
     else:

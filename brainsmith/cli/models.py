@@ -1,29 +1,27 @@
-"""What the verbs that execute a model take: the model or a build's folder, targets, and inputs that fit."""
+"""What the verbs that execute a model take: the model or a build's folder, and which target runs which."""
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.arrays import read_arrays
-from brainsmith.errors import ModelError, UsageError
+from brainsmith.errors import ModelError, TargetUnavailableError, UnsupportedResourceError, UsageError
 from brainsmith.runtime.default import get_registry
 from brainsmith.runtime.devices import find_device
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Mapping, Sequence
 
     from brainsmith.cli.arguments import Options
+    from brainsmith.cli.inputs import Inputs
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.execution.signature import ModelSignature, TensorSpec
+    from brainsmith.runtime.devices import Device
 
-CIRCUIT = "rtlsim"
-"""The target that runs a build's folder, and no model."""
+HINT = (
+    "a target that runs a build's folder is given one with --build DIR, or with --blueprint FILE has one made"
+)
+"""What is said where a target cannot run a model."""
 
 
 def check_model(name: str) -> None:
@@ -38,78 +36,101 @@ def check_model(name: str) -> None:
 
 @contextmanager
 def resources(
-    model: str, devices: Sequence[str], options: Options, terminal: Terminal
+    model: str, devices: Sequence[str], options: Options, terminal: Terminal, inputs: Inputs | None
 ) -> Iterator[dict[str, str]]:
-    """Give what each device runs: the model, or for a circuit the folder of its build.
+    """Give what each device runs: the model, or the folder of its build where the target supports that.
+
+    Whatever can be refused is refused before a build begins.
 
     Args:
         model: An .onnx file, or a build's folder.
         devices: Such as `numpy` or `rtlsim:0`.
-        options: With `--build`, the folder that circuits are run from; or `--blueprint`, what they are built with. That
-            build goes to a folder that is removed at the end; its steps are kept, so the next time it takes little.
+        options: With `--build`, the folder; or `--blueprint`, what the model is built with, and then the folder is
+            removed at the end.
         terminal: Is told of the build.
+        inputs: What the model is given; None for random ones.
 
     Raises:
-        UsageError: A circuit is wanted, and there is neither a folder nor a blueprint; or one is given, and no circuit
-            wanted; or the inputs are not there.
+        UsageError: Options contradict each other; no target runs a folder, and one is given; it is another model's.
+        InputError: The inputs are not the model's, which is built.
         DeviceError: There is no such device.
+        TargetUnavailableError: One cannot be used here.
+        UnsupportedResourceError: The target does not support what it is given.
     """
-    circuits = [device for device in devices if device.partition(":")[0] == CIRCUIT]
     folder, blueprint = options.text("--build"), options.text("--blueprint")
-    if not circuits and (folder or blueprint):
-        option = "--build" if folder else "--blueprint"
-        raise UsageError(f"{option} is for {CIRCUIT}, which is not among the targets: {', '.join(devices)}")
-    for device in devices:  # before anything is built for them
-        find_device(device, get_registry().records)
-    given = options.text("--input")
-    if given is not None and not Path(given).is_file():
-        raise UsageError(f"--input: {given} is not there")
-    if Path(model).is_dir() or not circuits:
-        folder = folder or model
-    elif folder is None and blueprint is None:
-        raise UsageError(
-            f"target '{circuits[0]}' runs a circuit, and {model} is a model: say with --blueprint FILE what to build it "
-            "with, or with --build DIR where it was built"
-        )
+    _check_options(model, folder, blueprint)
+    found = {name: find_device(name, get_registry().records) for name in devices}
+    _check_available(found)
     if folder is not None:
-        yield _by_device(devices, circuits, model, folder)
-        return
-    assert blueprint is not None
-    with tempfile.TemporaryDirectory(prefix="brainsmith-") as made:
-        from brainsmith.build import build
+        yield _by_device(model, folder, found)
+    elif blueprint is not None:
+        others = [name for name, device in found.items() if _why_not(device, model)]
+        if not others:
+            raise UsageError(
+                f"--blueprint is for targets that run a build's folder, and {_listed(found)} the model itself"
+            )
+        if inputs is not None:
+            inputs.check(model)
+        from brainsmith.cli.own_build import built
 
-        terminal.write_over(f"building {model} with {blueprint} ...")
-        build(model, blueprint, Path(made) / "build", produce="rtl", report=False)
-        terminal.write_over("")
-        yield _by_device(devices, circuits, model, f"{made}/build")
-
-
-def _by_device(devices: Sequence[str], circuits: Sequence[str], model: str, folder: str) -> dict[str, str]:
-    return {device: folder if device in circuits else model for device in devices}
-
-
-def read_inputs(name: str, signature: ModelSignature) -> dict[str, NDArray[Any]]:
-    """Read a model's inputs from a file, in the types that it takes.
-
-    Raises:
-        UsageError: The file cannot be read, or holds values that the input's type does not.
-    """
-    arrays = read_arrays(name, [spec.name for spec in signature.inputs])
-    return {spec.name: _typed(name, spec, arrays[spec.name]) for spec in signature.inputs}
+        with built(model, blueprint, terminal) as made:
+            runs = [name for name in others if not _why_not(found[name], made)]
+            yield {name: made if name in runs else model for name in devices}
+    else:
+        try:
+            yield dict.fromkeys(devices, model)
+        except UnsupportedResourceError as error:
+            if Path(model).is_dir():
+                raise
+            raise UnsupportedResourceError(f"{error}\n  {HINT}") from error
 
 
-def _typed(file: str, spec: TensorSpec, array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the type that an input takes; a number that was saved in a wider one may keep its value."""
-    import numpy as np
+def is_without_build(model: str, each: Mapping[str, str]) -> bool:
+    """Tell whether a model is run as it is, so that a build might help a target that does not support it."""
+    return set(each.values()) == {model} and not Path(model).is_dir()
 
-    wanted = np.dtype(spec.dtype)
-    if array.dtype == wanted or array.dtype.kind not in "biuf":
-        return array
-    with np.errstate(all="ignore"):
-        converted = array.astype(wanted)
-        kept = np.array_equal(converted.astype(array.dtype), array)
-    if kept or array.dtype.kind == wanted.kind == "f":
-        return converted
-    raise UsageError(
-        f"--input: {file} holds {array.dtype}, and input '{spec.name}' takes {spec.dtype}, which cannot hold its values"
-    )
+
+def _check_options(model: str, folder: str | None, blueprint: str | None) -> None:
+    if folder is not None and blueprint is not None:
+        raise UsageError(
+            "--build and --blueprint exclude each other: one names a build, the other has one made"
+        )
+    if Path(model).is_dir() and (folder or blueprint):
+        option = f"--build {folder}" if folder else f"--blueprint {blueprint}"
+        raise UsageError(f"{model} is a folder, which is run as it is, so {option} cannot be given too")
+    if folder is not None and not Path(folder).is_dir():
+        raise UsageError(f"--build must be a folder, and {folder} is none")
+    if blueprint is not None and not Path(blueprint).is_file():
+        raise UsageError(f"--blueprint: {blueprint} is not there")
+
+
+def _check_available(found: Mapping[str, Device]) -> None:
+    for device in found.values():
+        if device.target is None:
+            continue
+        reason = get_registry().why_unavailable(device.target, {"device_id": device.device_id})
+        if reason:
+            raise TargetUnavailableError(f"target '{device.target.name}' cannot be used here: {reason}")
+
+
+def _by_device(model: str, folder: str, found: Mapping[str, Device]) -> dict[str, str]:
+    """Return the folder for each device whose target supports it, and the model for all others."""
+    reasons = {name: _why_not(device, folder) for name, device in found.items()}
+    if all(reasons.values()):
+        told = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
+        raise UsageError(f"--build: no target given runs {folder}:{told}")
+    from brainsmith.cli.built_model import check_built_of
+
+    check_built_of(model, folder)
+    return {name: model if reason else folder for name, reason in reasons.items()}
+
+
+def _why_not(device: Device, resource: str) -> str:
+    """Return why a device does not run a resource; the best of several targets is given the model."""
+    if device.target is None:
+        return "" if Path(resource).is_file() else "the best of several targets is given the model"
+    return get_registry().why_unsupported(device.target, resource, {"device_id": device.device_id})
+
+
+def _listed(found: Mapping[str, Device]) -> str:
+    return f"{' and '.join(found)} {'runs' if len(found) == 1 else 'run'}"

@@ -13,9 +13,14 @@ _TYPE = Argument(
     "--type", "TYPE", f"only plugins of this type: {', '.join(PLUGIN_TYPES)}", choices=PLUGIN_TYPES
 )
 _JSON = Argument("--json", about="print JSON, for programs")
+_INPUT = "its input, or an .npz file of several by name"
 _CIRCUIT = (
-    Argument("--blueprint", "FILE", "what rtlsim builds the model with", completes="files"),
-    Argument("--build", "DIR", "the folder of a build of the model, for rtlsim", completes="folders"),
+    Argument(
+        "--blueprint", "FILE", "what the model is built with for a target that runs builds", completes="files"
+    ),
+    Argument(
+        "--build", "DIR", "a build of the model, for rtlsim, pynq, remote of these", completes="folders"
+    ),
 )
 
 VERBS = (
@@ -142,13 +147,14 @@ VERBS = (
         "run",
         "brainsmith.cli.run",
         "execute a model on a target",
-        "MODEL is an .onnx file, or for rtlsim the folder of a build. The first axis of an input may be any multiple of the"
-        " model's batch. Without --target the one that BRAINSMITH_DEVICE or the settings name, else the best.",
+        "MODEL is an .onnx file, or for rtlsim, pynq and remote the folder of a build. The first axis of an input may be"
+        " any multiple of the model's batch. Without --target the one that BRAINSMITH_DEVICE or the settings name, else"
+        " the best.",
         "brainsmith run examples/digits/mlp.onnx --target numpy --input x.npy --output y.npy",
         (
             Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
             Argument("--target", "TARGET", "auto, a target such as numpy or rtlsim:0, or a device type"),
-            Argument("--input", "X.npy", "its inputs", completes="files", required=True),
+            Argument("--input", "X.npy", _INPUT, completes="files", required=True),
             Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
             *_CIRCUIT,
         ),
@@ -165,7 +171,7 @@ VERBS = (
             Argument(
                 "--targets", "A,B,...", "the targets; the others are compared with the first", required=True
             ),
-            Argument("--input", "X.npy", "its inputs", completes="files", required=True),
+            Argument("--input", "X.npy", _INPUT, completes="files", required=True),
             Argument(
                 "--tolerance", "T", "the share of a tensor's largest size by which floats may differ; 1e-6"
             ),
@@ -181,7 +187,7 @@ VERBS = (
         (
             Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
             Argument("--targets", "A,B,...", "the targets to measure", required=True),
-            Argument("--input", "X.npy", "its inputs; random ones by default", completes="files"),
+            Argument("--input", "X.npy", f"{_INPUT}; random by default", completes="files"),
             *_CIRCUIT,
         ),
     ),

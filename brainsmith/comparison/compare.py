@@ -11,7 +11,7 @@ import numpy as np
 
 from brainsmith.comparison.layers import boundary_tensors
 from brainsmith.comparison.producers import producers
-from brainsmith.comparison.runs import fed, read_alike, run_on
+from brainsmith.comparison.runs import read_alike, run_on
 from brainsmith.comparison.tensors import (
     RELATIVE_TOLERANCE,
     Difference,
@@ -19,7 +19,9 @@ from brainsmith.comparison.tensors import (
     largest_error,
     tolerance_of,
 )
-from brainsmith.errors import BrainsmithError, UsageError
+from brainsmith.errors import BrainsmithError, UnsupportedResourceError, UsageError
+from brainsmith.runtime.default import get_registry
+from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.manager import ResourceManager
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Compared:
         first: The first tensor in the order of the graph that differs; None if none does.
         notes: What had to be done to compare the two, and what was not compared.
         reason: Why nothing was compared; empty if it was.
+        supported: Whether the target supports its resource.
     """
 
     device: str
@@ -53,6 +56,7 @@ class Compared:
     first: Difference | None = None
     notes: tuple[str, ...] = ()
     reason: str = ""
+    supported: bool = True
 
     @property
     def agrees(self) -> bool:
@@ -87,6 +91,7 @@ def compare_targets(
     tolerance: float = RELATIVE_TOLERANCE,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Callable[[str], None] | None = None,
+    found: Callable[[Compared], None] | None = None,
     strict: bool = True,
 ) -> list[Compared]:
     """Run a model on several targets, and compare each with the first.
@@ -98,10 +103,12 @@ def compare_targets(
     Args:
         resources: What each target runs, by device (`numpy`, `rtlsim:0`), the one to compare with first. Different
             resources are forms of one model: its .onnx file, and the folder of its build.
-        inputs: Arrays by name, or one array; those of the first resource.
+        inputs: Arrays by name, or one array; those of the first resource. Or a function that returns them for its
+            signature.
         tolerance: The share of a tensor's largest magnitude by which floats may differ.
         options: Constructor arguments by the target's name.
         progress: Called with each device before it runs.
+        found: Called with each entry as soon as it is known: what is done is not lost if a target's `cleanup` raises.
         strict: Otherwise a target that cannot be used, does not support its resource or fails has an entry that says why;
             the first one must run all the same.
 
@@ -123,24 +130,36 @@ def compare_targets(
         if progress is not None:
             progress(device)
         first = run_on(manager, device, resource, inputs, None)
-        results = [
-            Compared(first.device, first.prepare_seconds, first.execute_seconds, len(first.signature.outputs))
-        ]
+        results: list[Compared] = []
+
+        def enter(one: Compared) -> None:
+            results.append(one)
+            if found is not None:
+                found(one)
+
+        enter(_of_first(first))
         for device, resource in begun:
             if progress is not None:
                 progress(device)
             try:
                 run = run_on(manager, device, resource, inputs, first)
-                results.append(_compared(first, run, tolerance))
+                enter(_compared(first, run, tolerance))
             except BrainsmithError as error:
                 if strict:
                     raise
-                results.append(Compared(device, reason=str(error)))
+                supported = not isinstance(error, UnsupportedResourceError)
+                enter(Compared(device, reason=str(error), supported=supported))
     return results
+
+
+def _of_first(first: Run) -> Compared:
+    times = first.prepare_seconds, first.execute_seconds
+    return Compared(first.device, *times, outputs=len(first.signature.outputs), notes=first.notes)
 
 
 def _compared(first: Run, run: Run, tolerance: float) -> Compared:
     outputs, found, notes = read_alike(first, run)
+    notes = (*run.notes, *notes)
     integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
     differences = [
         difference(
@@ -181,12 +200,7 @@ def _inside(first: Run, run: Run) -> tuple[Tensors, tuple[str, ...]]:
         return {}, ("the first target gives no tensors within the model",)
     if run.resource == first.resource and first.inside:
         return first.tensors, ()
-    arrays = {spec.name: run.tensors[spec.name] for spec in run.signature.inputs if spec.name in run.tensors}
-    if len(arrays) < len(run.signature.inputs):
-        arrays = fed(
-            run.device, first, run.signature, {s.name: first.tensors[s.name] for s in first.signature.inputs}
-        )
-    return boundary_tensors(Path(run.resource), arrays), ()
+    return boundary_tensors(Path(run.resource), run.feed), ()
 
 
 def _is_folder(resource: Any) -> bool:
@@ -228,13 +242,17 @@ def devices_of(text: str) -> list[str]:
 
     Raises:
         UsageError: There are fewer than two, or one twice.
+        DeviceError: There is no such device.
     """
     devices = [part.strip() for part in text.split(",") if part.strip()]
-    if len(devices) < 2 or len(set(devices)) < len(devices):
-        raise UsageError(
-            f"--targets must list two targets or more, each once, such as reference,numpy; not {text!r}"
-        )
-    return devices
+    if len(devices) >= 2:
+        found = [find_device(device, get_registry().records) for device in devices]
+        meant = {(one.target.qualified if one.target else one.device_type, one.device_id) for one in found}
+        if len(meant) == len(devices):
+            return devices
+    raise UsageError(
+        f"--targets must list two targets or more, each once, such as reference,numpy; not {text!r}"
+    )
 
 
 def outcome(results: Sequence[Compared]) -> bool:

@@ -14,6 +14,7 @@ from brainsmith.execution.align import Signature, align
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature
     from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.target import Target
 
 Array = np.ndarray[Any, Any]
 Tensors = dict[str, Array]
@@ -27,19 +28,29 @@ class Run:
         device: As it was asked for.
         resource: What it ran.
         signature: The resource's.
+        feed: Its inputs, as the signature has them.
         tensors: Its outputs, and what it gives of the tensors within; with all runs in the first axis.
         inside: Whether it gives tensors within the model.
         prepare_seconds: How long preparing took; little where it was kept.
         execute_seconds: How long the run took.
+        target: What ran it: the best of several may be meant by the device.
     """
 
     device: str
     resource: Any
     signature: ModelSignature
+    feed: Tensors
     tensors: Tensors
     inside: bool
     prepare_seconds: float
     execute_seconds: float
+    target: Target
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which target ran it, where the device does not say so."""
+        ran = type(self.target).metadata().name
+        return () if ran in self.device.split(":") else (f"ran on {ran}:{self.target.device_id}",)
 
 
 def run_on(manager: ResourceManager, device: str, resource: Any, inputs: Any, first: Run | None) -> Run:
@@ -49,7 +60,8 @@ def run_on(manager: ResourceManager, device: str, resource: Any, inputs: Any, fi
         manager: Which gets the device active.
         device: Such as `numpy` or `rtlsim:0`.
         resource: What it runs.
-        inputs: By name, or one array: those of the first run's resource; of this one if there was none.
+        inputs: By name, or one array: those of the first run's resource; of this one if there was none. Or a function
+            that returns them for its signature.
         first: The run whose inputs these are.
 
     Raises:
@@ -62,22 +74,33 @@ def run_on(manager: ResourceManager, device: str, resource: Any, inputs: Any, fi
     prepare_seconds = perf_counter() - begin
     if prepared.signature is None:
         raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
-    feed = inputs if first is None else fed(device, first, prepared.signature, inputs)
+    if first is not None and prepared.target is first.target and resource == first.resource:
+        name = f"{type(prepared.target).metadata().name}:{prepared.target.device_id}"
+        raise TargetError(
+            f"'{device}' is {name} here, as '{first.device}' is: nothing is compared with itself"
+        )
+    if first is not None:
+        feed = fed(device, first, prepared.signature)
+    else:
+        given = inputs(prepared.signature) if callable(inputs) else inputs
+        feed = prepared.signature.checked(given)[0]
     inside = prepared.target.get_capabilities().intermediates
     begin = perf_counter()
     tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
     seconds = perf_counter() - begin
-    return Run(device, resource, prepared.signature, dict(tensors), inside, prepare_seconds, seconds)
+    times = prepare_seconds, seconds
+    return Run(
+        device, resource, prepared.signature, feed, dict(tensors), inside, *times, target=prepared.target
+    )
 
 
-def fed(device: str, first: Run, signature: ModelSignature, inputs: Any) -> Tensors:
-    """Return the inputs of the first resource as another form of the model takes them.
+def fed(device: str, first: Run, signature: ModelSignature) -> Tensors:
+    """Return the inputs of the first run as another form of the model takes them.
 
     Raises:
-        InputError: They are not the first one's.
         TargetError: It is another model.
     """
-    arrays, runs = first.signature.checked(inputs)
+    arrays, runs = first.signature.checked(first.feed)
     if signature.inputs == first.signature.inputs:
         return arrays
     found = align(_shapes(first.signature), _shapes(signature))

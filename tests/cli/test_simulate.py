@@ -88,8 +88,8 @@ MISTAKES = {
     ),
     "two inputs": (
         ["out", "--input", "two.npz"],
-        "--input: two.npz holds the arrays a, b, and the inputs are s_axis_0\n"
-        "  give an .npz file with an array of each name: numpy.savez\n",
+        "--input: two.npz holds the arrays a, b, and the input is s_axis_0\n"
+        "  give an .npz file with an array of that name, or an .npy file with the array alone\n",
     ),
     "output in no folder": (
         ["out", "--output", "nowhere/y.npy"],

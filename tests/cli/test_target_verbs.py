@@ -1,6 +1,7 @@
 """`brainsmith run`, `compare`, `bench` and `targets`, in this process."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from brainsmith import targets
 from brainsmith.cli import bench
 from brainsmith.cli.main import main
 from brainsmith.plugins import reset_plugin_system
+from brainsmith.targets.numpy import NumpyExecution
 from tests.cli.command import ROOT
 
 MODEL = str(ROOT / "examples" / "digits" / "mlp.onnx")
@@ -81,13 +83,40 @@ MISUSE = {
     "run nowhere.onnx --input x.npy": "nowhere.onnx: there is no such file or folder",
     f"run {MODEL} --input nowhere.npy": "--input: nowhere.npy is not there",
     f"run {MODEL} --input x.npy --output no/y.npy": "--output: no/y.npy cannot be written: there is no folder no",
-    f"run {MODEL} --target rtlsim --input x.npy": (
-        f"target 'rtlsim' runs a circuit, and {MODEL} is a model: say with --blueprint FILE what to build it with, or "
-        "with --build DIR where it was built"
-    ),
     f"run {MODEL} --target rtlsim --blueprint b.yaml --input no.npy": "--input: no.npy is not there",
-    f"run {MODEL} --target numpy --blueprint b.yaml --input x.npy": (
-        "--blueprint is for rtlsim, which is not among the targets: numpy"
+    f"run {MODEL} --target numpy --blueprint there.yaml --input x.npy": (
+        "--blueprint is for targets that run a build's folder, and numpy runs the model itself"
+    ),
+    f"run {MODEL} --target rtlsim --blueprint b.yaml --input x.npy": "--blueprint: b.yaml is not there",
+    f"run {MODEL} --target rtlsim --build no --input x.npy": "--build must be a folder, and no is none",
+    f"run {MODEL} --target rtlsim --build . --blueprint there.yaml --input x.npy": (
+        "--build and --blueprint exclude each other: one names a build, the other has one made"
+    ),
+    "run . --target rtlsim --build other --input x.npy": (
+        ". is a folder, which is run as it is, so --build other cannot be given too"
+    ),
+    "run . --target rtlsim --blueprint nothere --input x.npy": (
+        ". is a folder, which is run as it is, so --blueprint nothere cannot be given too"
+    ),
+    f"compare {MODEL} --targets reference,numpy --build . --input x.npy": (
+        "--build: no target given runs .:\n"
+        "  reference: . is a folder, and a model is an .onnx file\n"
+        "  numpy: . is a folder, and a model is an .onnx file"
+    ),
+    f"compare {MODEL} --targets reference,numpy --input .": (
+        "--input: . is a folder, and inputs are an .npy or .npz file"
+    ),
+    f"run {MODEL} --input empty.npy": "--input: empty.npy is no .npy or .npz file of plain numbers",
+    f"run {MODEL} --input huge.npy": (
+        "--input: huge.npy states an array for which there is no memory; it is damaged, or too large"
+    ),
+    f"run {MODEL} --input other.npz": (
+        "--input: other.npz holds the array picture, and the input is image\n"
+        "  give an .npz file with an array of that name, or an .npy file with the array alone"
+    ),
+    f"compare {MODEL} --targets numpy,pynq --blueprint there.yaml --input x.npy": (
+        "target 'pynq' cannot be used here: PYNQ is not installed: this target runs on a board, in the Python of a PYNQ 3 "
+        "image for Zynq or Kria (https://www.pynq.io)"
     ),
     f"run {MODEL} --input wrong.npy": "input 'image' must have shape (n, 64), not (6, 8)",
     f"run {MODEL} --input large.npy": (
@@ -96,16 +125,137 @@ MISUSE = {
     f"compare {MODEL} --targets numpy --input x.npy": (
         "--targets must list two targets or more, each once, such as reference,numpy; not 'numpy'"
     ),
+    f"compare {MODEL} --targets numpy,numpy:0 --input x.npy": (
+        "--targets must list two targets or more, each once, such as reference,numpy; not 'numpy,numpy:0'"
+    ),
     f"compare {MODEL} --targets numpy,reference --input x.npy --tolerance much": (
-        "--tolerance must be a number such as 1e-6, not 'much'"
+        "--tolerance must be a number such as 1e-6, 0 or more, not 'much'"
+    ),
+    f"compare {MODEL} --targets numpy,rtlsim --blueprint there.yaml --input x.npy --tolerance -1": (
+        "--tolerance must be a number such as 1e-6, 0 or more, not '-1'"
     ),
     f"bench {MODEL} --targets ,": "--targets must list one target or more, such as numpy,onnxruntime",
 }
 
 
 @pytest.mark.parametrize("line", MISUSE)
-def test_misuse_says_what_to_do(x, capsys, line):
+def test_misuse_says_what_to_do(x, elsewhere, capsys, line):
     np.save("wrong.npy", np.zeros((6, 8), np.float32))
     np.save("large.npy", np.full((1, 64), 2**53 + 1))
+    (elsewhere / "there.yaml").touch()
+    (elsewhere / "empty.npy").touch()
+    np.savez("other.npz", picture=np.zeros((6, 64), np.float32))
+    with open("huge.npy", "wb") as file:
+        head = {"descr": "<f4", "fortran_order": False, "shape": (2**46, 64)}
+        np.lib.format.write_array_header_1_0(file, head)
     assert main(line.split()) == 1
     assert capsys.readouterr().err == f"error: {MISUSE[line]}\n"
+
+
+def test_a_damaged_file_of_inputs_says_so(x, elsewhere, capsys):
+    np.savez_compressed("x.npz", image=np.load(x).astype(np.float32))
+    file = elsewhere / "x.npz"
+    data = bytearray(file.read_bytes())
+    data[100:110] = b"\xff" * 10
+    file.write_bytes(data)
+    assert main(["run", MODEL, "--input", "x.npz"]) == 1
+    assert re.fullmatch(r"error: --input: x.npz (cannot be unpacked: .*|is no .*)\n", capsys.readouterr().err)
+
+
+def test_what_is_wrong_with_inputs_is_said_before_a_build_begins(x, elsewhere, capsys):
+    (elsewhere / "none.yaml").write_text("no blueprint")
+    np.save("wrong.npy", np.zeros((6, 8), np.float32))
+    words = [
+        "compare",
+        MODEL,
+        "--targets",
+        "numpy,rtlsim",
+        "--blueprint",
+        "none.yaml",
+        "--input",
+        "wrong.npy",
+    ]
+    assert main(words) == 1
+    assert capsys.readouterr().err == "error: input 'image' must have shape (n, 64), not (6, 8)\n"
+
+
+def test_a_target_that_cannot_does_not_cost_the_rows_of_the_others(x, capsys, monkeypatch):
+    reason = f"error: target 'rtlsim' cannot execute {MODEL}: rtlsim runs the folder of a build with an accelerator, and "
+    reason += f"{MODEL} is a file: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated\n"
+    hint = "  a target that runs a build's folder is given one with --build DIR, or with --blueprint FILE has one made\n"
+    assert main(["compare", MODEL, "--targets", "reference,rtlsim,numpy", "--input", x]) == 1
+    shown = capsys.readouterr()
+    assert [(row[0], row[-1]) for row in columns(shown.out)] == [
+        ("reference", "compared with"),
+        ("rtlsim", "not compared"),
+        ("numpy", "equal"),
+    ]
+    assert shown.err == reason + hint
+    monkeypatch.setattr(bench, "SECONDS", 0.05)
+    assert main(["bench", MODEL, "--targets", "rtlsim,numpy", "--input", x]) == 1
+    shown = capsys.readouterr()
+    assert [row[0] for row in columns(shown.out)] == ["numpy"]
+    assert shown.err == reason + hint
+    assert main(["run", MODEL, "--target", "rtlsim", "--input", x]) == 1
+    assert capsys.readouterr().err == reason + hint
+
+
+class Untidy(NumpyExecution):
+    """NumPy, but it does not end well; or it ends everything."""
+
+    @classmethod
+    def metadata(cls):
+        return targets.PluginInfo(name="untidy", type="target", priority=0, device_types=("untidy",))
+
+    def execute(self, prepared, inputs, **kwargs):
+        if ENDS:
+            raise SystemExit(0)
+        return super().execute(prepared, inputs, **kwargs)
+
+    def cleanup(self):
+        raise RuntimeError("stuck")
+
+
+ENDS = []
+
+
+@pytest.fixture
+def untidy():
+    targets.get_registry().register(Untidy)
+    yield ENDS
+    ENDS.clear()
+    targets.get_registry().unregister("untidy")
+
+
+def test_what_is_done_is_told_though_the_target_does_not_end_well(x, untidy, capsys, monkeypatch):
+    monkeypatch.setattr(bench, "SECONDS", 0.05)
+    words = ["run", MODEL, "--target", "untidy", "--input", x, "--output", "y.npy"]
+    assert main(words) == 1
+    shown = capsys.readouterr()
+    assert re.match(r"error: target 'untidy' failed in cleanup: RuntimeError: stuck", shown.err)
+    assert "output    y.npy: (6, 10) float32\n" in shown.out
+    assert np.load("y.npy").shape == (6, 10)
+    for verb in (
+        ["compare", MODEL, "--targets", "numpy,untidy"],
+        ["bench", MODEL, "--targets", "numpy,untidy"],
+    ):
+        assert main([*verb, "--input", x]) == 1
+        shown = capsys.readouterr()
+        assert [row[0] for row in columns(shown.out)] == ["numpy", "untidy"]
+        assert re.match(r"error: target 'untidy' failed in cleanup: RuntimeError: stuck", shown.err)
+
+
+def test_a_target_that_would_end_the_process_has_failed(x, untidy, capsys):
+    untidy.append(True)
+    assert main(["run", MODEL, "--target", "untidy", "--input", x]) == 1
+    assert re.match(r"error: target 'untidy' failed in execute: SystemExit", capsys.readouterr().err)
+
+
+def test_which_target_the_best_one_is_is_told(x, capsys):
+    assert main(["compare", MODEL, "--targets", "reference,auto", "--input", x]) == 0
+    assert capsys.readouterr().out.endswith("auto: ran on numpy:0\n")
+    assert main(["compare", MODEL, "--targets", "numpy,auto", "--input", x]) == 1
+    assert (
+        capsys.readouterr().err
+        == "error: 'auto' is numpy:0 here, as 'numpy' is: nothing is compared with itself\n"
+    )
