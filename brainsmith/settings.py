@@ -247,7 +247,7 @@ def _apply(
     try:
         converted = convert(value)
     except (TypeError, ValueError):
-        problems.append(Problem(source, line, column, f"{name} must be {wanted}, not {value!r}"))
+        problems.append(Problem(source, line, column, f"{name} must be {wanted}, not {_shown(name, value)}"))
         return
     if name in ("plugin_folders", "remote_token_file"):
         base = _base_folder(source, settings)
@@ -256,6 +256,15 @@ def _apply(
         converted = whole[0] if isinstance(converted, str) else whole
     setattr(settings, name, converted)
     settings.sources[name] = source
+
+
+def _shown(name: str, value: object) -> str:
+    """Return a value for a message: of an address no name and password, since messages are kept and sent around."""
+    if name != "remote_url" or not isinstance(value, str) or "@" not in value:
+        return repr(value)
+    before, _, host = value.rpartition("@")
+    scheme, slashes, _ = before.partition("//")
+    return repr(f"{scheme}//***@{host}" if slashes else f"***@{host}")
 
 
 def _base_folder(source: str, settings: Settings) -> str:
@@ -334,7 +343,7 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "dynamic_loading": ("true or false", _as_boolean),
     "device": ("a device such as auto, cpu or rtlsim:0", _as_text),
     "verbose": ("true or false", _as_boolean),
-    "remote_url": ("the address of a served target, such as http://127.0.0.1:8765", _as_url),
+    "remote_url": ("http://HOST:PORT of a served target, such as http://127.0.0.1:8765", _as_url),
     "remote_token_file": ("the path of a file", _as_text),
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "plugin_folders": ("a list of folders", _as_strings),

@@ -34,6 +34,11 @@ def run(options: Options, terminal: Terminal) -> int:
         terminal.write(
             f"serving {service.info.name} at {server.url}, {f'with the token of {source}' if token else 'without a token'}"
         )
+        if server.is_everywhere:
+            terminal.write(
+                f"  for other machines: http://{socket.gethostname()}:{server.server_address[1]}, or with an address of "
+                "this machine for its name"
+            )
         terminal.flush()
         wait()
         if not server.close():

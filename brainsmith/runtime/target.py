@@ -64,6 +64,10 @@ class Target(ABC):
         """Return the devices that there are; None if only `initialize` can tell."""
         return None
 
+    def describe(self) -> str:
+        """Return what it is, for people: its description, unless it knows better what executes for it."""
+        return self.metadata().description
+
     def is_available(self) -> bool:
         """Tell whether it can be used here. Must be quick; what `requires` says is checked before."""
         return True

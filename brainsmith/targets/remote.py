@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import DeviceError, RemoteError, UnsupportedResourceError, WireError
+from brainsmith.errors import DeviceError, RemoteError, SettingsError, UnsupportedResourceError, WireError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
@@ -122,6 +122,12 @@ class RemoteTarget(Target):
         """Return what the served target promises, once initialised."""
         return Capabilities() if self._served is None else self._served.capabilities
 
+    def describe(self) -> str:
+        """Return what answers, once initialised."""
+        if self._served is None:
+            return super().describe()
+        return f"{self._served.name} at {self._client.url}, over HTTP"
+
     def initialize(self) -> None:
         """Connect, and ask what is served.
 
@@ -215,8 +221,12 @@ class RemoteTarget(Target):
         settings = load_settings(remote_url=self._url, remote_timeout=self._timeout)
         if settings.remote_url is None:
             raise RemoteError(NO_URL)
-        token = self._token if self._token is not None else find_token(settings.remote_token_file)[0]
-        return Client(settings.remote_url, token, settings.remote_timeout, self._limit)
+        return Client(
+            settings.remote_url,
+            _token_of(settings.remote_token_file) if self._token is None else self._token,
+            settings.remote_timeout,
+            self._limit,
+        )
 
     def _ask(
         self, doing: str, method: str, path: str, request: Mapping[str, Any] | None = None
@@ -274,6 +284,13 @@ class RemoteTarget(Target):
             yield
         except WireError as error:
             raise RemoteError(f"{self._client.url} answers as no served target does: {error}") from error
+
+
+def _token_of(file: str | None) -> str:
+    try:
+        return find_token(file)[0]
+    except SettingsError as error:  # which is not the target's fault
+        raise RemoteError(str(error) if file is None else f"remote_token_file: {error}") from error
 
 
 def _inputs(signature: ModelSignature | None, inputs: Any) -> tuple[dict[str, Array], int]:

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -56,6 +57,22 @@ def test_a_signal_that_another_thread_is_given_ends_it_too():
             assert wait()
             thread.join()
         assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_at_every_address_it_says_how_others_find_it(monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN", TOKEN)
+    command = [*COMMAND, "serve-target", "numpy", "--port", "0", "--host", "0.0.0.0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        first, second = process.stdout.readline(), process.stdout.readline()
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.communicate(timeout=20) == ("stopped\n", "")
+    found = re.fullmatch(
+        r"serving numpy at http://127\.0\.0\.1:(\d+), with the token of BRAINSMITH_REMOTE_TOKEN\n", first
+    )
+    assert found, first
+    assert second == (
+        f"  for other machines: http://{socket.gethostname()}:{found[1]}, or with an address of this machine for its name\n"
+    )
 
 
 ASKING = """

@@ -173,6 +173,31 @@ def test_without_an_address_it_says_what_to_set(monkeypatch):
     assert "remote" in [info.name for info in list_plugins()]
 
 
+def test_a_token_that_cannot_be_says_which_setting_it_is(monkeypatch, tmp_path, server):
+    monkeypatch.setenv("BRAINSMITH_REMOTE_URL", server.url)
+    must = (
+        'must hold a token of 16 or more letters, digits and signs of ASCII without spaces, such as python -c "import '
+        'secrets; print(secrets.token_urlsafe())" prints'
+    )
+    monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN", "short")
+    with pytest.raises(RemoteError) as error:
+        ResourceManager({"device": "remote"}).__enter__()
+    assert str(error.value) == f"BRAINSMITH_REMOTE_TOKEN {must}"
+    (tmp_path / "token").write_text("short")
+    monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN_FILE", str(tmp_path / "token"))
+    with pytest.raises(RemoteError) as error:
+        ResourceManager({"device": "remote"}).__enter__()
+    assert str(error.value) == f"remote_token_file: the token file {tmp_path / 'token'} {must}"
+
+
+def test_it_says_what_answers(server):
+    from brainsmith.targets.remote import RemoteTarget
+
+    assert RemoteTarget().describe() == "A target that another process or machine serves, over HTTP"
+    with connected(server.url) as manager:
+        assert manager.active.describe() == f"numpy at {server.url}, over HTTP"
+
+
 def test_the_settings_say_where_and_with_which_token(monkeypatch, tmp_path):
     (tmp_path / "token").write_text(TOKEN)
     with served(LOCAL, token=TOKEN) as server:
@@ -187,7 +212,7 @@ def test_the_settings_say_where_and_with_which_token(monkeypatch, tmp_path):
     [
         (
             {"url": "ftp://there"},
-            "SettingsError: argument remote_url: remote_url must be the address of a served target, such as "
+            "SettingsError: argument remote_url: remote_url must be http://HOST:PORT of a served target, such as "
             "http://127.0.0.1:8765, not 'ftp://there'",
         ),
         (
@@ -206,17 +231,20 @@ def test_arguments_that_cannot_be(arguments, message):
     assert str(error.value).startswith(f"target 'remote' cannot be made: {message}")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://there",
-        "https://there:1",
-        "http://u:p@there:1",
-        "http://there:1/x",
-        "there:1",
-        "http://there:99999",
-    ],
-)
+ADDRESSES = {
+    "http://there": "http://there",
+    "https://there:1": "https://there:1",
+    "http://u:p@there:1": "http://***@there:1",
+    "http://u:p//@q@there:1": "http://***@there:1",
+    "u:p@there:1": "***@there:1",
+    "http://there:1/x": "http://there:1/x",
+    "there:1": "there:1",
+    "http://there:99999": "http://there:99999",
+}
+"""What cannot be an address, and how it is told: without a password."""
+
+
+@pytest.mark.parametrize("url", ADDRESSES)
 def test_addresses_that_cannot_be(url, monkeypatch):
     from brainsmith.settings import load_settings
 
@@ -224,8 +252,8 @@ def test_addresses_that_cannot_be(url, monkeypatch):
     with pytest.raises(SettingsError) as error:
         load_settings()
     assert str(error.value) == (
-        "BRAINSMITH_REMOTE_URL: remote_url must be the address of a served target, such as http://127.0.0.1:8765, "
-        f"not {url!r}"
+        "BRAINSMITH_REMOTE_URL: remote_url must be http://HOST:PORT of a served target, such as http://127.0.0.1:8765, "
+        f"not {ADDRESSES[url]!r}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 import threading
@@ -54,7 +55,7 @@ class TargetServer(ThreadingMixIn, TCPServer):
         self._open: set[socket.socket] = set()
         self._ended: bool | None = None
         family, address = _resolved(host, port)
-        if not token and not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
+        if not token and not _address_of(address).is_loopback:
             raise UsageError(
                 f"{host} can be reached from other machines, so a token is needed: --token-file FILE, or "
                 "BRAINSMITH_REMOTE_TOKEN"
@@ -63,16 +64,28 @@ class TargetServer(ThreadingMixIn, TCPServer):
         try:
             super().__init__(address, Handler)
         except OSError as error:
-            raise TargetError(f"nothing can be served at {host}:{port}: {error.strerror}") from error
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise _not_ours(host, error.strerror) from error
+            raise TargetError(
+                f"nothing can be served at {host}:{port}: {error.strerror}; choose another port with --port, or 0 for any "
+                "that is free"
+            ) from error
         self._thread = threading.Thread(
             target=self.serve_forever, kwargs={"poll_interval": 0.1}, name="brainsmith-server", daemon=True
         )
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
+        """Where clients find it; if it listens at every address, those of this machine."""
         host, port = str(self.server_address[0]), self.server_address[1]
+        if self.is_everywhere:
+            host = "::1" if ":" in host else HOST
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it listens at every address of this machine."""
+        return _address_of(self.server_address).is_unspecified
 
     def start(self) -> Self:
         """Begin to serve, in a thread."""
@@ -135,9 +148,17 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ..
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"--host must be an address of this machine, not {host!r}: {error}") from error
+        raise _not_ours(host, error) from error
     family, _, _, _, address = found[0]
     return family, address
+
+
+def _not_ours(host: str, reason: object) -> UsageError:
+    return UsageError(f"--host must be an address of this machine, not {host!r}: {reason}")
+
+
+def _address_of(address: Any) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(str(address[0]).partition("%")[0])
 
 
 def _shut(connection: socket.socket) -> None:

@@ -420,7 +420,15 @@ def test_a_port_that_is_taken_and_a_host_that_is_not_ours():
         port = server.server_address[1]
         with pytest.raises(TargetError) as error:
             TargetServer(server.service, port=port)
-        assert str(error.value) == f"nothing can be served at 127.0.0.1:{port}: Address already in use"
+        assert str(error.value) == (
+            f"nothing can be served at 127.0.0.1:{port}: Address already in use; choose another port with --port, or 0 for "
+            "any that is free"
+        )
+        with pytest.raises(UsageError) as error:
+            TargetServer(server.service, "192.0.2.1", 0, TOKEN)  # which is nobody's (RFC 5737)
+        assert str(error.value) == (
+            "--host must be an address of this machine, not '192.0.2.1': Cannot assign requested address"
+        )
         with pytest.raises(UsageError) as error:
             TargetServer(server.service, "no such host", 0)
         assert str(error.value).startswith("--host must be an address of this machine, not 'no such host': ")
@@ -430,9 +438,16 @@ def test_a_port_that_is_taken_and_a_host_that_is_not_ours():
             "0.0.0.0 can be reached from other machines, so a token is needed: --token-file FILE, or "
             "BRAINSMITH_REMOTE_TOKEN"
         )
-        made = TargetServer(server.service, "0.0.0.0", 0, TOKEN)
-        assert re.fullmatch(r"http://0\.0\.0\.0:\d+", made.url)
-        assert made.close()
+        assert not server.is_everywhere
+
+
+def test_at_every_address_it_is_found_at_that_of_this_machine():
+    with served("numpy", host="0.0.0.0", token=TOKEN) as server:
+        assert server.is_everywhere
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", server.url)
+        remote = {"url": server.url, "token": TOKEN}
+        with ResourceManager({"device": "remote", "targets": {"remote": remote}}) as manager:
+            assert manager.prepare_resource(MODEL).signature.inputs[0].name == "x"
 
 
 def test_what_cannot_be_served():
