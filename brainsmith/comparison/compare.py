@@ -11,6 +11,7 @@ import numpy as np
 
 from brainsmith.comparison.layers import boundary_tensors
 from brainsmith.comparison.producers import producers
+from brainsmith.comparison.rounding import rounding_told
 from brainsmith.comparison.runs import read_alike, run_on
 from brainsmith.comparison.tensors import (
     RELATIVE_TOLERANCE,
@@ -25,7 +26,8 @@ from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.manager import ResourceManager
 
 if TYPE_CHECKING:
-    from brainsmith.comparison.runs import Array, Run, Tensors
+    from brainsmith.comparison.rounding import rounding_told
+from brainsmith.comparison.runs import Array, Run, Tensors
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Compared:
         worst: The largest absolute difference of any output.
         differences: The outputs that differ beyond the tolerance.
         first: The first tensor in the order of the graph that differs; None if none does.
+        rounding: Why the first difference is one of rounding alone, where that is certain.
         notes: What had to be done to compare the two, and what was not compared.
         reason: Why nothing was compared; empty if it was.
         supported: Whether the target supports its resource.
@@ -54,6 +57,7 @@ class Compared:
     worst: float = 0.0
     differences: tuple[Difference, ...] = ()
     first: Difference | None = None
+    rounding: str = ""
     notes: tuple[str, ...] = ()
     reason: str = ""
     supported: bool = True
@@ -81,6 +85,7 @@ class Compared:
             f"error {one.error:.3g}, allowed {one.tolerance:.3g}, in {one.samples:,} "
             + ("sample" if one.samples == 1 else "samples")
             + ("" if self.differences else "; the outputs agree all the same")
+            + (f"\n  {self.rounding}" if self.rounding else "")
         )
 
 
@@ -173,6 +178,10 @@ def _compared(first: Run, run: Run, tolerance: float) -> Compared:
     common = [name for name in expected if name in run.tensors and name not in found]
     wrong = tuple(one for one in differences if one is not None)
     place = _first_difference(run.resource, common, expected, run.tensors, tolerance, wrong)
+    rounding = ""
+    if place is not None and not _is_folder(run.resource):
+        known = {**expected, **outputs}, {**run.tensors, **found}
+        rounding = rounding_told(run.resource, place, *known, tolerance)
     return Compared(
         run.device,
         run.prepare_seconds,
@@ -182,6 +191,7 @@ def _compared(first: Run, run: Run, tolerance: float) -> Compared:
         worst=worst,
         differences=tuple(_named(run.resource, one) for one in wrong),
         first=place,
+        rounding=rounding,
         notes=notes,
     )
 

@@ -161,3 +161,60 @@ def test_another_class_is_a_difference(wrong):
     _, one = compare_targets({"reference": model(), "wrong": with_its_class(1)}, X)
     assert not one.agrees
     assert (one.worst, one.differences[0].samples, one.differences[0].tolerance) == (1, 1, 0)
+
+
+def test_a_float_that_is_rounded_to_another_level_is_told_as_that(wrong):
+    wrong({"shifted": -4e-6, "whole": -1.0, "y": -3.0})
+    (_, one) = compared(["numpy", "wrong"], inputs=X)
+    assert one.first.tensor == "whole"
+    assert one.rounding == ""  # the floor of -0.5 less a trifle is no other level
+    even = X * 2
+    _, one = compared(["numpy", "wrong"], inputs=even)
+    assert not one.agrees
+    assert one.told("numpy") == (
+        "wrong first differs from numpy at tensor 'whole' of node Floor 'round': [2, 1] is -3, not -2; error 1, allowed 0, "
+        "in 1 sample\n"
+        "  the floats in front of it agree within the tolerance: 'shifted' is -2.00000405, not -2, which is rounded to "
+        "another level, as in 1 of 12 values"
+    )
+
+
+def quantised():
+    """Return y = Quant(1.5 x), with levels of 0.5."""
+    nodes = [
+        helper.make_node("Mul", ["x", "a"], ["whole"], name="scale"),
+        helper.make_node(
+            "Quant",
+            ["whole", "step", "zero", "bits"],
+            ["y"],
+            name="levels",
+            domain="qonnx.custom_op.general",
+            signed=1,
+            narrow=0,
+            rounding_mode="ROUND",
+        ),
+    ]
+    constants = [
+        helper.make_tensor(name, TensorProto.FLOAT, [1], [value])
+        for name, value in (("a", 1.25), ("step", 0.5), ("zero", 0.0), ("bits", 8.0))
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in "xy"]
+    graph = helper.make_graph(nodes, "levels", ends[:1], ends[1:], constants)
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("qonnx.custom_op.general", 1)]
+    return ModelWrapper(helper.make_model(graph, opset_imports=opsets))
+
+
+def test_the_neighbouring_level_of_a_quantiser_is_told_with_the_tolerance_that_allows_it(wrong):
+    wrong({"whole": -1e-6, "y": -0.5})
+    pair = dict.fromkeys(["numpy", "wrong"], quantised())
+    _, one = compare_targets(pair, X)
+    # 1.25 * -1 is halfway between -1.5 and -1, and goes to the even level.
+    assert one.told("numpy") == (
+        "wrong first differs from numpy at tensor 'y' of node Quant 'levels': [2, 1] is -1.5, not -1; error 0.5, allowed "
+        "7.5e-06, in 1 sample\n"
+        "  the floats in front of it agree within the tolerance: 'whole' is -1.25000095, not -1.25, which is rounded to "
+        "another level, as in 1 of 12 values; --tolerance 7.3e-02 allows it"
+    )
+    assert compare_targets(pair, X, tolerance=7.3e-2)[1].agrees
+    wrong({"y": -1.0})
+    assert compare_targets(pair, X)[1].rounding == ""  # two levels
