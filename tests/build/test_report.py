@@ -12,7 +12,14 @@ from .circuit_files import SIMULATION, write_circuit
 
 DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 STEPS = [
-    StepResult("cleanup", "brainsmith", 0.25, True, "same", Verified(32, 0, 1e-7, "", ("note",), None, target="numpy")),
+    StepResult(
+        "cleanup",
+        "brainsmith",
+        0.25,
+        True,
+        "same",
+        Verified(32, 0, 1e-7, "", ("note",), None, target="numpy"),
+    ),
     StepResult("odd", "finn", 1.0, False, "new", Verified(0, reason="it has 2 outputs")),
     StepResult("off", "finn", 1.0, False, "new", messages=("slow",)),
 ]
@@ -54,7 +61,13 @@ def test_the_steps():
             "seconds": 0.25,
             "reused": True,
             "cache": "same",
-            "verified": {"samples": 32, "mismatches": 0, "max_error": 1e-7, "target": "numpy", "notes": ["note"]},
+            "verified": {
+                "samples": 32,
+                "mismatches": 0,
+                "max_error": 1e-7,
+                "target": "numpy",
+                "notes": ["note"],
+            },
             "messages": [],
         },
         {
