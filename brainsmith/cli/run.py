@@ -57,7 +57,7 @@ def _run(
     if output is not None:
         write_arrays(Path(output), outputs)
     return [
-        ("target", f"{info.name}:{prepared.target.device_id}: {info.description}"),
+        ("target", f"{info.name}:{prepared.target.device_id}: {prepared.target.describe()}"),
         ("samples", f"{samples:,}"),
         ("prepared", f"in {prepare_seconds * 1e3:,.1f} ms"),
         ("executed", f"in {seconds * 1e3:,.1f} ms, {samples / seconds:,.0f} samples/s"),

@@ -21,7 +21,7 @@ from tests.runtime.serving.served import TOKEN
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch):
+def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch, capsys):
     monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN", TOKEN)
     command = [*COMMAND, "serve-target", "numpy", "--port", "0", "--limit-mb", "2", "--timeout", "20"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -38,6 +38,7 @@ def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch):
         (elsewhere / "m.onnx").write_bytes(model.model.SerializeToString())
         np.save("x.npy", graphs.samples(model))
         assert main(["run", "m.onnx", "--target", "remote", "--input", "x.npy", "--output", "y.npy"]) == 0
+        assert f"target    remote:0: numpy at {found[1]}, over HTTP\n" in capsys.readouterr().out
         np.testing.assert_array_equal(np.load("y.npy"), y["m1"])
         os.kill(process.pid, end)
         assert process.communicate(timeout=20) == ("stopped\n", "")

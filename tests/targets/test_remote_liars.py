@@ -129,7 +129,7 @@ FIRST = {
     "an error without words": (
         http({"error": 7}, status="500 x"),
         (
-            "{url} answers a request as no brainsmith serve-target does: {what}; see what listens there",
+            NO_SERVER,
             "no message beside status 500",
         ),
     ),

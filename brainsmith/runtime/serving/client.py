@@ -153,7 +153,7 @@ class Client:
             else:
                 connection.close()
         if response.status != http.client.OK:
-            raise self._told(response.status, found[0])
+            raise self._told(doing, response.status, found[0])
         return found
 
     def _check_version(self, doing: str, response: http.client.HTTPResponse) -> None:
@@ -181,11 +181,11 @@ class Client:
             return decode(response, length)
         return from_json(read_bytes(response, length)), {}
 
-    def _told(self, status: int, head: Head) -> Exception:
+    def _told(self, doing: str, status: int, head: Head) -> Exception:
         """Return the error that the server tells of."""
         kind, message = head.get("error"), head.get("message")
         if not isinstance(kind, str) or not isinstance(message, str):
-            return self._wrong("a request", f"no message beside status {status}")
+            return self._wrong(doing, f"no message beside status {status}")
         if kind in (protocol.UNKNOWN_MODEL, protocol.UNKNOWN_PREPARED):
             return UnknownAtServerError(message)
         if kind == "InputError":
