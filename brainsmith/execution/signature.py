@@ -52,6 +52,8 @@ class TensorSpec:
                 return int(given[0] // self.shape[0])
             if given == self.shape:
                 return 1
+            if given[0] == 0:
+                raise InputError(f"input '{self.name}' has no samples: its shape is {_text(given)}")
         raise InputError(
             f"input '{self.name}' must have shape {_any_multiple(self.shape)}, not {_text(given)}"
         )
@@ -152,7 +154,15 @@ def _typed(spec: TensorSpec, value: object) -> Array:
         raise InputError(
             f"input '{spec.name}' must be of {spec.dtype}, not {array.dtype}; convert it with .astype('{spec.dtype}')"
         )
-    return np.ascontiguousarray(array, wanted).reshape(array.shape)
+    with np.errstate(invalid="ignore"):  # NaN is no integer; it is told below
+        converted = np.ascontiguousarray(array, wanted).reshape(array.shape)
+    if plain and wanted.kind in "iu" and array.dtype != wanted:
+        lost = array[converted != array]
+        if lost.size:
+            raise InputError(
+                f"input '{spec.name}' must be of {spec.dtype}, which cannot hold {lost[0].item()!r}"
+            )
+    return converted
 
 
 def _text(shape: Shape) -> str:

@@ -58,12 +58,19 @@ def find_device(text: str, records: Callable[[], Iterable[PluginInfo]]) -> Devic
         return Device(text, None, None, int(number))
     registry = get_registry()
     known = [] if registry.knows("target", name) else list(records())
+    if colon and name == text.strip() and _is_known(name.rpartition(":")[0], known):
+        raise DeviceError(f"the id of device {text!r} must be a whole number, 0 or more")
     if not registry.knows("target", name) and any(name in info.device_types for info in known):
         return Device(text, None, name, int(number))
     try:
         return Device(text, registry.resolve("target", name), None, int(number))
     except PluginNotFoundError as error:
         raise unknown_device(text, known) from error
+
+
+def _is_known(name: str, records: Iterable[PluginInfo]) -> bool:
+    """Tell whether a name, without what is meant as an id, is one of a device."""
+    return name == AUTO or any(name in (info.name, *info.device_types) for info in records)
 
 
 def unknown_device(text: str, records: Iterable[PluginInfo]) -> DeviceError:

@@ -16,7 +16,7 @@ def chosen_tensors(
     """Return the tensors that are to be returned beside the outputs, each once, in the order in which they are named.
 
     Args:
-        keep: As `Target.execute` takes it; None for all.
+        keep: As `Target.execute` takes it; None for all. A text is one name.
         there: The tensors that can be kept.
         ends: Inputs and outputs, which may be named too and change nothing where they are not among these.
 
@@ -25,7 +25,7 @@ def chosen_tensors(
     """
     if keep is None:
         return tuple(there)
-    named = tuple(dict.fromkeys(keep))
+    named = (keep,) if isinstance(keep, str) else tuple(dict.fromkeys(keep))
     known = {*there, *ends}
     if unknown := [name for name in named if name not in known]:
         raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")

@@ -15,6 +15,7 @@ from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import describe_resource, digest_of
+from brainsmith.runtime.execute_keywords import refuse_unknown
 from brainsmith.runtime.live import life_of
 from brainsmith.runtime.log import note
 from brainsmith.runtime.outputs import wrong_outputs
@@ -115,12 +116,14 @@ def _own_keywords(live: LiveTarget, kwargs: Mapping[str, Any]) -> dict[str, Any]
     """Return what the target's `execute` is given; what `keep` names can be read any number of times.
 
     Raises:
-        TargetError: The target does not know `keep`, and it names something.
+        TargetError: The target does not know `keep`, and it names something; or it does not know another keyword.
     """
     if not kwargs:
         return {}
     own = dict(kwargs)
     keep = own.get("keep", ())
+    if isinstance(keep, str):  # one name, and not its letters
+        keep = (keep,)
     if keep is not None and hasattr(keep, "__iter__"):
         keep = tuple(keep)
     if not live.capabilities.intermediates:
@@ -132,6 +135,7 @@ def _own_keywords(live: LiveTarget, kwargs: Mapping[str, Any]) -> dict[str, Any]
             )
     elif "keep" in own:
         own["keep"] = keep
+    refuse_unknown(live.name, live.target, own)
     return own
 
 

@@ -43,7 +43,7 @@ def test_outputs_are_joined():
         (ONE, ["a"], "input 'image' must be of float32, not <U1; convert it with .astype('float32')"),
         (ONE, np.zeros((3, 3), np.float32), "input 'image' must have shape (n * 2, 3), not (3, 3)"),
         (ONE, np.zeros((2, 4), np.float32), "input 'image' must have shape (n * 2, 3), not (2, 4)"),
-        (ONE, np.zeros((0, 3), np.float32), "input 'image' must have shape (n * 2, 3), not (0, 3)"),
+        (ONE, np.zeros((0, 3), np.float32), "input 'image' has no samples: its shape is (0, 3)"),
         (ONE, np.zeros(3, np.float32), "input 'image' must have shape (n * 2, 3), not (3,)"),
         (
             BOTH,
@@ -82,3 +82,18 @@ def test_stacked_and_joined_are_inverse(shape, runs):
     arrays, counted = signature.checked(given)
     assert counted == runs
     np.testing.assert_array_equal(signature.joined(signature.stacked(arrays, runs))["x"], given)
+
+
+WHOLE = ModelSignature((TensorSpec("k", (1, 2), "int64", "INT64"),), ())
+
+
+def test_plain_numbers_become_integers_only_if_they_are_some():
+    assert WHOLE.checked([[1.0, -2]])[0]["k"].tolist() == [[1, -2]]
+    for values, told in (([[1.5, 2.7]], "1.5"), ([[1, float("nan")]], "nan")):
+        with pytest.raises(InputError) as caught:
+            WHOLE.checked(values)
+        assert str(caught.value) == f"input 'k' must be of int64, which cannot hold {told}"
+    small = ModelSignature((TensorSpec("k", (1, 2), "uint8", "UINT8"),), ())
+    with pytest.raises(InputError) as caught:
+        small.checked([[1, 300]])
+    assert str(caught.value) == "input 'k' must be of uint8, which cannot hold 300"

@@ -1,11 +1,16 @@
 """Preparing and executing on one target: what is prepared anew, and what is said of inputs and outputs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
 from brainsmith import ops
+from brainsmith.errors import TargetError
 from brainsmith.targets import ResourceManager
+
+ROOT = Path(__file__).parents[2]
 
 X = np.float32([[1, 2]])
 
@@ -49,3 +54,23 @@ def test_a_model_is_prepared_anew_once_its_op_is_another(shift, device):
         second = manager.prepare_resource(model)
         assert second is not first
         assert manager.execute(second, X)["y"].tolist() == [[3, 4]]
+
+
+def test_keep_takes_one_name_too():
+    model = ROOT / "examples" / "digits" / "mlp.onnx"
+    with ResourceManager({"device": "numpy"}) as manager:
+        prepared = manager.prepare_resource(model)
+        zeros = np.zeros((1, 64), np.float32)
+        assert list(manager.execute(prepared, zeros, keep="fc1")) == ["logits", "fc1"]
+        assert list(prepared.target.execute(prepared, zeros, keep="fc1")) == ["logits", "fc1"]
+
+
+def test_a_keyword_that_the_target_does_not_take_is_told(shift):
+    shift(1)
+    with ResourceManager({"device": "numpy"}) as manager:
+        prepared = manager.prepare_resource(one_op("shift_it"))
+        with pytest.raises(TargetError) as caught:
+            manager.execute(prepared, X, kep=["y"])
+        assert str(caught.value) == (
+            "execute of target 'numpy' takes no keyword 'kep'. Did you mean 'keep'?\n  it takes keep"
+        )
