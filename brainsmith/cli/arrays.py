@@ -24,16 +24,15 @@ def load_arrays(name: str) -> dict[str, NDArray[Any]]:
         UsageError: It cannot be read; the message begins with --input.
     """
     import zlib
+    from pathlib import Path
     from zipfile import BadZipFile
 
     import numpy as np
 
     try:
-        values = np.load(name, allow_pickle=False)
-        if isinstance(values, np.ndarray):
-            return {ALONE: values}
-        with values:
-            return dict(values)
+        with Path(name).open("rb") as file:  # NumPy leaves open what it opens and cannot read
+            values = np.load(file, allow_pickle=False)
+            return {ALONE: values} if isinstance(values, np.ndarray) else dict(values)
     except FileNotFoundError as error:
         raise UsageError(f"--input: {name} is not there") from error
     except IsADirectoryError as error:
@@ -44,7 +43,7 @@ def load_arrays(name: str) -> dict[str, NDArray[Any]]:
         raise UsageError(
             f"--input: {name} states an array for which there is no memory; it is damaged, or too large"
         ) from error
-    except (zlib.error, NotImplementedError) as error:
+    except (zlib.error, NotImplementedError, RuntimeError) as error:  # RuntimeError: it is encrypted
         raise UsageError(f"--input: {name} cannot be unpacked: {error}") from error
     except (ValueError, EOFError, BadZipFile) as error:
         raise UsageError(f"--input: {name} is no .npy or .npz file of plain numbers") from error

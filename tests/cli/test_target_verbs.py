@@ -155,11 +155,22 @@ def test_misuse_says_what_to_do(x, elsewhere, capsys, line):
 def test_a_damaged_file_of_inputs_says_so(x, elsewhere, capsys):
     np.savez_compressed("x.npz", image=np.load(x).astype(np.float32))
     file = elsewhere / "x.npz"
-    data = bytearray(file.read_bytes())
-    data[100:110] = b"\xff" * 10
-    file.write_bytes(data)
+    whole = file.read_bytes()
+    first, listed = whole.find(b"PK\x03\x04"), whole.find(b"PK\x01\x02")
+    begin = first + 30 + int.from_bytes(whole[first + 26 : first + 28], "little")
+    begin += int.from_bytes(whole[first + 28 : first + 30], "little")
+    damage = {
+        begin: (b"\xff", "Error -3 while decompressing data: invalid block type"),
+        listed + 10: (b"\x63", "That compression method is not supported"),
+        listed + 8: (b"\x01", "File 'image.npy' is encrypted, password required for extraction"),
+    }
+    for at, (byte, told) in damage.items():
+        file.write_bytes(whole[:at] + byte + whole[at + 1 :])
+        assert main(["run", MODEL, "--input", "x.npz"]) == 1
+        assert capsys.readouterr().err == f"error: --input: x.npz cannot be unpacked: {told}\n"
+    file.write_bytes(whole[:-30])
     assert main(["run", MODEL, "--input", "x.npz"]) == 1
-    assert re.fullmatch(r"error: --input: x.npz (cannot be unpacked: .*|is no .*)\n", capsys.readouterr().err)
+    assert capsys.readouterr().err == "error: --input: x.npz is no .npy or .npz file of plain numbers\n"
 
 
 def test_what_is_wrong_with_inputs_is_said_before_a_build_begins(x, elsewhere, capsys):
@@ -259,3 +270,25 @@ def test_which_target_the_best_one_is_is_told(x, capsys):
         capsys.readouterr().err
         == "error: 'auto' is numpy:0 here, as 'numpy' is: nothing is compared with itself\n"
     )
+
+
+class BadStart(NumpyExecution):
+    """The best of all, were it not for its start."""
+
+    @classmethod
+    def metadata(cls):
+        return targets.PluginInfo(name="bad_start", type="target", priority=500, device_types=("cpu",))
+
+    def initialize(self):
+        raise RuntimeError("no power")
+
+
+def test_a_target_that_is_passed_over_is_told_once(x, caplog):
+    targets.get_registry().register(BadStart)
+    try:
+        assert main(["run", MODEL, "--input", x]) == 0
+    finally:
+        targets.get_registry().unregister("bad_start")
+    told = [record.getMessage() for record in caplog.records if record.name == "brainsmith.targets"]
+    assert len(told) == 1
+    assert told[0].startswith("passed over: target 'bad_start' failed in initialize: RuntimeError: no power")
