@@ -166,7 +166,15 @@ class BuildError(BrainsmithError, RuntimeError):
 
 
 class VerificationError(BuildError):
-    """A step changed what the model computes, or a circuit does not compute it."""
+    """A step changed what the model computes, or a circuit does not compute it.
+
+    Attributes:
+        step: The step to blame; empty if none is, or it is not known.
+    """
+
+    def __init__(self, message: str = "", step: str = "") -> None:
+        super().__init__(message)
+        self.step = step
 
 
 class RtlSourceError(BrainsmithError, ValueError):

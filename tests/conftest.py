@@ -5,6 +5,7 @@ that all tests of all workers share.
 """
 
 import os
+import signal
 from itertools import count
 
 import pytest
@@ -13,6 +14,11 @@ from brainsmith.plugin.manager import reset_plugin_system
 
 KEPT = {"rtl": "simulations", "hls": "programs", "synthesis": "synthesis", "discovery": "discovery"}
 """The parts of a cache that all tests share, and where they keep them."""
+
+
+# What a shell starts in the background ignores Ctrl-C, as do its children, which tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -84,11 +84,17 @@ def _targets(doc: Document, pairs: Pairs) -> tuple[PluginName, ...] | None:
         return None
     key, node = pairs["targets"]
     entries = doc.items(node, "verify.targets")
-    names = [doc.name(entry, label) for label, entry in entries]
-    if len(entries) == 1:
+    names = [name for label, entry in entries if (name := doc.name(entry, label)) is not None]
+    if len(entries) == 1 or is_null(node):
         what = "two targets or more, the one to compare with first, or none: []"
         doc.report(key, f"verify.targets must list {what}")
-    return tuple(name for name in names if name is not None)
+    for name, (_, entry) in zip(names, entries, strict=False):
+        if name.name.isdecimal():
+            doc.report(
+                entry,
+                f"verify.targets names targets, and {name.qualified} is a device: write {name.framework}",
+            )
+    return tuple(name for name in names if not name.name.isdecimal())
 
 
 def _limit(doc: Document, label: str, name: str, node: Node) -> float | None:

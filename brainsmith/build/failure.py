@@ -50,9 +50,8 @@ def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) 
         failed: Where what there was is kept.
         said: Whether the steps said something.
     """
-    good = (
-        len(done) - 1 if done and _is_about(error, done[-1]) and "changed what" in str(error) else len(done)
-    )
+    blamed = bool(done) and isinstance(error, VerificationError) and error.step == done[-1]
+    good = len(done) - 1 if blamed else len(done)
     lines = [str(error)]
     if said:
         lines.append(f"  what the steps said, and where one failed: {failed / LOG}")
@@ -67,7 +66,3 @@ def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) 
             "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`"
         )
     return "\n".join(lines)
-
-
-def _is_about(error: BuildError, step: str) -> bool:
-    return str(error).startswith(f"step '{step}' ")

@@ -19,12 +19,12 @@ from brainsmith.build.messages import LOG
 from brainsmith.build.model import sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.report import assemble, imported_modules, plugin_list
-from brainsmith.build.result import BuildResult, Progress
+from brainsmith.build.result import BuildResult, Progress, Verified
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification_device import VerificationDevice
-from brainsmith.build.verify import Verified, Verifier
+from brainsmith.build.verify import Verifier
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import BuildError, TargetError
+from brainsmith.errors import BuildError, TargetError, VerificationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,7 @@ class Job:
             self.warnings.append(f"step '{step.name}' was not verified: {outcome.reason}")
         if whole:
             self._last_whole = outcome
-        if outcome.changed is not None:
+        if outcome.changed is not None or outcome.max_error > self._verifier.rounding:
             self._exact_from = (model, step.name)
         return outcome
 
@@ -173,7 +173,7 @@ class Job:
         """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""
         if self._golden is None:
             return None
-        from brainsmith.build.target_comparison import KeptComparison, compare_for_report, disagreements
+        from brainsmith.build.target_comparison import KeptComparison, compare_for_report, warnings_of
 
         targets, inputs = self.selection.targets, self._golden.inputs
         model, after = self._exact_from
@@ -185,15 +185,16 @@ class Job:
                 found = compare_for_report(targets, model, inputs, self.workspace.staging, after)
             if found is not None and fingerprint is not None:
                 kept.save(fingerprint, inputs, found)
-        self.warnings += disagreements(found)
+        self.warnings += warnings_of(found, self.selection.targets_named)
         return found
 
     def report_failure(
         self, model: object, source: Artifact, error: BuildError, message: str, report: bool
     ) -> None:
         """Write the report of a build that failed: what there was until then, and the error."""
-        step = re.match(r"step '(.*?)' ", str(error))
-        failure = {"step": step.group(1) if step else None, "message": message}
+        named = re.match(r"step '(.*?)' ", str(error))
+        blamed = error.step if isinstance(error, VerificationError) else named.group(1) if named else ""
+        failure = {"step": blamed or None, "message": message}
         self._report(model, source, None, report, error=failure)
 
     def _report(

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.build.pipeline import BuildStep
-    from brainsmith.build.result import StepResult
-    from brainsmith.build.verify import Verified
+    from brainsmith.build.result import StepResult, Verified
     from brainsmith.plugin.registry import Registry
 
 SCHEMA = "brainsmith.report/1"
@@ -177,7 +176,7 @@ def _targets(found: dict[str, Any]) -> str:
         return f"not compared: {found['reason']}"
     groups = {
         "agree": [one["target"] for one in found["results"] if one["agrees"]],
-        "disagree": [one["target"] for one in found["results"] if not one["agrees"] and not one["reason"]],
+        "disagree": [one["target"] for one in found["results"] if one["agrees"] is False],
     }
     said = [
         f"{', '.join(names)} {word}{'s' if len(names) == 1 else ''} with {found['with']}"

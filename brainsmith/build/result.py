@@ -8,7 +8,36 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from brainsmith.build.verify import Verified
+    from brainsmith.build.float_model import FloatDistance
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcome of one check.
+
+    Attributes:
+        samples: How many were run; 0 if the model could not be checked.
+        mismatches: How many differ by more than the tolerance, or are put into another class.
+        max_error: The largest absolute difference of any output.
+        reason: Why the model could not be checked.
+        notes: What had to be done to compare it.
+        accuracy: Share of right classes, where labels are known and all samples were run.
+        changed: How many samples the step put into another class, of a step that may approximate; else None.
+        reference: The approximating step before, with whose results these were compared; empty for the input model.
+        distance: From the float model, where its outputs are known and all samples were run.
+        target: What ran them.
+    """
+
+    samples: int
+    mismatches: int = 0
+    max_error: float = 0.0
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    accuracy: float | None = None
+    changed: int | None = None
+    reference: str = ""
+    distance: FloatDistance | None = None
+    target: str = ""
 
 
 @dataclass

@@ -117,7 +117,8 @@ def _failure_reported(job: Job, model: object, source: Artifact, report: bool) -
         message = job.explain_failure(error, job.workspace.failed)
         with suppress(OSError):  # what failed first is what counts
             job.report_failure(model, source, error, message, report)
-        raise type(error)(message) from error.__cause__
+        error.args = (message,)
+        raise
 
 
 def _select(request: Request, source: Artifact) -> BuildSelection:

@@ -51,6 +51,7 @@ class BuildSelection:
         cache_folder: Where the build cache is.
         folders: Where plugins are that belong to no framework: the project's, and installed packages'.
         targets: On which the model is compared for the report, the one to compare with first.
+        targets_named: Whether the blueprint names them.
         warnings: Optional plugins that are absent.
     """
 
@@ -65,6 +66,7 @@ class BuildSelection:
     cache_folder: Path
     folders: tuple[Path, ...] = ()
     targets: tuple[PluginInfo, ...] = ()
+    targets_named: bool = False
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -94,7 +96,7 @@ def select(request: Request) -> BuildSelection:
     targets = _targets(chosen, registry, output)
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
-        manager.use_blueprint(blueprint.file, (*chosen.records, *targets))
+        manager.use_blueprint(blueprint.file, (*chosen.records, *targets, *_chosen_device(registry)))
     return BuildSelection(
         steps=steps,
         output=output,
@@ -107,6 +109,7 @@ def select(request: Request) -> BuildSelection:
         cache_folder=Path(settings.cache_dir) / "builds",
         folders=_plugin_sources(settings, registry),
         targets=targets,
+        targets_named=chosen.targets is not None,
         warnings=chosen.skipped,
     )
 
@@ -170,6 +173,19 @@ def _targets(chosen: Selection, registry: Registry, output: str) -> tuple[Plugin
     simulated = OUTPUTS.index(output) >= OUTPUTS.index("simulated")
     names = (*_COMPARED, _CIRCUIT) if simulated else _COMPARED
     return tuple(registry.resolve("target", f"brainsmith:{name}") for name in names)
+
+
+def _chosen_device(registry: Registry) -> list[PluginInfo]:
+    """Return the targets that the chosen device may mean: whoever runs a build names it, not the blueprint."""
+    from brainsmith.runtime.default import RUNTIME
+
+    name, _, number = RUNTIME.manager.config.device.rpartition(":")
+    name = name if number.isdecimal() and name else RUNTIME.manager.config.device
+    return [
+        info
+        for info in registry.records()
+        if info.type == "target" and name in (info.name, info.qualified, *info.device_types)
+    ]
 
 
 def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from brainsmith.comparison.compare import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
-from brainsmith.errors import AmbiguousPluginError, BrainsmithError
+from brainsmith.errors import AmbiguousPluginError, BrainsmithError, TargetError
 from brainsmith.kept import Kept
 from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.manager import ResourceManager
@@ -29,6 +29,9 @@ Fields = dict[str, Any]
 SAMPLES = 8
 _SECONDS = 2.0
 _CIRCUIT = "brainsmith:rtlsim"
+_REPRODUCIBLE = tuple(
+    f"brainsmith:{name}" for name in ("reference", "numpy", "onnxruntime", "cppsim", "rtlsim")
+)
 
 
 def compare_for_report(
@@ -38,30 +41,42 @@ def compare_for_report(
 
     Args:
         targets: The one to compare with first.
-        model: The input model, or the one after the last step that may approximate.
+        model: The input model, or the one after the last step that changed its outputs, as the blueprint allows.
         inputs: (samples, *input shape), of which eight are run at the most, and fewer where the first target is slow.
         folder: The output folder of the build, which `rtlsim` runs.
         after: The step whose result `model` is.
 
     Returns:
-        The report's `targets`; None if there are not two. A target that cannot run the model has an entry with the reason.
+        The report's `targets`; None if there are none. A target that cannot run the model has an entry with the reason.
     """
-    if len(targets) < 2:
+    if not targets:
         return None
     devices = [_device(info) for info in targets]
+    told: Fields = {
+        "with": devices[0],
+        "after": after,
+        "tolerance": RELATIVE_TOLERANCE,
+        "samples": 0,
+        "reason": "",
+    }
+    if len(devices) < 2:
+        return {**told, "reason": f"there is no target here to compare '{devices[0]}' with", "results": []}
     resources = {
         device: str(folder) if info.qualified == _CIRCUIT else model.data
         for device, info in zip(devices, targets, strict=True)
     }
-    told: Fields = {"with": devices[0], "after": after, "tolerance": RELATIVE_TOLERANCE}
+    entries: list[Compared] = []
+    failure = ""
     try:
         with ResourceManager({"device": devices[0]}) as manager:  # what it prepares serves the comparison too
-            feed, samples = _few(manager, resources[devices[0]], inputs)
-            _, *others = compare_targets(resources, feed, strict=False)
-    except BrainsmithError as error:
-        return {**told, "samples": 0, "reason": _placeless(error, folder), "results": []}
-    results = [{**_result(one, devices[0]), "reason": _placeless(one.reason, folder)} for one in others]
-    return {**told, "samples": samples, "reason": "", "results": results}
+            feed, told["samples"] = _few(manager, resources[devices[0]], inputs)
+            compare_targets(resources, feed, strict=False, found=entries.append)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (a finished build is not lost to what a target raises)
+        failure = _placeless(_text_of(error), folder)
+    results = [{**_result(one, devices[0]), "reason": _placeless(one.reason, folder)} for one in entries[1:]]
+    if len(results) < len(devices) - 1:
+        return {**told, "reason": failure, "results": results}
+    return {**told, "reason": "", "notes": [failure] if failure else [], "results": results}
 
 
 class KeptComparison:
@@ -74,24 +89,41 @@ class KeptComparison:
     """
 
     def __init__(self, cache_dir: Path, model: Artifact, targets: Sequence[PluginInfo]) -> None:
+        self._reproducible = all(info.qualified in _REPRODUCIBLE for info in targets)
         names = ",".join(f"{info.qualified} {info.version}" for info in targets)
         self._kept = Kept(str(cache_dir), "comparisons", f"{model.digest}|{names}")
 
     def load(self, fingerprint: str, inputs: Array) -> Fields | None:
         """Return the comparison, if it was of the same steps' results and inputs."""
-        found: Fields | None = self._kept.load(_stamp(fingerprint, inputs))
+        found: Fields | None = self._kept.load(_stamp(fingerprint, inputs)) if self._reproducible else None
         return found
 
     def save(self, fingerprint: str, inputs: Array, comparison: Fields) -> None:
-        """Keep a comparison, unless a target could not be used: the next time it may be."""
-        if comparison["results"] and not any(one["reason"] for one in comparison["results"]):
+        """Keep a comparison of our own targets, which depend on nothing but the code; of others nobody knows."""
+        whole = comparison["results"] and not any(one["reason"] for one in comparison["results"])
+        if whole and self._reproducible and not comparison["reason"]:
             self._kept.save(_stamp(fingerprint, inputs), comparison)
 
 
-def disagreements(comparison: Fields | None) -> list[str]:
-    """Return a warning for each target whose outputs differ beyond the tolerance."""
-    results = comparison["results"] if comparison is not None else []
-    return [f"targets disagree: {one['told']}" for one in results if not one["agrees"] and not one["reason"]]
+def warnings_of(comparison: Fields | None, named: bool) -> list[str]:
+    """Return a warning for each target whose outputs differ beyond the tolerance by more than rounding.
+
+    Args:
+        comparison: The report's `targets`.
+        named: Whether the blueprint names the targets: then one that could not be compared is a warning too.
+    """
+    if comparison is None:
+        return []
+    results = comparison["results"]
+    differ = [one for one in results if one["agrees"] is False and not one["rounding"]]
+    warnings = [f"targets disagree: {one['told']}" for one in differ]
+    if named:
+        warnings += [
+            f"target '{one['target']}' was not compared: {one['reason']}" for one in results if one["reason"]
+        ]
+    if comparison["reason"]:
+        warnings.append(f"targets were not compared: {comparison['reason']}")
+    return [*warnings, *comparison.get("notes", ())]
 
 
 def _device(info: PluginInfo) -> str:
@@ -108,6 +140,10 @@ def _few(manager: ResourceManager, resource: Any, inputs: Array) -> tuple[Any, i
     prepared = manager.prepare_resource(resource)
     if prepared.signature is None:  # it cannot be compared, which the comparison says
         return {}, 0
+    if len(prepared.signature.inputs) != 1:
+        raise TargetError(
+            f"it says that the model has {len(prepared.signature.inputs)} inputs, and it has one"
+        )
     (spec,) = prepared.signature.inputs
     begun = time.perf_counter()
     manager.execute(prepared, spec.joined(inputs[:1]).astype(spec.dtype))
@@ -117,14 +153,16 @@ def _few(manager: ResourceManager, resource: Any, inputs: Array) -> tuple[Any, i
 
 
 def _result(one: Compared, first: str) -> Fields:
+    known = not one.reason
     return {
         "target": one.device,
-        "agrees": one.agrees,
-        "outputs": one.outputs,
-        "inside": one.inside,
-        "worst": _number(one.worst),
+        "agrees": one.agrees if known else None,
+        "outputs": one.outputs if known else None,
+        "inside": one.inside if known else None,
+        "worst": _number(one.worst) if known else None,
         "first": None if one.first is None else _difference(one.first),
-        "told": one.told(first),
+        "told": one.told(first).partition("\n")[0],
+        "rounding": one.rounding.partition("; --tolerance")[0],
         "notes": list(one.notes),
     }
 
@@ -138,6 +176,11 @@ def _difference(one: Difference) -> Fields:
         "index": list(one.index),
         **numbers,
     }
+
+
+def _text_of(error: BaseException) -> str:
+    """Return what an error says; of one that is not ours, its kind too."""
+    return str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
 
 
 def _placeless(reason: object, folder: Path) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.execution.signature import ModelSignature
     from brainsmith.runtime.manager import ResourceManager
     from brainsmith.runtime.prepared import Prepared
 
@@ -32,40 +33,55 @@ class VerificationDevice:
     """Makes executors: on the device of `targets.init` or of the setting `device`, where one was named.
 
     With `auto`, and where the device's target is `numpy`, models run as array programs that give QONNX's bits: rounded
-    floats too, on which a quantiser's level may depend. They also run what the device says that it does not support.
-
-    Attributes:
-        warnings: What the device did not support, said once.
+    floats too, on which a quantiser's level may depend. They also run what the device says that it does not support, and
+    everything once the device is found to be wrong.
     """
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
         self._manager = chosen_manager()
         self._folder: Path | None = None
         self._parts = 0
+        self._passed_over: dict[str, list[str]] = {}
+        self._distrusted: list[str] = []
 
-    def executor(self, model: ModelWrapper, inner: ModelWrapper | None = None) -> Executor:
+    @property
+    def warnings(self) -> list[str]:
+        """What the device did not run, with the reason."""
+        passed = [
+            f"{', '.join(models)} did not run on the device that was chosen, but as array programs: {reason}"
+            for reason, models in self._passed_over.items()
+        ]
+        return [*self._distrusted, *passed]
+
+    def executor(self, what: str, model: ModelWrapper, inner: ModelWrapper | None = None) -> Executor:
         """Prepare a model.
 
         Args:
+            what: What it is, for people.
             model: Not changed.
             inner: The model to run in place of the file that a dataflow partition of `model` names.
 
         Raises:
             BuildError: Its shapes cannot be inferred, or the device failed.
         """
+        executor = Executor(model, inner)
         if self._manager is None:
-            return Executor(model, inner)
+            return executor
         try:
             prepared = self._manager.prepare_resource(self._complete(model, inner))
+            if prepared.target.metadata().qualified == _ARRAY_CODE:
+                return executor
+            return _DeviceExecutor(self._manager, prepared, model, inner)
         except UnsupportedResourceError as error:
-            self._warn(error)
-            return Executor(model, inner)
+            self._passed_over.setdefault(_reason(error), []).append(what)
+            return executor
         except TargetError as error:
             raise BuildError(str(error)) from error
-        if prepared.target.metadata().qualified == _ARRAY_CODE:
-            return Executor(model, inner)
-        return _DeviceExecutor(self._manager, prepared, model, inner)
+
+    def distrust(self, why: str) -> None:
+        """Use the device no more, and warn."""
+        self._manager = None
+        self._distrusted.append(why)
 
     def _complete(self, model: ModelWrapper, inner: ModelWrapper | None) -> ModelWrapper:
         """Return a model whose partition names a file with the inner model."""
@@ -86,13 +102,6 @@ class VerificationDevice:
                     attribute.s = str(file).encode()
         return whole
 
-    def _warn(self, error: TargetError) -> None:
-        if not self.warnings:
-            reason = str(error).splitlines()[0]
-            self.warnings.append(
-                f"the device that was chosen cannot run every step's model, and array programs did instead: {reason}"
-            )
-
 
 class _DeviceExecutor(Executor):
     """A model that is prepared on a device."""
@@ -103,6 +112,7 @@ class _DeviceExecutor(Executor):
         super().__init__(model, inner)
         self._manager = manager
         self._prepared = prepared
+        self._signature = self._stated()
         self.target = prepared.target.metadata().name
 
     def run(self, feed: Mapping[str, Stack], keep: frozenset[str] | None = frozenset()) -> dict[str, Stack]:
@@ -110,19 +120,50 @@ class _DeviceExecutor(Executor):
         runs = len(next(iter(feed.values())))
         inside = self._prepared.target.get_capabilities().intermediates and (keep is None or keep)
         wanted = {"keep": None if keep is None else tuple(keep)} if inside else {}
+        arrays = {
+            spec.name: spec.joined(feed[spec.name]).astype(spec.dtype) for spec in self._signature.inputs
+        }
         try:
-            found = self._manager.execute(self._prepared, self._arrays(feed), **wanted)
+            found = self._manager.execute(self._prepared, arrays, **wanted)
         except TargetError as error:
             raise BuildError(str(error)) from error
-        shapes = {name: (runs, *self.shape(name)) for name in found}
+        stacks = {name: np.asarray(array) for name, array in found.items()}
         return {
-            name: np.asarray(array).reshape(shapes[name])
-            for name, array in found.items()
-            if np.size(array) == np.prod(shapes[name])
+            name: stack.reshape(runs, *self.shape(name))
+            for name, stack in stacks.items()
+            if stack.dtype.kind in "biuf" and stack.size == runs * int(np.prod(self.shape(name)))
         }
 
-    def _arrays(self, feed: Mapping[str, Stack]) -> dict[str, Stack]:
+    def _stated(self) -> ModelSignature:
+        """Return the signature that the target states.
+
+        Raises:
+            UnsupportedResourceError: There is none, or it is not the model's.
+        """
         signature = self._prepared.signature
         if signature is None:
-            return {name: feed[name].reshape(-1, *self.shape(name)[1:]) for name in self.inputs}
-        return {spec.name: spec.joined(feed[spec.name]).astype(spec.dtype) for spec in signature.inputs}
+            raise UnsupportedResourceError("its target does not say what goes in and out of the model")
+        for kind, specs, names in (
+            ("inputs", signature.inputs, self.inputs),
+            ("outputs", signature.outputs, self.outputs),
+        ):
+            stated = {spec.name: tuple(spec.shape) for spec in specs}
+            real = {name: self.shape(name) for name in names}
+            if stated != real:
+                raise UnsupportedResourceError(
+                    f"its target says that the {kind} are {stated}, and the model's are {real}"
+                )
+        return signature
+
+
+def is_device_failure(error: BaseException | None) -> bool:
+    """Tell whether a target failed, so that neither the model nor a step is to blame."""
+    while error is not None and not isinstance(error, TargetError):
+        error = error.__cause__
+    return error is not None
+
+
+def _reason(error: TargetError) -> str:
+    """Return why, without the words that name the model as Python does."""
+    first = str(error).splitlines()[0]
+    return first.replace("cannot execute a ModelWrapper: ", "cannot execute it: ")

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.build.compare import Comparison, compare, first_changed_tensor, largest, predictions
+from brainsmith.build.executable import PARTITION, never_ran, other_partitions
 from brainsmith.build.float_model import FloatDistance, float_distance
-from brainsmith.build.verification_device import VerificationDevice
-from brainsmith.errors import BuildError, MissingOpError, VerificationError
+from brainsmith.build.result import Verified
+from brainsmith.build.verification_device import VerificationDevice, is_device_failure
+from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
+from brainsmith.errors import BuildError, VerificationError
 from brainsmith.execution.align import Alignment, Signature, align
 from brainsmith.execution.execute import Executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.blueprint.schema import Approximation
@@ -29,38 +30,8 @@ Array = np.ndarray[Any, Any]
 
 DEFAULT_TOLERANCE = 1e-5
 STEP_SAMPLES = 32
+DEVICE_SAMPLES = 8
 _FAST_SECONDS = 1.0
-_ONNX = ("", "ai.onnx", "ai.onnx.ml")
-_PARTITION = "StreamingDataflowPartition"
-
-
-@dataclass(frozen=True)
-class Verified:
-    """The outcome of one check.
-
-    Attributes:
-        samples: How many were run; 0 if the model could not be checked.
-        mismatches: How many differ by more than the tolerance, or are put into another class.
-        max_error: The largest absolute difference of any output.
-        reason: Why the model could not be checked.
-        notes: What had to be done to compare it.
-        accuracy: Share of right classes, where labels are known and all samples were run.
-        changed: How many samples the step put into another class, of a step that may approximate; else None.
-        reference: The approximating step before, with whose results these were compared; empty for the input model.
-        distance: From the float model, where its outputs are known and all samples were run.
-        target: What ran them.
-    """
-
-    samples: int
-    mismatches: int = 0
-    max_error: float = 0.0
-    reason: str = ""
-    notes: tuple[str, ...] = ()
-    accuracy: float | None = None
-    changed: int | None = None
-    reference: str = ""
-    distance: FloatDistance | None = None
-    target: str = ""
 
 
 class Verifier:
@@ -79,6 +50,7 @@ class Verifier:
         accuracy: Share of right classes before the build; None without labels.
         distance: Of the input model from the float one; None where that is not known.
         samples: How many there are.
+        rounding: The largest absolute error that is one of floats' rounding alone, as in comparisons of targets.
 
     Raises:
         BuildError: The input model cannot be executed.
@@ -97,15 +69,41 @@ class Verifier:
         self._tolerances = tolerances
         self._approximations = approximations or {}
         self._reference_step = ""
-        self._original = self._device.executor(model)
+        self._original = self._device.executor("the input model", model)
         self._signature = Signature.of(self._original)
         (self._input,) = self._original.inputs
         self._reference = self._original.run({self._input: golden.inputs})
+        self.rounding = RELATIVE_TOLERANCE * max(largest(stack) for stack in self._outputs().values())
         self._scale = max(1.0, *(largest(stack) for stack in self._outputs().values()))
+        self._exact = self._original  # before a step can change the model
+        if self._original.target != Executor.target:
+            self._exact = Executor(model)
+            self._try_device()
         self._classes = predictions(next(iter(self._outputs().values())))
         self.accuracy = self._accuracy(self._classes)
         self.distance = self._distance(self._classes, next(iter(self._outputs().values())))
         self.samples = len(golden.inputs)
+
+    def _try_device(self) -> None:
+        """Use the device no more if it does not compute the input model as QONNX does, on a few samples."""
+        few = self._chosen(DEVICE_SAMPLES)
+        right = self._exact.run({self._input: self._golden.inputs[few]})
+        found = compare(
+            {name: right[name] for name in self._exact.outputs},
+            {name: stack[few] for name, stack in self._outputs().items()},
+            self.tolerance("*"),
+            classes=False,
+            by_class=False,
+        )
+        if not found.mismatches:
+            return
+        self._device.distrust(
+            f"target '{self._original.target}' does not compute the input model: {found.mismatches} of {len(few)} samples "
+            f"differ from QONNX's, worst at tensor '{found.worst_tensor}' by {found.max_error:g}; all was verified by "
+            "array programs instead"
+        )
+        self._original = self._exact
+        self._reference = self._exact.run({self._input: self._golden.inputs})
 
     def tolerance(self, step: str) -> float:
         """Return the tolerance of a step, as an absolute error."""
@@ -133,24 +131,30 @@ class Verifier:
                 error. Or it cannot be executed any more, or holds values that their datatype does not.
         """
         holder = parent()
-        if (parts := _other_partitions(model, holder)) > 1:
+        if (parts := other_partitions(model, holder)) > 1:
             return Verified(0, reason=f"it is one of {parts} dataflow partitions of a larger model")
         try:
-            executor, alignment = self._prepare(model, holder)
+            executor, alignment = self._prepare(step, model, holder)
             if alignment.reason:
                 return Verified(0, reason=alignment.reason)
             every = whole or step in self._approximations
             chosen = self._chosen(self.samples if every else self._affordable(executor, alignment))
             comparison, outputs = self._compare(step, executor, alignment, chosen)
         except BuildError as error:
-            if _never_ran(error, model):
+            if is_device_failure(error):
+                raise BuildError(
+                    f"what step '{step}' made of the model could not be verified: {error}\n  the device that was chosen "
+                    "failed, not the step; with BRAINSMITH_DEVICE=auto array programs verify"
+                ) from error
+            if never_ran(error, model):
                 return Verified(0, reason=str(error))
             raise VerificationError(
-                f"what step '{step}' made of the model cannot be executed: {error}"
+                f"what step '{step}' made of the model cannot be executed: {error}", step
             ) from error
         changed = self._changed(step, comparison)
         if comparison.mismatches and not (alignment.classes and changed is not None):
-            raise VerificationError(self._difference(step, executor, alignment, chosen, comparison))
+            self._refuse_device(step, model, holder, chosen, executor)
+            raise VerificationError(self._difference(step, executor, alignment, chosen, comparison), step)
         reference = self._reference_step
         if changed is not None:
             self._refer_to(step, comparison, outputs, alignment.classes)
@@ -173,6 +177,22 @@ class Verifier:
             distance=self._distance(comparison.classes, first),
         )
 
+    def _refuse_device(
+        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, chosen: Array, executor: Executor
+    ) -> None:
+        """Raise if the difference that was found is one of the device: array programs do not see it."""
+        ran_on = {self._original.target, executor.target} - {Executor.target}
+        if not ran_on or self._reference_step:
+            return
+        exact, alignment = self._prepare(step, model, holder, plain=True)
+        self._reference = self._exact.run({self._input: self._golden.inputs})
+        comparison, _ = self._compare(step, exact, alignment, chosen)
+        if not comparison.mismatches:
+            raise BuildError(
+                f"target '{', '.join(ran_on)}' and array programs do not agree on what step '{step}' made of the model: by "
+                "array programs the step is right; with BRAINSMITH_DEVICE=auto they verify"
+            )
+
     def _changed(self, step: str, comparison: Comparison) -> int | None:
         """Count the samples that an approximating step puts into another class; None for other steps.
 
@@ -186,7 +206,8 @@ class Verifier:
         if changed > allowed:
             raise VerificationError(
                 f"step '{step}' changed what the model computes: it puts {changed} of {self.samples} samples into "
-                f"another class, and verify.approximate allows {allowed}"
+                f"another class, and verify.approximate allows {allowed}",
+                step,
             )
         return changed
 
@@ -212,11 +233,12 @@ class Verifier:
         seconds = time.perf_counter() - started
         return self.samples if seconds * self.samples / len(few) < _FAST_SECONDS else len(few)
 
-    def _prepare(self, model: ModelWrapper, parent: ModelWrapper | None) -> tuple[Executor, Alignment]:
-        if parent is None or model.get_nodes_by_op_type(_PARTITION):
-            executor = self._device.executor(model)
-        else:
-            executor = self._device.executor(parent, model)
+    def _prepare(
+        self, step: str, model: ModelWrapper, parent: ModelWrapper | None, plain: bool = False
+    ) -> tuple[Executor, Alignment]:
+        whole = parent is None or bool(model.get_nodes_by_op_type(PARTITION))
+        models = (model,) if whole or parent is None else (parent, model)
+        executor = Executor(*models) if plain else self._device.executor(f"step '{step}'", *models)
         return executor, align(self._signature, Signature.of(executor))
 
     def _compare(
@@ -303,27 +325,3 @@ class Verifier:
         """Return evenly spread sample numbers: the same ones after every step."""
         total = len(self._golden.inputs)
         return np.unique(np.linspace(0, total - 1, min(count, total)).astype(int))
-
-
-def _other_partitions(model: ModelWrapper, parent: ModelWrapper | None) -> int:
-    """Count the dataflow partitions among which a model is one; 0 if it is none."""
-    if parent is None or model.get_nodes_by_op_type(_PARTITION):
-        return 0
-    return len(parent.get_nodes_by_op_type(_PARTITION))
-
-
-def _never_ran(error: BuildError, model: ModelWrapper) -> bool:
-    """Tell whether what a step made is not broken, only not for Python: an operator or a partition's file is missing."""
-    from qonnx.custom_op.registry import is_custom_op
-
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, (NotImplementedError, MissingOpError)):
-        cause = cause.__cause__
-    own = [node for node in model.graph.node if node.domain not in _ONNX]
-    unknown = any(not is_custom_op(node.domain, node.op_type) for node in own)
-    return cause is not None or unknown or any(_lacks_its_file(node) for node in own)
-
-
-def _lacks_its_file(node: NodeProto) -> bool:
-    files = [entry.s.decode() for entry in node.attribute if entry.name == "model"]
-    return node.op_type == _PARTITION and not all(Path(file).is_file() for file in files)

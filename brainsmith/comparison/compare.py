@@ -26,8 +26,7 @@ from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.manager import ResourceManager
 
 if TYPE_CHECKING:
-    from brainsmith.comparison.rounding import rounding_told
-from brainsmith.comparison.runs import Array, Run, Tensors
+    from brainsmith.comparison.runs import Array, Run, Tensors
 
 
 @dataclass(frozen=True)
@@ -154,6 +153,14 @@ def compare_targets(
                     raise
                 supported = not isinstance(error, UnsupportedResourceError)
                 enter(Compared(device, reason=str(error), supported=supported))
+            except (
+                TypeError,
+                ValueError,
+                KeyError,
+            ) as error:  # what a target states or returns is not checked in all
+                if strict:
+                    raise
+                enter(Compared(device, reason=f"{type(error).__name__}: {error}"))
     return results
 
 

@@ -46,10 +46,11 @@ def _note(found: Fields) -> str:
 
 def _row(one: Fields) -> Markup:
     kind, words = _outcome(one)
-    notes = [tag("li", text(note)) for note in items(one.get("notes"))]
+    told = [first_text(one, "rounding"), *map(text, items(one.get("notes")))]
+    notes = [tag("li", note) for note in told if note]
     state = tag("span", words, class_=f"state {kind}")
     place = fields(one.get("first"))
-    told = first_text(one, "told") if place else figures.ABSENT
+    where = first_text(one, "told") if place else figures.ABSENT
     return tag(
         "tr",
         tag("th", first_text(one, "target"), scope="row"),
@@ -57,7 +58,7 @@ def _row(one: Fields) -> Markup:
         cell(figures.count(number(one.get("outputs"))), number(one.get("outputs"))),
         cell(figures.count(number(one.get("inside"))), number(one.get("inside"))),
         cell(_worst(one), number(one.get("worst"))),
-        tag("td", tag("ul", tag("li", told), class_="fine")),
+        tag("td", tag("ul", tag("li", where), class_="fine")),
     )
 
 

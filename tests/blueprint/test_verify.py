@@ -65,6 +65,14 @@ def test_the_targets_that_are_compared(files, text, names):
             "verify: {targets: [numpy]}",
             "2:12: verify.targets must list two targets or more, the one to compare with first, or none: []",
         ),
+        (
+            "verify: {targets: ~}",
+            "2:12: verify.targets must list two targets or more, the one to compare with first, or none: []",
+        ),
+        (
+            "verify: {targets: [numpy, 'rtlsim:0']}",
+            "2:29: verify.targets names targets, and rtlsim:0 is a device: write rtlsim",
+        ),
         ("verify: {targets: numpy}", "2:21: verify.targets must be a list, not 'numpy'"),
         (
             "verify: {targets: [numpy, 3]}",

@@ -1,13 +1,14 @@
 """The comparison of targets in a build's report."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from brainsmith import targets
 from brainsmith.blueprint.schema import Blueprint, PluginName, StepEntry, Verify
-from brainsmith.build import build
+from brainsmith.build import build, target_comparison
 from brainsmith.errors import BlueprintError
 from brainsmith.targets.numpy import NumpyExecution
 from tests.build import graphs
@@ -67,20 +68,30 @@ def test_a_target_that_disagrees_is_a_warning_that_names_the_tensor(tmp_path, of
     assert "targets    off_by_one disagrees with numpy (8 samples)" in result.summary()
 
 
-def test_the_comparison_is_kept_with_the_steps_and_made_anew_for_other_inputs(tmp_path, off_by_one):
-    built(tmp_path / "one", ["numpy", "off_by_one"])
-    first = len(off_by_one)
-    assert first > 0
-    again = built(tmp_path / "two", ["numpy", "off_by_one"])
-    assert len(off_by_one) == first
-    assert again.report["targets"]["results"][0]["worst"] == 1.0
-    built(tmp_path / "three", ["numpy", "off_by_one"], verify_inputs=np.ones((9, 6), np.float32))
-    assert len(off_by_one) == 2 * first
+def test_the_comparison_of_our_own_targets_is_kept_with_what_it_was_made_of(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(target_comparison, "compare_targets", noted(made, target_comparison.compare_targets))
+    first = built(tmp_path / "one")
+    assert len(made) == 1
+    again = built(tmp_path / "two")
+    assert len(made) == 1
+    assert again.report["targets"] == first.report["targets"]
+    built(tmp_path / "three", verify_inputs=np.ones((9, 6), np.float32))
+    built(tmp_path / "four", use_cache=False)
+    assert len(made) == 3
 
 
-def test_without_the_cache_it_is_made_each_time(tmp_path, off_by_one):
+def noted(made, function):
+    def call(*arguments, **options):
+        made.append(arguments)
+        return function(*arguments, **options)
+
+    return call
+
+
+def test_that_with_others_targets_is_made_each_time(tmp_path, off_by_one):
     for name in ("one", "two"):
-        built(tmp_path / name, ["numpy", "off_by_one"], use_cache=False)
+        built(tmp_path / name, ["numpy", "off_by_one"])
     assert len(off_by_one) == 2
 
 
@@ -99,9 +110,66 @@ def test_a_target_that_cannot_be_used_is_named_with_the_reason(tmp_path):
         "the build's folder holds none: "
     )
     assert reference["agrees"]
-    assert (
-        "targets    reference agrees with numpy; rtlsim could not be compared (8 samples)" in result.summary()
-    )
+    line = "targets    reference agrees with numpy; rtlsim could not be compared (8 samples)"
+    assert line in result.summary()
+    assert (simulation["agrees"], simulation["outputs"], simulation["worst"]) == (None, None, None)
+    (warning,) = result.warnings
+    assert warning == f"target 'rtlsim' was not compared: {simulation['reason']}"
+
+
+@pytest.mark.parametrize("what", ["exit", "cleanup", "signature", "nothing"])
+def test_a_finished_build_is_not_lost_to_a_target(tmp_path, off_by_one, monkeypatch, what):
+    def leave(*arguments, **options):
+        raise SystemExit(3)
+
+    def fail(self):
+        raise OSError("stuck")
+
+    def odd(self, resource, config=None):
+        prepared = NumpyExecution.prepare_resource(self, resource, config)
+        return replace(prepared, signature=replace(prepared.signature, inputs=prepared.signature.inputs * 2))
+
+    method, function = {
+        "exit": ("execute", leave),
+        "cleanup": ("cleanup", fail),
+        "signature": ("prepare_resource", odd),
+        "nothing": ("execute", lambda *arguments, **options: None),
+    }[what]
+    monkeypatch.setattr(Wrong, method, function)
+    for names in (["off_by_one", "numpy"], ["numpy", "off_by_one"]):
+        result = built(tmp_path / "out", names)
+        assert result.model.is_file()
+        told = {
+            "exit": "target 'off_by_one' failed in execute: SystemExit: 3",
+            "cleanup": "target 'off_by_one' failed in cleanup: OSError: stuck",
+            "signature": "it says that the model has 2 inputs"
+            if names[0] == "off_by_one"
+            else "targets disagree: ",
+            "nothing": "target 'off_by_one' must return its outputs by name",
+        }[what]
+        assert any(told in warning for warning in result.warnings), result.warnings
+    if what == "cleanup":
+        assert result.report["targets"]["results"][0]["agrees"] is False
+
+
+def test_one_target_that_is_left_is_said(tmp_path):
+    file = tmp_path / "b.yaml"
+    file.write_text("hw_compiler:\n  steps: [cleanup]\n  verify: {targets: [numpy, ~missing]}\n")
+    result = build(graphs.quant_mlp(), file, tmp_path / "out")
+    assert result.report["targets"]["reason"] == "there is no target here to compare 'numpy' with"
+    assert "targets were not compared: there is no target here to compare 'numpy' with" in result.warnings
+
+
+def test_a_step_that_changes_outputs_as_its_tolerance_allows_is_what_is_compared(tmp_path):
+    def nudge(model, cfg):
+        model.set_initializer("w1", model.get_initializer("w1") + 0.6)
+        return model
+
+    blueprint = Blueprint("b.yaml", verify=Verify(tolerance={"*": 1000.0}))
+    inputs = np.random.default_rng(0).normal(size=(20, 6)).astype(np.float32)
+    result = build(graphs.quant_mlp(), blueprint, tmp_path / "out", steps=[nudge], verify_inputs=inputs)
+    assert result.report["targets"]["after"] == "nudge"
+    assert [one["agrees"] for one in result.report["targets"]["results"]] == [True, True]
 
 
 def test_names_that_are_no_targets_are_errors_of_the_blueprint(tmp_path):

@@ -1,5 +1,8 @@
 """Verification on the device that was chosen."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -28,7 +31,10 @@ class Board(NumpyExecution):
     def execute(self, prepared, inputs, *, keep=()):
         if "execute" in FAILURES:
             raise OSError("no answer")
-        return super().execute(prepared, inputs, keep=keep)
+        found = super().execute(prepared, inputs, keep=keep)
+        if "zeros" in FAILURES or ("later" in FAILURES and "spoilt" in FAILURES):
+            return {name: np.zeros_like(array) for name, array in found.items()}
+        return found
 
 
 @pytest.fixture(autouse=True)
@@ -90,8 +96,8 @@ def test_what_a_device_does_not_support_runs_as_array_programs_and_that_is_said(
     result = built(tmp_path / "out", ("cleanup", "streamline"))
     assert ran_on(result) == ["numpy", "numpy"]
     assert result.warnings == (
-        "the device that was chosen cannot run every step's model, and array programs did instead: target 'board' "
-        "cannot execute a ModelWrapper: it has no operator Quant",
+        "the input model, step 'cleanup', step 'streamline' did not run on the device that was chosen, but as array "
+        "programs: target 'board' cannot execute it: it has no operator Quant",
     )
 
 
@@ -108,18 +114,81 @@ def test_a_device_that_fails_later_is_named_with_the_step(tmp_path, board):
         return model
 
     targets.init("board")
-    with pytest.raises(VerificationError) as caught:
+    with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), output=tmp_path / "out", steps=[fail], verify_inputs=X)
-    assert str(caught.value).startswith(
-        "what step 'fail' made of the model cannot be executed: target 'board' failed in execute: OSError: no answer"
+    first, *_ = str(caught.value).partition(" (/")
+    assert not isinstance(caught.value, VerificationError)
+    assert first == (
+        "what step 'fail' made of the model could not be verified: target 'board' failed in execute: OSError: no answer"
+    )
+    assert (
+        "the device that was chosen failed, not the step; with BRAINSMITH_DEVICE=auto array programs verify"
+        in str(caught.value)
     )
 
 
-def test_a_wrong_step_is_found_on_a_device_too(tmp_path):
-    def spoil(model, cfg):
-        model.set_initializer("w0", model.get_initializer("w0") * 2)
-        return model
+def spoil(model, cfg):
+    model.set_initializer("w0", model.get_initializer("w0") * 2)
+    return model
 
+
+def test_a_wrong_step_is_found_on_a_device_too(tmp_path):
     targets.init("onnxruntime")
     with pytest.raises(VerificationError, match=r"^step 'spoil' changed what the model computes: .*is 'm0'"):
         build(graphs.quant_mlp(), output=tmp_path / "out", steps=[spoil], verify_inputs=X)
+    assert caught_step(tmp_path) == "spoil"
+
+
+def caught_step(folder):
+    """Return which step the report of a failed build blames."""
+    return json.loads((folder / "out" / "failed" / "report.json").read_text())["error"]["step"]
+
+
+def test_a_device_that_is_wrong_verifies_nothing(tmp_path, board):
+    targets.init("board")
+    board.append("zeros")
+    result = built(tmp_path / "out", ("cleanup", "streamline"))
+    assert ran_on(result) == ["numpy", "numpy"]
+    (warning,) = result.warnings
+    assert warning.startswith(
+        "target 'board' does not compute the input model: 8 of 8 samples differ from QONNX's, worst at "
+    )
+    assert warning.endswith("; all was verified by array programs instead")
+    with pytest.raises(VerificationError, match=r"^step 'spoil' changed what the model computes"):
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[spoil], verify_inputs=X)
+
+
+def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, board):
+    def right(model, cfg):
+        board.append("spoilt")
+        return model
+
+    targets.init("board")
+    board.append("later")
+    with pytest.raises(BuildError) as caught:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[right], verify_inputs=X)
+    assert str(caught.value).splitlines()[0] == (
+        "target 'board' and array programs do not agree on what step 'right' made of the model: by array programs the "
+        "step is right; with BRAINSMITH_DEVICE=auto they verify"
+    )
+
+
+def test_what_a_device_says_of_other_inputs_is_not_believed(tmp_path, board, monkeypatch):
+    def prepare_resource(self, resource, config=None):
+        prepared = NumpyExecution.prepare_resource(self, resource, config)
+        return replace(prepared, signature=replace(prepared.signature, outputs=()))
+
+    monkeypatch.setattr(Board, "prepare_resource", prepare_resource, raising=False)
+    targets.init("board")
+    result = built(tmp_path / "out")
+    assert ran_on(result) == ["numpy"]
+    assert result.warnings[0].endswith(
+        "its target says that the outputs are {}, and the model's are {'m1': (1, 3)}"
+    )
+
+
+def test_in_blueprint_mode_the_device_that_was_chosen_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "blueprint")
+    monkeypatch.setenv("BRAINSMITH_DEVICE", "onnxruntime:0")
+    reset_plugin_system()
+    assert ran_on(built(tmp_path / "out")) == ["onnxruntime"]
