@@ -206,14 +206,14 @@ def main() -> None:
         listed = [network for network in networks() if not chosen.only or chosen.only in network.name]
     print(
         f"{'network':18}{'samples':>8}{'reference':>12}{'numpy':>12}{'faster':>9}{'differ':>7}{'relative':>10}{'beyond':>9}"
-        f"{'same':>11}{'prepare':>11}{'processor':>12}"
+        f"{'same':>13}{'prepare':>11}{'processor':>12}"
     )
     for network in listed:
         row = measure(network, chosen.reference, chosen.repeats)
         wall, busy = row["prepare_ms"]
         print(
             f"{row['network']:18}{row['samples']:8}{row['reference_us']:9.0f} us{row['numpy_us']:9.1f} us"
-            f"{row['speedup']:8.0f}x{row['differing']:7}{row['relative']:10.1e}{row['beyond']:9.1e}{row['predictions']:>11}"
+            f"{row['speedup']:8.0f}x{row['differing']:7}{row['relative']:10.1e}{row['beyond']:9.1e}{row['predictions']:>13}"
             f"{wall:8.1f} ms{busy:9.1f} ms",
             flush=True,
         )
