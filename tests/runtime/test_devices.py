@@ -38,7 +38,9 @@ def test_a_device_is_auto_a_target_or_a_device_type(find, text, target, device_t
     )
 
 
-@pytest.mark.parametrize("text", ["alpha:-1", "alpha:", "alpha:1x", "alpha:1.5", "alpha:x", "cpu:one", "auto:x"])
+@pytest.mark.parametrize(
+    "text", ["alpha:-1", "alpha:", "alpha:1x", "alpha:1.5", "alpha:x", "cpu:one", "auto:x"]
+)
 def test_an_id_that_is_none_is_told(find, text):
     with pytest.raises(DeviceError) as error:
         find(text)
