@@ -128,7 +128,7 @@ class _DeviceExecutor(Executor):
         except TargetError as error:
             raise BuildError(str(error)) from error
         stacks = {name: np.asarray(array) for name, array in found.items()}
-        return {
+        return {  # the outputs are as stated; of what lies inside nothing is
             name: stack.reshape(runs, *self.shape(name))
             for name, stack in stacks.items()
             if stack.dtype.kind in "biuf" and stack.size == runs * int(np.prod(self.shape(name)))

@@ -73,12 +73,13 @@ class Verifier:
         self._signature = Signature.of(self._original)
         (self._input,) = self._original.inputs
         self._reference = self._original.run({self._input: golden.inputs})
-        self.rounding = RELATIVE_TOLERANCE * max(largest(stack) for stack in self._outputs().values())
-        self._scale = max(1.0, *(largest(stack) for stack in self._outputs().values()))
         self._exact = self._original  # before a step can change the model
         if self._original.target != Executor.target:
             self._exact = Executor(model)
             self._try_device()
+        size = max(largest(stack) for stack in self._outputs().values())
+        self.rounding = RELATIVE_TOLERANCE * size
+        self._scale = max(1.0, size)
         self._classes = predictions(next(iter(self._outputs().values())))
         self.accuracy = self._accuracy(self._classes)
         self.distance = self._distance(self._classes, next(iter(self._outputs().values())))
@@ -88,6 +89,7 @@ class Verifier:
         """Use the device no more if it does not compute the input model as QONNX does, on a few samples."""
         few = self._chosen(DEVICE_SAMPLES)
         right = self._exact.run({self._input: self._golden.inputs[few]})
+        self._scale = max(1.0, *(largest(right[name]) for name in self._exact.outputs))
         found = compare(
             {name: right[name] for name in self._exact.outputs},
             {name: stack[few] for name, stack in self._outputs().items()},
