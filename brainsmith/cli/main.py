@@ -40,6 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = 1
     except KeyboardInterrupt as error:
         complain(str(error) or "interrupted")
+        # An interrupt inside of exec() of a text, such as dataclasses run when they are imported, is remembered by the
+        # interpreter as one that nobody caught, and ends the process by the signal; the next exec() forgets that.
+        exec("")
         status = 1
     except BrokenPipeError:  # whoever read our output has seen enough
         status = 1

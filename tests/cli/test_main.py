@@ -167,12 +167,13 @@ def test_an_output_that_is_full_is_said():
     )
 
 
-def test_ctrl_c_says_so_and_no_more(project):
+@pytest.mark.parametrize("waiting", ["time.sleep(60)", "exec('time.sleep(60)')"])
+def test_ctrl_c_says_so_and_no_more(project, waiting):
     (project / "plugins" / "keep_all.py").write_text(
         "import time\n"
         "from brainsmith.plugin.core import step\n"
         "print('importing', flush=True)\n"
-        "time.sleep(60)\n"
+        f"{waiting}\n"
         "@step\n"
         "def keep_all(model, cfg): return model\n"
     )
