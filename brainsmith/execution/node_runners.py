@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
     return StandardRunner(model, node, constants, opset)
 
 
-class NodeRunner:
+class NodeRunner(ABC):
     """Runs one node; decides once whether the node may take all samples as one batch.
 
     A batch is used only if its operator is known to compute each sample by itself, and if the node gave, for every
@@ -108,8 +109,9 @@ class NodeRunner:
         with foreign_call(lambda _: BuildError(f"'{self.node.name}' takes no batch")):
             return self._as_batch(varying)
 
+    @abstractmethod
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
-        raise NotImplementedError
+        """Run the node on one sample, or on a batch of that size; what it raises is told by the caller."""
 
 
 class CustomRunner(NodeRunner):

@@ -176,7 +176,7 @@ class RemoteTarget(Target):
         Args:
             prepared: Of this target.
             inputs: By name, or one array.
-            keep: Further tensors to return; None for all.
+            keep: Further tensors to return; None for all. A text is one name.
             **options: The served target's own: numbers, texts, lists and tables.
 
         Raises:
@@ -186,7 +186,7 @@ class RemoteTarget(Target):
         """
         at_server: AtServer = prepared.payload
         arrays, runs = _inputs(prepared.signature, inputs)
-        asked = None if keep is None else list(keep)
+        asked = None if keep is None else [keep] if isinstance(keep, str) else list(keep)
         head = {"keep": asked, "options": options}
         try:
             outputs = self._execute(at_server, head, arrays)

@@ -57,6 +57,7 @@ def test_tensors_inside_are_kept(manager):
     everything = manager.execute(prepared, X, keep=None)
     inside = [name for name in everything if name != "m1"]
     same(manager.execute(prepared, X, keep=inside[:2]), local(MODEL, X, keep=inside[:2]))
+    same(prepared.target.execute(prepared, X, keep=inside[0]), local(MODEL, X, keep=inside[:1]))
     with pytest.raises(InputError) as error:
         manager.execute(prepared, X, keep=["nothing"])
     assert str(error.value) == f"there is no tensor 'nothing' to keep; there are {', '.join(inside)}"
