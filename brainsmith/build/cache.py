@@ -2,8 +2,9 @@
 
 An entry is a folder: `model.onnx`, the step's side files, and `meta.json` with the digest of each. It is
 written elsewhere and renamed into place, so that builds at the same time and a killed one leave only whole
-entries; a damaged one is dropped. Beside the key there is what the step read of `cfg`, which is known only
-after it ran: one key may hold several entries, one for each set of values read.
+entries; a damaged one is dropped, and so is one that lies under another key than its own. Beside the key there
+is what the step read of `cfg`, which is known only after it ran: one key may hold several entries, one for each
+set of values read.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class BuildCache:
         reason = ""
         for entry in self._entries(parts):
             meta = _read_meta(entry)
-            if meta is None:
+            if meta is None or not _is_of(entry, meta, parts):
                 if entry.exists():
                     self._drop(entry)
                     reason = "its cache entry was damaged, and dropped"
@@ -154,9 +155,7 @@ class BuildCache:
                 "messages": outcome.messages,
             }
             (work / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True))
-            target = (
-                self._key_folder(parts) / _digest(json.dumps(meta["reads"], sort_keys=True).encode())[:16]
-            )
+            target = self._key_folder(parts) / _name_of(meta)
             target.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(OSError):  # another build was first, with the same content
                 work.rename(target)
@@ -219,11 +218,21 @@ class BuildCache:
 def _read_meta(entry: Path) -> dict[str, Any] | None:
     try:
         meta = json.loads((entry / "meta.json").read_text())
-        kinds = {"reads": dict, "files": dict, "messages": list, "model": str}
+        kinds = {"parts": dict, "reads": dict, "files": dict, "messages": list, "model": str}
         whole = meta["format"] == _FORMAT and all(isinstance(meta[key], kind) for key, kind in kinds.items())
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return meta if whole else None
+
+
+def _is_of(entry: Path, meta: Mapping[str, Any], parts: Mapping[str, str]) -> bool:
+    """Tell whether an entry is what its place says: one that was copied there from another key is not."""
+    return meta["parts"] == dict(parts) and entry.name == _name_of(meta)
+
+
+def _name_of(meta: Mapping[str, Any]) -> str:
+    """Return the name of an entry below its key: what its step read of `cfg`."""
+    return _digest(json.dumps(meta["reads"], sort_keys=True).encode())[:16]
 
 
 def _changed_reads(reads: Mapping[str, str], config: Any) -> str:

@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -8,6 +9,7 @@ import pytest
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
+from brainsmith.build.keys import key_of
 from tests.build import graphs
 
 PARTS = {
@@ -103,6 +105,22 @@ def test_a_damaged_entry_is_dropped_and_rebuilt(cache, model, damage):
     assert list((cache.folder / "entries").glob("*/*")) == []
     cache.store(PARTS, Outcome(model, READS))
     assert cache.find(PARTS, CONFIG).model is not None
+
+
+def test_an_entry_under_another_key_is_not_believed(cache, model):
+    other = {**PARTS, "model": "n"}
+    cache.store(PARTS, Outcome(model, READS))
+    shutil.copytree(entry_of(cache).parent, cache.folder / "entries" / key_of(other))
+    found = cache.find(other, CONFIG)
+    assert (found.model, found.reason) == (None, "its cache entry was damaged, and dropped")
+    assert cache.find(PARTS, CONFIG).model is not None
+
+
+def test_an_entry_under_what_another_one_read_is_not_believed(cache, model):
+    cache.store(PARTS, Outcome(model, READS))
+    meta = entry_of(cache) / "meta.json"
+    meta.write_text(meta.read_text().replace('"target_fps": "1000"', '"target_fps": "2000"'))
+    assert cache.find(PARTS, StepConfig(target_fps=2000)).model is None
 
 
 def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
