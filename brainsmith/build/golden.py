@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.runtime.annotated_inputs import refuse_outside
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -67,15 +69,14 @@ def load_golden(
     Raises:
         BuildError: A file cannot be read, or does not fit.
     """
-    name, shape = _input_of(model)
+    spec = _input_of(model)
     if inputs is None:
         if labels is not None or expected is not None or floats is not None:
             given = {"labels": labels, "expected outputs": expected, "float outputs": floats}
             which = next(name for name, value in given.items() if value is not None)
             raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
-        return GoldenData(random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
-    data = _read(inputs, "inputs")
-    stack = _finite(_fit(data, shape, name, inputs), inputs)
+        return GoldenData(random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
+    stack = _inputs(_read(inputs, "inputs"), spec, inputs)
     known_labels = None
     if labels is not None:
         known_labels = _labels(_read(labels, "labels"), len(stack), labels)
@@ -108,10 +109,11 @@ def inputs_file(inputs: str | Path | Array | None, folder: Path) -> Path | None:
     return file
 
 
-def _input_of(model: ModelWrapper) -> tuple[str, tuple[int, ...]]:
+def _input_of(model: ModelWrapper) -> TensorSpec:
     constants = {tensor.name for tensor in model.graph.initializer}
     name = next(value.name for value in model.graph.input if value.name not in constants)
-    return name, tuple(model.get_tensor_shape(name))
+    datatype = model.get_tensor_datatype(name).name
+    return TensorSpec(name, tuple(model.get_tensor_shape(name)), datatype=datatype)
 
 
 def _read(source: Path | Array | None, what: str) -> Array:
@@ -150,22 +152,28 @@ def _finite(data: Array, source: object) -> Array:
     return data
 
 
-def _fit(data: Array, shape: tuple[int, ...], name: str, source: object) -> Array:
+def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:
+    """Return inputs as (runs, *shape), float32; they are held to shape and datatype as those of `brainsmith run`.
+
+    Raises:
+        BuildError: They do not fit, are not finite, or hold what the input's datatype does not.
+    """
+    try:
+        stack = _stacked(data, spec)
+        refuse_outside(ModelSignature((spec,), ()), {spec.name: _finite(data, source)})
+    except InputError as error:
+        raise BuildError(f"{_name(source)}: {error}") from error
+    return np.ascontiguousarray(stack.astype(np.float32))
+
+
+def _stacked(data: Array, spec: TensorSpec) -> Array:
     """Bring samples into the input's shape: adding dimensions of one is safe, everything else is a guess."""
-    single = shape[1:] if shape[:1] == (1,) else shape
-    sample = data.shape[1:]
-    squeezed = [dim for dim in sample if dim != 1]
-    wanted = [dim for dim in shape if dim != 1]
-    if (
-        data.ndim
-        and len(data)
-        and (squeezed == wanted or (len(wanted) == 1 and wanted[0] == np.prod(squeezed)))
-    ):
-        return np.ascontiguousarray(data.reshape(len(data), *shape).astype(np.float32))
-    raise BuildError(
-        f"{_name(source)} has shape {data.shape}, which does not fit input '{name}' of shape {shape}: "
-        f"(samples, {', '.join(map(str, single))}) is needed"
-    )
+    squeezed = [dim for dim in data.shape[1:] if dim != 1]
+    wanted = [dim for dim in spec.shape if dim != 1]
+    same = squeezed == wanted or (len(wanted) == 1 and wanted[0] == np.prod(squeezed))
+    if same and data.ndim and len(data) and data.shape[1:] != spec.shape[1:]:
+        return data.reshape(len(data), *spec.shape)
+    return spec.stacked(data, spec.runs_of(data))
 
 
 def _labels(data: Array, samples: int, source: object) -> Array:

@@ -83,12 +83,12 @@ class Job:
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
+        model = self._source.peek()
+        golden = load_golden(model, *self.selection.golden)
         self._config.verify_input_npy = inputs_file(self.selection.golden[0], self.workspace.staging)
         if not verify:
             return
         self._device = VerificationDevice()
-        model = self._source.peek()
-        golden = load_golden(model, *self.selection.golden)
         self._float_accuracy = None if golden.floats is None else float_accuracy(golden.floats, golden.labels)
         if golden.random:
             self.warnings.append(RANDOM_WARNING)

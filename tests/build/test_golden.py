@@ -3,7 +3,8 @@ import pytest
 from qonnx.core.datatype import DataType
 
 from brainsmith.build.golden import load_golden
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, InputError
+from brainsmith.runtime.manager import ResourceManager
 from tests.build import graphs
 
 MLP = graphs.quant_mlp()
@@ -31,12 +32,42 @@ def test_shapes_that_fit_a_flat_input(shape):
     assert load_golden(MLP, np.zeros(shape), None, None).inputs.shape == (5, 1, 6)
 
 
-@pytest.mark.parametrize("shape", [(5, 6, 6, 2), (5, 72), (0, 2, 6, 6)])
-def test_shapes_that_would_be_a_guess(shape):
-    assert failure(np.zeros(shape), None, None, model=CNN) == (
-        f"the given array has shape {shape}, which does not fit input 'x' of shape (1, 2, 6, 6): "
-        "(samples, 2, 6, 6) is needed"
-    )
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((5, 6, 6, 2), "input 'x' must have shape (n, 2, 6, 6), not (5, 6, 6, 2)"),
+        ((5, 72), "input 'x' must have shape (n, 2, 6, 6), not (5, 72)"),
+        ((0, 2, 6, 6), "input 'x' has no samples: its shape is (0, 2, 6, 6)"),
+        ((), "input 'x' must have shape (n, 2, 6, 6), not ()"),
+    ],
+)
+def test_shapes_that_would_be_a_guess(shape, message):
+    assert failure(np.zeros(shape), None, None, model=CNN) == f"the given array: {message}"
+
+
+def annotated(datatype):
+    model = graphs.quant_mlp()
+    model.set_tensor_datatype("x", DataType[datatype])
+    return model
+
+
+@pytest.mark.parametrize(
+    ("datatype", "value", "allowed"),
+    [
+        ("UINT5", -3.7, "UINT5, whole numbers from 0 to 31, not -3.7"),
+        ("UINT5", 5 / 16, "UINT5, whole numbers from 0 to 31, not 0.3125"),
+        ("UINT5", 32, "UINT5, whole numbers from 0 to 31, not 32"),
+        ("BIPOLAR", 0, "BIPOLAR, -1 or 1, not 0"),
+    ],
+)
+def test_values_outside_of_the_inputs_datatype_are_refused_as_run_refuses_them(datatype, value, allowed):
+    data = np.ones((4, 6))
+    data[2, 3] = value
+    message = f"input 'x' must hold values of its datatype {allowed} at [2, 3]"
+    assert failure(data, None, None, model=annotated(datatype)) == f"the given array: {message}"
+    with pytest.raises(InputError) as caught, ResourceManager({"device": "numpy"}) as manager:
+        manager.execute(manager.prepare_resource(annotated(datatype)), data.astype(np.float32))
+    assert str(caught.value) == message.replace("-3.7", "-3.700000048")
 
 
 def test_random_inputs_are_the_same_each_time_and_fit_the_datatype():

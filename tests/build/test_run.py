@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import helper
+from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.transformation.base import Transformation
 from qonnx.transformation.general import GiveUniqueNodeNames
@@ -249,6 +250,21 @@ def test_verification_and_report_off(tmp_path):
     result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same], verify=False, report=False)
     assert result.report["steps"][0]["verified"] is None
     assert tree(tmp_path / "out") == [".build.json", "checkpoints/01_same.onnx", "model.onnx", "report.json"]
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_golden_inputs_that_are_not_the_models_end_the_build_before_the_first_step(tmp_path, verify):
+    model, data = graphs.quant_mlp(), np.full((4, 6), 7.0)
+    model.set_tensor_datatype("x", DataType["UINT5"])
+    data[1, 2] = -3.7
+    np.save(tmp_path / "x.npy", data)
+    with pytest.raises(BuildError) as caught:
+        build(model, output=tmp_path / "out", steps=[fail], verify_inputs=tmp_path / "x.npy", verify=verify)
+    assert str(caught.value) == (
+        f"{tmp_path}/x.npy: input 'x' must hold values of its datatype UINT5, whole numbers from 0 to 31, "
+        "not -3.7 at [1, 2]"
+    )
+    assert not (tmp_path / "out").exists()
 
 
 def test_bad_input_leaves_nothing(tmp_path):
