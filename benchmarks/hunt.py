@@ -1,0 +1,180 @@
+"""Hunt for networks that a build gets wrong: random ones, each of which must end right or refused with node and reason.
+
+    python benchmarks/hunt.py                   # 300 to estimates, then 40 to a simulated circuit
+    python benchmarks/hunt.py --minutes 8       # new seeds until the time is over, one in eight simulated
+    python benchmarks/hunt.py --seed 4711       # one network: its layers, how it ended; --keep DIR leaves its files
+
+A right network gives every bit of what QONNX's execution of the original model gives, on inputs that the build did not see
+(with scales that are no powers of two: up to float32's rounding of the last layer, and but for samples in which it
+decides a tie). What is wrong, or an error of Python, FINN or numpy, is printed with its seed, and ends in exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+ESTIMATES, SIMULATED = 300, 40
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Case:
+    """One network to judge: its seed, and how far it is built."""
+
+    seed: int
+    produce: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a case ended, with its verdict's kind and text, and whether its arithmetic is exact."""
+
+    case: Case
+    kind: str
+    text: str
+    exact: bool
+    undecided: int
+    seconds: float
+
+
+def main() -> int:
+    """Hunt as the command line says; return the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, help="new seeds until the time is over")
+    parser.add_argument("--seed", type=int, help="one network, or where the seeds begin")
+    parser.add_argument("--count", type=int, default=1, help="how many seeds from --seed on")
+    parser.add_argument("--produce", choices=("estimates", "simulated"), default="estimates")
+    parser.add_argument("--keep", type=Path, help="leave the files of each network in this folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="brainsmith-hunt-") as folder:
+        # The networks' circuits must be made anew, and leave nothing in the user's caches.
+        os.environ.update(XDG_CACHE_HOME=f"{folder}/cache", XDG_CONFIG_HOME=f"{folder}/config")
+        if options.seed is not None:
+            cases = iter([Case(options.seed + at, options.produce) for at in range(options.count)])
+        elif options.minutes is not None:
+            cases = _until(begin + options.minutes * 60.0)
+        else:
+            cases = _set()
+        ended = _hunted(cases, options.keep or Path(folder), options.jobs)
+    _print(ended, time.perf_counter() - begin)
+    if options.seed is not None and options.count == 1:
+        from tests.hunt.networks import random_network
+
+        print(random_network(options.seed).text)
+        print("\n".join(f"{each.kind}: {each.text}" for each in ended))
+    return int(any(each.kind in ("wrong", "raw") for each in ended))
+
+
+def _set() -> Iterator[Case]:
+    first = secrets.randbelow(1 << 31)
+    print(f"seeds {first} to {first + ESTIMATES + SIMULATED - 1}")
+    for at in range(ESTIMATES + SIMULATED):
+        yield Case(first + at, "estimates" if at < ESTIMATES else "simulated")
+
+
+def _until(end: float) -> Iterator[Case]:
+    """Give cases until the time is over: those that are under way then are still judged."""
+    first = secrets.randbelow(1 << 31)
+    print(f"seeds from {first}", flush=True)
+    at = 0
+    while time.perf_counter() < end:
+        yield Case(first + at, "simulated" if at % 8 == 7 else "estimates")
+        at += 1
+
+
+def _hunted(cases: Iterator[Case], folder: Path, jobs: int) -> list[Ended]:
+    """Judge each case in a process of its own kind, several at once; one that dies costs only its cases."""
+    ended: list[Ended] = []
+    running: dict[Future[Ended], Case] = {}
+    pool = _pool(jobs)
+    exhausted = False
+    while running or not exhausted:
+        while len(running) < jobs and not exhausted:
+            case = next(cases, None)
+            if case is None:
+                exhausted = True
+                break
+            running[pool.submit(_judged, case, folder)] = case
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            case = running.pop(future)
+            try:
+                ended.append(future.result())
+            except BrokenProcessPool:
+                ended.append(Ended(case, "raw", "the process that built it died", False, 0, 0.0))
+                pool = _pool(jobs)
+            if ended[-1].kind in ("wrong", "raw"):
+                print(f"  seed {case.seed} ({case.produce}) {ended[-1].kind}: {ended[-1].text}", flush=True)
+    pool.shutdown()
+    return ended
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+
+
+def _judged(case: Case, folder: Path) -> Ended:
+    """Judge one case, in a worker."""
+    import importlib
+    import logging
+    import shutil
+    import warnings
+
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    networks, judging = (importlib.import_module(f"tests.hunt.{name}") for name in ("networks", "judge"))
+    begin = time.perf_counter()
+    network = networks.random_network(case.seed)
+    place = folder / f"{case.seed}_{case.produce}"
+    verdict = judging.judge(network, case.produce, place)
+    (place / "network.onnx").write_bytes(network.wrapper().model.SerializeToString())
+    if "brainsmith-hunt-" in str(folder):
+        shutil.rmtree(place, ignore_errors=True)
+    seconds = time.perf_counter() - begin
+    return Ended(case, verdict.kind, verdict.text, network.exact, verdict.undecided, seconds)
+
+
+def _print(ended: list[Ended], seconds: float) -> None:
+    kinds = ("right", "refused", "caught", "wrong", "raw")
+    print(f"{len(ended)} networks in {seconds:.0f} s")
+    print(f"  {'':<28} {'networks':>8} " + " ".join(f"{kind:>8}" for kind in kinds))
+    for produce in ("estimates", "simulated"):
+        for exact, what in ((True, "exact scales"), (False, "real scales")):
+            chosen = [each for each in ended if each.case.produce == produce and each.exact == exact]
+            counts = collections.Counter(each.kind for each in chosen)
+            cells = " ".join(f"{counts[kind]:>8}" for kind in kinds)
+            print(f"  {f'{produce}, {what}':<28} {len(chosen):>8} {cells}")
+    refused = [each for each in ended if each.kind in ("refused", "caught")]
+    print(
+        f"  refused: {len(refused) / max(len(ended), 1):.0%}; samples left out as ties of float32: "
+        f"{sum(each.undecided for each in ended)}"
+    )
+    reasons = collections.Counter(_shape_of(each.text) for each in refused)
+    print("  the most frequent reasons:")
+    for reason, count in reasons.most_common(SHOWN):
+        print(f"    {count:>4}  {reason}")
+
+
+def _shape_of(text: str) -> str:
+    """Return a reason without what only one network has in it: names and numbers."""
+    import re
+
+    return re.sub(r"[-+]?\d+(\.\d+)?", "#", re.sub(r"'[^']*'", "'...'", text))[:150]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

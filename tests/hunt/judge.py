@@ -1,0 +1,156 @@
+"""Build a network, and compare what came of it with the network itself on inputs that the build did not see."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.core.onnx_exec import execute_onnx
+from qonnx.transformation.infer_shapes import InferShapes
+
+from brainsmith.build import build
+from brainsmith.errors import BrainsmithError, BuildError, VerificationError
+from brainsmith.execution.align import Signature, align
+from brainsmith.execution.execute import Executor
+from tests.hunt.inputs import golden_inputs, unseen_inputs
+from tests.hunt.networks import Network
+from tests.hunt.real_arithmetic import undecided
+
+BLUEPRINT = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, clock: 5 ns, fps: 1000}\n"
+CIRCUIT_SAMPLES = 16
+RELATIVE = 1e-5
+"""The largest difference of floats behind the last quantiser, as a part of the largest output."""
+
+RIGHT, REFUSED, CAUGHT, WRONG, RAW = "right", "refused", "caught", "wrong", "raw"
+DEFECTS = (WRONG, RAW)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a network ended.
+
+    Attributes:
+        kind: `right`; `refused` with node and reason; `caught` by the build's own verification, also a refusal;
+            `wrong`: the build succeeded, and what it made computes something else; `raw`: an error of Python, FINN or
+            numpy came out.
+        text: The reason, or what differs.
+        undecided: Samples that were left out, because float32 decides a tie in them either way.
+    """
+
+    kind: str
+    text: str = ""
+    undecided: int = 0
+
+
+def judge(network: Network, produce: str, folder: Path) -> Verdict:
+    """Build a network as a user would, with a few golden inputs, and compare.
+
+    Args:
+        network: It.
+        produce: How far to build: "estimates" compares the hardware layers' Python models, "simulated" the circuit.
+        folder: Where to build.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    blueprint = folder / "blueprint.yaml"
+    blueprint.write_text(BLUEPRINT)
+    golden = golden_inputs(network.shape, network.datatype, network.seed)
+    try:
+        with contextlib.redirect_stdout(None):
+            result = build(
+                network.wrapper(),
+                blueprint,
+                folder / "out",
+                produce=produce,
+                verify_inputs=golden,
+                use_cache=False,
+                report=False,
+            )
+    except VerificationError as error:
+        return Verdict(CAUGHT, _line(error))
+    except BrainsmithError as error:
+        return Verdict(RAW if _is_raw(error) else REFUSED, _line(error))
+    except Exception:  # noqa: BLE001 - whatever comes out of a build is what is looked for
+        return Verdict(RAW, traceback.format_exc(limit=-2))
+    samples = unseen_inputs(network.shape, network.datatype, network.seed)
+    if produce == "simulated":
+        samples = samples[-CIRCUIT_SAMPLES:]
+    expected = reference(network, samples)
+    try:
+        found = (
+            _circuit(folder / "out", samples)
+            if produce == "simulated"
+            else _layers(network, result.model, samples)
+        )
+    except Exception:  # noqa: BLE001 - what a finished build cannot run is a defect, whatever it raises
+        return Verdict(RAW, f"what was built does not run: {traceback.format_exc(limit=-2)}")
+    return _compared(network, samples, expected, found)
+
+
+def reference(network: Network, samples: np.ndarray) -> np.ndarray:
+    """Return the first output of the network itself, by QONNX, sample by sample."""
+    model = network.wrapper().transform(InferShapes())
+    name = model.graph.output[0].name
+    return np.stack([execute_onnx(model, {"x": sample})[name] for sample in samples])
+
+
+def _layers(network: Network, model: Path, samples: np.ndarray) -> np.ndarray:
+    """Return what the hardware layers' Python models compute, in the shape of the network's output."""
+    executor = Executor(ModelWrapper(str(model)))
+    original = Signature.of(Executor(network.wrapper()))
+    alignment = align(original, Signature.of(executor))
+    if alignment.reason:
+        raise AssertionError(alignment.reason)
+    results = executor.run({new: change(samples) for new, (_, change) in alignment.feed.items()})
+    new, change = next(iter(alignment.read.values()))
+    return np.asarray(change(results[new]))
+
+
+def _circuit(folder: Path, samples: np.ndarray) -> np.ndarray:
+    """Return what the simulated circuit gives, with the host's part around it."""
+    from brainsmith.targets import ResourceManager
+
+    with ResourceManager({"device": "rtlsim"}) as manager:
+        prepared = manager.prepare_resource(str(folder), device="rtlsim")
+        (name,) = (spec.name for spec in prepared.signature.inputs)
+        results = manager.execute(prepared, {name: np.concatenate(samples)})
+    first = next(iter(results.values()))
+    return np.asarray(first).reshape(len(samples), -1)
+
+
+def _compared(network: Network, samples: np.ndarray, expected: np.ndarray, found: np.ndarray) -> Verdict:
+    left, right = (array.reshape(len(samples), -1).astype(np.float64) for array in (expected, found))
+    if left.shape != right.shape:
+        return Verdict(
+            WRONG, f"the outputs have shape {found.shape[1:]}, and the network's {expected.shape[1:]}"
+        )
+    size = 0.0 if network.exact else RELATIVE * max(1.0, float(np.max(np.abs(left), initial=0.0)))
+    wrong = np.flatnonzero(~(np.abs(left - right) <= size).all(axis=1))
+    ties = [] if network.exact else [at for at in wrong if undecided(network.model, samples[at])]
+    wrong = np.setdiff1d(wrong, ties)
+    if not len(wrong):
+        return Verdict(RIGHT, undecided=len(ties))
+    at = int(wrong[0])
+    place = int(np.argmax(np.abs(left[at] - right[at])))
+    return Verdict(
+        WRONG,
+        f"{len(wrong)} of {len(samples)} samples differ: sample {at}, output {place} is {right[at, place]:g}, "
+        f"and {left[at, place]:g} in the network",
+        len(ties),
+    )
+
+
+def _is_raw(error: BaseException) -> bool:
+    """Tell whether an error of Python, FINN or numpy is what a build's error has in it."""
+    return (
+        isinstance(error, BuildError)
+        and error.__cause__ is not None
+        and not isinstance(error.__cause__, BrainsmithError)
+    )
+
+
+def _line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

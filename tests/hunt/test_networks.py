@@ -1,0 +1,137 @@
+import re
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from qonnx.core.datatype import DataType
+from qonnx.core.modelwrapper import ModelWrapper
+
+from tests.hunt import judge
+from tests.hunt.inputs import golden_inputs, unseen_inputs
+from tests.hunt.networks import MODES, Network, random_network
+from tests.hunt.real_arithmetic import undecided
+from tests.hunt.writer import CUSTOM, Tensor, Writer
+
+SEEDS = range(250)
+FEATURES = (
+    *MODES,
+    "ROUND",
+    "MatMul",
+    r"Conv .* stride \[2",
+    r"Conv .* pad \[0, 2",
+    r"Conv .* dilation \[2",
+    r"Conv 4.* group 2",
+    r"Conv 3.* group 3",
+    r"Conv .* \[1, 3\]",
+    r"MaxPool .* pad \[1",
+    "AveragePool",
+    "GlobalAveragePool",
+    "Concat",
+    "Split",
+    "residual Add",
+    r"Add\(t, t\)",
+    "BatchNormalization",
+    "Relu",
+    "Mul per channel",
+    "Quant .* zero",
+    "Quant .* per channel",
+    "Quant INT[2-8] narrow",
+    "Quant UINT1 ",
+    "8-bit",
+    "2-bit narrow weights",
+    "bipolar weights",
+    "unsigned weights",
+    "BipolarQuant",
+    "TopK",
+    r"BIPOLAR \[",
+    r"float \[",
+    r"\[2, ",
+    r"\[1, \d, 1, 1\]",
+    r"\[1, 1, ",
+)
+
+
+def test_a_seed_gives_the_same_network_each_time():
+    first, second = random_network(7), random_network(7)
+    assert first.model.SerializeToString(deterministic=True) == second.model.SerializeToString(
+        deterministic=True
+    )
+
+
+@pytest.fixture(scope="module")
+def many():
+    return [random_network(seed) for seed in SEEDS]
+
+
+def test_the_networks_have_everything_that_others_networks_have(many):
+    texts = [network.text for network in many]
+    assert [each for each in FEATURES if not any(re.search(each, text) for text in texts)] == []
+
+
+def test_about_half_of_the_networks_are_exact(many):
+    assert 0.4 < np.mean([network.exact for network in many]) < 0.6
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_network_runs_in_qonnx_and_gives_the_shape_that_it_states(seed):
+    network = random_network(seed)
+    output = network.model.graph.output[0].type.tensor_type.shape.dim
+    samples = golden_inputs(network.shape, network.datatype, seed)
+    assert judge.reference(network, samples).shape == (4, *(dim.dim_value for dim in output))
+
+
+@pytest.mark.parametrize("datatype", ["INT3", "UINT5", "BIPOLAR"])
+def test_unseen_inputs_are_values_of_the_datatype_with_both_ends(datatype):
+    samples = unseen_inputs((1, 2, 3, 3), datatype, 5)
+    kind = DataType[datatype]
+    assert all(kind.allowed(value) for value in np.unique(samples))
+    assert any((sample == kind.min()).all() for sample in samples)
+    assert any((sample == kind.max()).all() for sample in samples)
+
+
+def identity(scale, exact):
+    """Return a network that multiplies by one, and quantises."""
+    writer = Writer()
+    names = ["x", writer.constant([[1.0]])]
+    product = writer.node("MatMul", names, (1, 1))
+    settings = [writer.constant(value) for value in (scale, 0.0, 4.0)]
+    result = writer.node(
+        "Quant", [product.name, *settings], (1, 1), CUSTOM, signed=1, narrow=0, rounding_mode="ROUND"
+    )
+    model = writer.model([Tensor("x", (1, 1))], [result])
+    return Network(0, model, "INT5", exact, "identity")
+
+
+def test_a_difference_of_one_level_is_wrong_and_named():
+    network = identity(2.0, True)
+    samples = np.array([[[0.0]], [[3.0]]], np.float32)
+    expected = judge.reference(network, samples)
+    assert expected.ravel().tolist() == [0.0, 4.0]  # 1.5 goes to the even one
+    found = judge._compared(network, samples, expected, np.array([[0.0], [2.0]]))
+    assert found == judge.Verdict(
+        "wrong", "1 of 2 samples differ: sample 1, output 0 is 2, and 4 in the network"
+    )
+
+
+def test_a_tie_of_real_scales_is_left_out_and_no_other_difference():
+    network = identity(2.0 / 3.0, False)
+    samples = np.array([[[1.0]], [[3.0]]], np.float32)  # 1.5 and 4.5 levels, as far as float32 knows
+    assert [undecided(network.model, sample) for sample in samples] == [True, True]
+    assert not undecided(network.model, np.array([[2.0]], np.float32))
+    expected = judge.reference(network, samples)
+    assert judge._compared(network, samples, expected, expected - 1.0) == judge.Verdict("right", undecided=2)
+
+
+def test_a_network_that_the_build_cannot_take_is_refused(tmp_path):
+    graph = helper.make_graph(
+        [helper.make_node("Sin", ["x"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["y"])],
+        "sine",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 2))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 1))],
+        initializer=[numpy_helper.from_array(np.ones((2, 1), np.float32), "w")],
+    )
+    opsets = [helper.make_opsetid("", 13)]
+    model = ModelWrapper(helper.make_model(graph, ir_version=9, opset_imports=opsets)).model
+    verdict = judge.judge(Network(0, model, "INT4", True, "sine"), "estimates", tmp_path)
+    assert verdict.kind == "refused"
+    assert "Sin" in verdict.text
