@@ -1,0 +1,7 @@
+"""Everything that is kept on disk: one law for all of it.
+
+    imported.py   the source that each imported module was made of, noted while it is imported
+    sources.py    what code depends on: the modules that it imports, and theirs
+
+An entry is believed only if nothing that it was made of has changed since.
+"""

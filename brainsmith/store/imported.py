@@ -1,0 +1,236 @@
+"""Know of which source each imported module was made, also when its file has changed since.
+
+A file says what the next process will run, not what this one runs. So the source is noted while a module is imported:
+`note_imports` lets Python's own import do that from then on. Of a module that was imported before, the file counts,
+if it is older than the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.util import cache_from_source
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import CodeType
+
+TICK_NS = 50_000_000
+"""How far apart two times of files must lie to tell which was first: no clock of a file system is coarser than this."""
+
+OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder of this package."""
+
+_PYTHONS = (
+    os.path.join(os.path.dirname(os.__file__), ""),
+    *(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages")),
+)
+
+
+class Imported:
+    """The source of which an imported module was made.
+
+    Attributes:
+        path: Its file.
+        data: The source.
+        digest: Of it.
+        status: Of the file when it was read; None if it may have changed in that moment.
+    """
+
+    __slots__ = ("data", "digest", "path", "status")
+
+    def __init__(self, path: str, data: bytes, status: os.stat_result | None) -> None:
+        self.path = path
+        self.data = data
+        self.digest = source_digest(data)
+        settled = status is not None and _changed_ns(status) < time.time_ns() - TICK_NS
+        self.status = _facts(status) if status is not None and settled else None
+
+
+_NOTED: WeakKeyDictionary[ModuleType, Imported] = WeakKeyDictionary()
+
+
+def source_digest(data: bytes) -> str:
+    """Return what stands for a source."""
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+def note_imports() -> None:
+    """Note the source of each module that is imported from now on and is not installed; once is enough."""
+    if not any(isinstance(finder, _NotingFinder) for finder in sys.meta_path):
+        at = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
+        sys.meta_path.insert(at, _NotingFinder())
+
+
+def noting(spec: ModuleSpec) -> ModuleSpec:
+    """Let a module note its source when it is made; for finders that stand beside Python's own."""
+    if type(spec.loader) is SourceFileLoader:
+        spec.loader = _NotingLoader(spec.loader.name, spec.loader.path)
+    return spec
+
+
+def note_source(module: ModuleType, path: str, data: bytes) -> None:
+    """Note of which source a module is made that is not made by Python's own import.
+
+    Args:
+        module: It.
+        path: Its file.
+        data: What was read of it, and is run.
+    """
+    _NOTED[module] = Imported(path, data, None)
+
+
+def imported_source(name: str) -> Imported | None:
+    """Return the source of which an imported module was made.
+
+    Returns:
+        None if it is not known: the module is not imported, is not made of a Python file, or it was imported before
+        sources were noted and its file has changed since this process began.
+    """
+    module = sys.modules.get(name)
+    if not isinstance(module, ModuleType):
+        return None
+    noted = _NOTED.get(module)
+    file = getattr(module, "__file__", None)
+    if noted is not None or not isinstance(file, str) or not file.endswith(".py"):
+        return noted
+    return _older_than_process(module, file)
+
+
+def has_changed(name: str) -> bool:
+    """Tell whether the file of an imported module holds another source than the module was made of, or is gone.
+
+    It has also if that is not known; it has not if the module is made of no Python file.
+    """
+    known = imported_source(name)
+    if known is None:
+        return str(getattr(sys.modules.get(name), "__file__", None)).endswith(".py")
+    try:
+        if _facts(os.stat(known.path)) == known.status:
+            return False
+        return source_digest(_read(known.path)[0]) != known.digest
+    except OSError:
+        return True
+
+
+def is_installed(path: str) -> bool:
+    """Tell whether a file belongs to Python or to an installed package, whose versions count; never one of our own."""
+    if path.startswith(OWN_FOLDER + os.sep):
+        return False
+    return path.startswith(_PYTHONS[0]) or any(folder in path for folder in _PYTHONS[1:])
+
+
+def _older_than_process(module: ModuleType, path: str) -> Imported | None:
+    """Return the source of a module that was imported before sources were noted, if its file is surely the same."""
+    try:
+        data, status = _read(path)
+    except OSError:
+        return None
+    if _changed_ns(status) > _BEGUN_NS - TICK_NS:
+        return None
+    known = _NOTED[module] = Imported(path, data, status)
+    return known
+
+
+class _NotingFinder:
+    """Finds what Python's own path finder finds, with a loader that notes the source."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return how a module is imported; of an installed one, as ever."""
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or spec.origin is None or is_installed(os.path.abspath(spec.origin)):
+            return spec
+        return noting(spec)
+
+
+class _NotingLoader(SourceFileLoader):
+    """Notes the source of a module while it is made.
+
+    Python believes a `.pyc` file that was made of a source of the same size and second. One that is not surely younger
+    than the last change of the source is not believed here: two edits of the same size are both seen.
+    """
+
+    _at_hand: tuple[bytes, os.stat_result] | None = None
+    _bytecode_counts = True
+    _module: ModuleType | None = None  # that is made; None while somebody only looks at its code
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module's code in it."""
+        self._module = module
+        try:
+            super().exec_module(module)
+        finally:
+            self._module = None
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the code of the module's source as it is now."""
+        data, status = self._at_hand = _read(self.path)
+        self._bytecode_counts = _is_bytecode_younger(self.path, status)
+        try:
+            code = super().get_code(fullname)
+        finally:
+            self._at_hand = None
+        if self._module is not None:
+            _NOTED[self._module] = Imported(self.path, data, status)
+        return code
+
+    def path_stats(self, path: str) -> dict[str, Any]:
+        """Return time and size of the source: of what was read, not of what the file is by now."""
+        if self._at_hand is None:
+            return dict(super().path_stats(path))
+        return {"mtime": self._at_hand[1].st_mtime, "size": self._at_hand[1].st_size}
+
+    def get_data(self, path: str) -> bytes:
+        """Return a file's content: the source once read, and bytecode that counts."""
+        if self._at_hand is not None:
+            if path == self.path:
+                return self._at_hand[0]
+            if not self._bytecode_counts:
+                raise FileNotFoundError(path)
+        return bytes(super().get_data(path))
+
+
+def _read(path: str) -> tuple[bytes, os.stat_result]:
+    """Read a file and its status, which are of one moment."""
+    while True:
+        with open(path, "rb") as file:
+            before, data = os.fstat(file.fileno()), file.read()
+            if _facts(before) == _facts(os.fstat(file.fileno())):
+                return data, before
+
+
+def _facts(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _changed_ns(status: os.stat_result) -> int:
+    """Return when a file changed last; its name and rights count, since a file may be renamed into its place."""
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _is_bytecode_younger(path: str, source: os.stat_result) -> bool:
+    """Tell whether the bytecode that is kept of a source was surely written after the source changed last."""
+    try:
+        return os.stat(cache_from_source(path)).st_mtime_ns > _changed_ns(source) + TICK_NS
+    except (OSError, NotImplementedError):
+        return False
+
+
+def _begun_ns() -> int:
+    """Return when this process began; 0 where the system does not say so."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        since_boot = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        return time.time_ns() - since_boot + ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
+
+
+_BEGUN_NS = _begun_ns()

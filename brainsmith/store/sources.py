@@ -1,0 +1,175 @@
+"""What code depends on: the modules that it imports, and what they import in turn.
+
+A module that is imported counts with the source that it was made of, any other with its file. So a key that is made
+before a module is imported may not be true any more once it is: who keeps a result makes its key again afterwards.
+
+Imports are read in the source, wherever they stand, and nothing is imported. What a module imports by a name that it
+computes is not seen: such modules are given as roots, all below a package as `package.*`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
+
+from brainsmith.store.imported import imported_source, is_installed, source_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_IMPORT = re.compile(
+    r"(?:^|[;:])[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^)#]|#[^\n]*)*\)|[^;\n]+)|import[ \t]+([^;\n]+))",
+    re.M,
+)
+_TYPES_ONLY = re.compile(r"^([ \t]*)if (?:typing\.)?TYPE_CHECKING:[ \t]*\n(?:\1[ \t]+.*\n|[ \t]*\n)*", re.M)
+_COMMENT = re.compile(r"#[^\n]*")
+_NAME = re.compile(r"[\w.*]+")
+
+
+class Sources:
+    """The modules that some code is made of.
+
+    Attributes:
+        digests: What stands for each one's source, by its name.
+        unknown: Modules that are imported, and whose file has changed since, before it was known: nothing that they
+            compute can be tied to a source.
+    """
+
+    __slots__ = ("digests", "unknown")
+
+    def __init__(self, digests: dict[str, str], unknown: tuple[str, ...]) -> None:
+        self.digests = digests
+        self.unknown = unknown
+
+    def fingerprint(self) -> str | None:
+        """Return what stands for all of them; None if one is unknown."""
+        if self.unknown:
+            return None
+        text = "\n".join(f"{name} {digest}" for name, digest in sorted(self.digests.items()))
+        return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+
+
+def sources_of(roots: Iterable[str]) -> Sources:
+    """Return the modules that some modules are made of: themselves, what they import, and their packages.
+
+    Those of the roots' own packages count, and others that are not installed; the versions of what is installed are
+    for the caller to know.
+
+    Args:
+        roots: Names of modules; `package.*` is a package and everything below it.
+    """
+    roots = list(roots)
+    own = {root.partition(".")[0] for root in roots}
+    digests: dict[str, str] = {}
+    unknown = []
+    seen: set[str] = set()
+    waiting = [name for root in roots for name in _expanded(root)]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        path = _file_of(name)
+        if path is None or (name.partition(".")[0] not in own and is_installed(path)):
+            continue
+        read = _source(name, path)
+        if read is None:
+            unknown.append(name)
+            continue
+        digests[name], text = read
+        waiting.extend(_imports(text, name, os.path.basename(path) == "__init__.py"))
+    return Sources(digests, tuple(sorted(unknown)))
+
+
+def _source(name: str, path: str) -> tuple[str, bytes] | None:
+    """Return digest and text of a module's source; None if it cannot be known."""
+    if name in sys.modules:
+        known = imported_source(name)
+        return None if known is None else (known.digest, known.data)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError:
+        return None
+    return source_digest(data), data
+
+
+def _imports(source: bytes, module: str, is_package: bool) -> Iterator[str]:
+    """Yield every name that may be a module which a source imports, with the packages that they lie in."""
+    text = _TYPES_ONLY.sub("", source.decode("utf-8", "replace").replace("\r\n", "\n").replace("\\\n", " "))
+    parts = module.split(".")
+    yield from _with_packages(module)
+    for start, names, plain in _IMPORT.findall(text):
+        if plain:
+            for item in _COMMENT.sub("", plain).split(","):
+                if found := _NAME.match(item.strip()):
+                    yield from _with_packages(found[0])
+            continue
+        level = len(start) - len(start.lstrip("."))
+        base = parts[: len(parts) + is_package - level] if level else []
+        package = ".".join([*base, *filter(None, [start.lstrip(".")])])
+        yield from _with_packages(package)
+        for item in _COMMENT.sub("", names).strip(" ()").split(","):
+            if (found := _NAME.match(item.strip(" \n\t()"))) and found[0] != "*":
+                yield f"{package}.{found[0]}"
+
+
+def _with_packages(name: str) -> Iterator[str]:
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+
+
+def _expanded(root: str) -> list[str]:
+    """Return the modules that a root names."""
+    if not root.endswith(".*"):
+        return [root]
+    names = [root[:-2]]
+    for folder in _folders_of(root[:-2]):
+        for here, folders, files in os.walk(folder):
+            folders[:] = [name for name in folders if name.isidentifier() and name != "__pycache__"]
+            below = os.path.relpath(here, folder).split(os.sep)
+            inner = ".".join([root[:-2], *(part for part in below if part != ".")])
+            names += [
+                f"{inner}.{file[:-3]}" for file in files if file.endswith(".py") and file[:-3].isidentifier()
+            ]
+            names += [inner]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def _file_of(name: str) -> str | None:
+    """Return the Python file of a module; None if there is none: a built-in one, a namespace, or no module at all."""
+    module = sys.modules.get(name)
+    if module is not None:
+        file = getattr(module, "__file__", None)
+        return file if isinstance(file, str) and file.endswith(".py") else None
+    head, _, last = name.rpartition(".")
+    if not head:
+        if name in sys.builtin_module_names or name in sys.stdlib_module_names:
+            return None
+        spec = PathFinder.find_spec(name)
+        return spec.origin if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+    for folder in _folders_of(head):
+        for path in (os.path.join(folder, last, "__init__.py"), os.path.join(folder, f"{last}.py")):
+            if os.path.isfile(path):
+                return path
+    return None
+
+
+def _folders_of(package: str) -> list[str]:
+    """Return the folders in which a package's modules lie, which is not imported for that."""
+    module = sys.modules.get(package)
+    if module is not None:
+        return list(getattr(module, "__path__", ()))
+    head, _, last = package.rpartition(".")
+    if not head:
+        if package in sys.stdlib_module_names:
+            return []
+        spec = PathFinder.find_spec(package)
+        return list((spec.submodule_search_locations if spec is not None else None) or ())
+    folders = [os.path.join(folder, last) for folder in _folders_of(head)]
+    return [folder for folder in folders if os.path.isdir(folder)]
