@@ -357,7 +357,7 @@ def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, t
         status = os.stat(path)
     except OSError:
         return {}
-    from brainsmith.kept import Kept
+    from brainsmith.store.values import Kept
 
     kept = Kept(caches, "settings", path)
     stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size)

@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from brainsmith.blueprint import schema, selection
-from brainsmith.kept import digest
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
+from brainsmith.store.fingerprint import short_digest
 
 _CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -33,7 +33,7 @@ _CLASSES: dict[str, type] = {
 _MARK = "\0"
 _RECORD = _MARK + "record"
 
-FORM = digest(repr({name: [field.name for field in fields(cls)] for name, cls in _CLASSES.items()}))
+FORM = short_digest(repr({name: [field.name for field in fields(cls)] for name, cls in _CLASSES.items()}))
 """Stands for the classes and their fields: what was written in another form must not be read."""
 
 

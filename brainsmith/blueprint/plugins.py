@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import BlueprintError
-from brainsmith.kept import Kept
 from brainsmith.plugin.collections import collection
 from brainsmith.plugin.files import stamp
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
+
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -19,7 +20,7 @@ class Artifact:
 
     def __init__(self, data: bytes, wrapper: ModelWrapper | None = None) -> None:
         self.data = data
-        self.digest = hashlib.blake2b(data, digest_size=20).hexdigest()
+        self.digest = digest(data)
         self._wrapper = wrapper
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,10 @@ import numpy as np
 from brainsmith.comparison.compare import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, BrainsmithError, TargetError
-from brainsmith.kept import Kept
 from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.manager import ResourceManager
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,4 +194,4 @@ def _number(value: float) -> float | None:
 
 
 def _stamp(fingerprint: str, inputs: Array) -> str:
-    return f"{fingerprint} {inputs.shape} {hashlib.blake2b(inputs.tobytes(), digest_size=20).hexdigest()}"
+    return f"{fingerprint} {inputs.shape} {digest(inputs.tobytes())}"

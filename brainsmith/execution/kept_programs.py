@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from brainsmith import __version__, settings
 from brainsmith.execution.foreign_code import foreign_code
 from brainsmith.execution.program.encoding import decode, encode
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +45,8 @@ def obtain_program(content: str, make: Callable[[], Program]) -> Program:
 
 def _write(folder: Path, key: str, data: bytes) -> None:
     """Keep a program, if the folder can be written."""
-    from brainsmith.built import Store  # not needed by those who only read
     from brainsmith.errors import OutputError
+    from brainsmith.store.folders import KeptFolders  # not needed by those who only read
 
     def fill(entry: Path) -> None:
         (entry / _FILE).write_bytes(data)
@@ -54,7 +54,7 @@ def _write(folder: Path, key: str, data: bytes) -> None:
     with contextlib.suppress(OSError):  # what was not believed is made anew
         (folder / key / _FILE).unlink()
     with contextlib.suppress(OutputError):
-        Store(folder, _LIMIT, failure=OutputError).obtain(key, fill)
+        KeptFolders(folder, _LIMIT, failure=OutputError).obtain(key, fill)
 
 
 def _read(path: Path) -> Program | None:
@@ -73,7 +73,7 @@ def _read(path: Path) -> Program | None:
 
 def _key(content: str) -> str:
     parts = (__version__, _source_stamp(), foreign_code(), *settings.qonnx_rounding(), content)
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=20).hexdigest()
+    return digest("\0".join(parts))
 
 
 @cache
@@ -89,4 +89,4 @@ def _source_stamp() -> str:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=20).hexdigest()
+    return digest(data)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.built import Store
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.hls.headers import find_headers
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import find_program
 from brainsmith.settings import cache_dir
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +137,7 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
         compiler.version,
         _headers_digest(headers),
     ]
-    key = hashlib.blake2b(json.dumps(content).encode(), digest_size=20).hexdigest()
+    key = digest(json.dumps(content))
 
     def make(work: Path) -> None:
         for name, text in {**program.headers, "unit.cpp": program.unit}.items():
@@ -147,7 +148,7 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
         ]  # fmt: skip
         _compile(command, program.top)
 
-    return Store(cache or Path(cache_dir()) / "hls").obtain(key, make) / "program.so"
+    return KeptFolders(cache or Path(cache_dir()) / "hls").obtain(key, make) / "program.so"
 
 
 def run_program(

@@ -8,9 +8,10 @@ import os
 from functools import lru_cache
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.kept import Kept, read_bytes
 from brainsmith.plugin.files import SourceFile, stamp, stamps
 from brainsmith.plugin.source import Source
+from brainsmith.store.files import read_bytes
+from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

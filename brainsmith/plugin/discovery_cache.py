@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from brainsmith.kept import Kept
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.snapshot import Snapshot
+from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

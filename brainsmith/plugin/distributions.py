@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from brainsmith.kept import read_bytes
 from brainsmith.plugin.files import stamp
+from brainsmith.store.files import read_bytes
 
 _INSTALLED = ("site-packages", "dist-packages")
 _SUFFIXES = (".dist-info", ".egg-info")

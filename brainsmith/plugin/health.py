@@ -6,11 +6,11 @@ import os
 
 from brainsmith import __version__
 from brainsmith.errors import BrainsmithError
-from brainsmith.kept import write_atomically
 from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.packages import check_pairs, framework_failure
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message
 from brainsmith.plugin.tools import find_tools
+from brainsmith.store.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

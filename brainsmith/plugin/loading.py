@@ -7,7 +7,8 @@ import sys
 from _thread import RLock
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.kept import digest, read_bytes
+from brainsmith.store.files import read_bytes
+from brainsmith.store.fingerprint import short_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _prepare(info: PluginInfo) -> None:
 
 def folder_module(folder: str) -> str:
     """Return the name of the module below which the files of a folder are imported: the same in every process."""
-    return FOLDER_PREFIX + digest(folder)
+    return FOLDER_PREFIX + short_digest(folder)
 
 
 def mount_folder(name: str, folder: str) -> None:

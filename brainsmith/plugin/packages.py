@@ -6,9 +6,10 @@ import os
 import re
 
 from brainsmith.errors import ToolError
-from brainsmith.kept import Kept, read_bytes
 from brainsmith.plugin.distributions import InfoFolder, environment, info_folders, search_folders
 from brainsmith.plugin.precedence import ADAPTED
+from brainsmith.store.files import read_bytes
+from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

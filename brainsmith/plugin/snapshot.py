@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brainsmith.errors import Problem
-from brainsmith.kept import checksum
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.store.fingerprint import checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import os
 import re
 
 from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
-from brainsmith.kept import read_bytes
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.files import SourceFile, list_sources
@@ -17,6 +16,7 @@ from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import DECORATOR_TARGETS, scan
 from brainsmith.plugin.source import Source, dotted_name
+from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import keyword
 import os
 
 from brainsmith.errors import OutputError, PluginLoadError
-from brainsmith.kept import write_atomically
 from brainsmith.plugin.details import REQUIRED, details_of
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier
 from brainsmith.plugin.registry import Registry
+from brainsmith.store.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,11 @@
 """Everything that is kept on disk: one law for all of it.
 
-    imported.py   the source that each imported module was made of, noted while it is imported
-    sources.py    what code depends on: the modules that it imports, and theirs
+    fingerprint.py   what stands for content
+    files.py         whole files, read and written at once
+    values.py        plain values, believed under their key and stamp
+    folders.py       folders, made once under a lock
+    imported.py      the source that each imported module was made of, noted while it is imported
+    sources.py       what code depends on: the modules that it imports, and theirs
 
 An entry is believed only if nothing that it was made of has changed since.
 """

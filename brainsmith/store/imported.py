@@ -7,7 +7,6 @@ if it is older than the process.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import time
@@ -16,6 +15,8 @@ from importlib.util import cache_from_source
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -48,17 +49,12 @@ class Imported:
     def __init__(self, path: str, data: bytes, status: os.stat_result | None) -> None:
         self.path = path
         self.data = data
-        self.digest = source_digest(data)
+        self.digest = digest(data)
         settled = status is not None and _changed_ns(status) < time.time_ns() - TICK_NS
         self.status = _facts(status) if status is not None and settled else None
 
 
 _NOTED: WeakKeyDictionary[ModuleType, Imported] = WeakKeyDictionary()
-
-
-def source_digest(data: bytes) -> str:
-    """Return what stands for a source."""
-    return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
 def note_imports() -> None:
@@ -114,7 +110,7 @@ def has_changed(name: str) -> bool:
     try:
         if _facts(os.stat(known.path)) == known.status:
             return False
-        return source_digest(_read(known.path)[0]) != known.digest
+        return digest(_read(known.path)[0]) != known.digest
     except OSError:
         return True
 

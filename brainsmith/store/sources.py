@@ -9,14 +9,14 @@ computes is not seen: such modules are given as roots, all below a package as `p
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
-from brainsmith.store.imported import imported_source, is_installed, source_digest
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.imported import imported_source, is_installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,8 +49,8 @@ class Sources:
         """Return what stands for all of them; None if one is unknown."""
         if self.unknown:
             return None
-        text = "\n".join(f"{name} {digest}" for name, digest in sorted(self.digests.items()))
-        return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+        text = "\n".join(f"{name} {known}" for name, known in sorted(self.digests.items()))
+        return digest(text)
 
 
 def sources_of(roots: Iterable[str]) -> Sources:
@@ -95,7 +95,7 @@ def _source(name: str, path: str) -> tuple[str, bytes] | None:
             data = file.read()
     except OSError:
         return None
-    return source_digest(data), data
+    return digest(data), data
 
 
 def _imports(source: bytes, module: str, is_package: bool) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 import os
 
-from brainsmith.kept import read_bytes
 from brainsmith.plugin.files import ABSENT, list_sources, stamp, stamps
+from brainsmith.store.files import read_bytes
 
 
 def test_what_can_be_imported_is_listed_with_its_module(tmp_path):

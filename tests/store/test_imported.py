@@ -9,7 +9,8 @@ import time
 import pytest
 
 from brainsmith.store import imported
-from brainsmith.store.imported import has_changed, imported_source, note_imports, source_digest
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.imported import has_changed, imported_source, note_imports
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_the_source_of_an_imported_module_is_known_after_its_file_changed(folder
     assert not has_changed("noted_a")
     path.write_text("VALUE = 2\n")
     assert (module.VALUE, imported_source("noted_a").data) == (1, b"VALUE = 1\n")
-    assert imported_source("noted_a").digest == source_digest(b"VALUE = 1\n")
+    assert imported_source("noted_a").digest == digest(b"VALUE = 1\n")
     assert has_changed("noted_a")
 
 
@@ -113,6 +114,7 @@ def test_a_module_that_is_not_there_and_one_without_a_file_have_no_source(folder
 
 BEFORE = """
 import noted_before
+from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported import has_changed, imported_source
 if {edit}:
     with open(noted_before.__file__, "w") as file:

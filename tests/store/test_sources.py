@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import brainsmith
-from brainsmith.store.imported import source_digest
+from brainsmith.store.fingerprint import digest
 from brainsmith.store.sources import _imports, sources_of
 
 PACKAGE = Path(brainsmith.__file__).parent
@@ -44,7 +44,7 @@ def test_what_a_module_imports_counts_and_what_that_imports(package):
         "closed_package.inner.deep",
         "closed_package.top",
     ]
-    assert found.digests["closed_package.constant"] == source_digest(b"VALUE = 1\n")
+    assert found.digests["closed_package.constant"] == digest(b"VALUE = 1\n")
     assert found.unknown == ()
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import json
 import platform
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.built import Store
 from brainsmith.errors import OpError, ToolError
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import which
 from brainsmith.settings import cache_dir
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def build(source: str, name: str) -> Path:
         except ToolError:  # a compiler that does not know this CPU
             _compile(command, name)
 
-    store = Store(Path(cache_dir()) / "ops", failure=OpError)
+    store = KeptFolders(Path(cache_dir()) / "ops", failure=OpError)
     return store.obtain(_key(source), make) / "op.so"
 
 
@@ -93,7 +93,7 @@ def _key(source: str) -> str:
     path = Path(_compiler()).resolve()
     status = path.stat()
     content = [source, FLAGS, NATIVE, str(path), status.st_size, status.st_mtime_ns, _cpu()]
-    return hashlib.blake2b(json.dumps(content).encode(), digest_size=20).hexdigest()
+    return digest(json.dumps(content))
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.table import name_of
 from brainsmith.execution.read_model import read_model
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def partition_model(node: Any, inner: ModelWrapper | None) -> tuple[ModelWrapper
 
 def file_digest(path: str | Path) -> str:
     """Return what stands for a file's content."""
-    return hashlib.blake2b(Path(path).read_bytes(), digest_size=20).hexdigest()
+    return digest(Path(path).read_bytes())
 
 
 def inlined(part: Program, node: Any, varying: Sequence[str]) -> list[Instruction]:

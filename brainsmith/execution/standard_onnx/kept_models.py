@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from brainsmith.execution.foreign_code import foreign_code
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
-from brainsmith.kept import Kept, digest
 from brainsmith.settings import cache_dir, qonnx_rounding
+from brainsmith.store.fingerprint import short_digest
+from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ def _version() -> str:
     """Return what stands for the code that rewrites: another one would give another result."""
     folder = Path(__file__).parent
     sources = sorted((*folder.glob("*.py"), *folder.parent.glob("*.py")))
-    return digest("".join(source.read_text() for source in sources))
+    return short_digest("".join(source.read_text() for source in sources))
 
 
 def _trim(keep: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from brainsmith.kept import read_bytes
 from brainsmith.plugin.files import Listing, SourceFile, list_sources
 from brainsmith.plugin.scan import may_hold_plugins, scan
 from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.source import Source
+from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import BundleDefinitionError, Problem
-from brainsmith.kept import read_bytes
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
 from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.loading import folder_module
 from brainsmith.plugin.shown import shown
+from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from brainsmith.errors import Problem, ToolError
-from brainsmith.kept import read_bytes
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.source import parse
+from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.built import Store
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
 from brainsmith.rtl.simulation import native
@@ -28,6 +26,8 @@ from brainsmith.rtl.simulation.verilator import (
     verilate,
 )
 from brainsmith.settings import cache_dir
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
     from brainsmith.rtl.simulation.plan import SimulationPlan
@@ -64,7 +64,7 @@ def build_simulator(
         ToolError: A tool is missing or too old.
     """
     tools = tools or find_toolchain()
-    store = Store(cache or Path(cache_dir()) / "rtl")
+    store = KeptFolders(cache or Path(cache_dir()) / "rtl")
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
     key = _key(plan, tools, store, quick)
     entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key), quick))
@@ -78,14 +78,14 @@ def _runtime_key(tools: Toolchain) -> str:
     return _digest(tools.versions, tools.root, COMPILE, platform.machine(), REDIRECT.read_text())
 
 
-def _key(plan: SimulationPlan, tools: Toolchain, store: Store, quick: bool) -> str:
+def _key(plan: SimulationPlan, tools: Toolchain, store: KeptFolders, quick: bool) -> str:
     """Return what stands for a simulation: memories are loaded by their path, so the place is part of it."""
     place = str(store.folder.resolve())
     return _digest(plan.digest(), VERILATE, _runtime_key(tools), DRIVER.read_text(), place, quick)
 
 
 def _digest(*parts: Any) -> str:
-    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
+    return digest(json.dumps(parts))
 
 
 def _build_runtime(tools: Toolchain, work: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.rtl.library.sources import Source
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ class SimulationPlan:
     def digest(self) -> str:
         """Return 40 hexadecimal digits that stand for the whole content."""
         text = json.dumps(asdict(self), sort_keys=True)
-        return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+        return digest(text)
 
     def memory_names(self) -> list[str]:
         """Return the files that a simulation can load, for messages."""

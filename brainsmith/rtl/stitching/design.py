@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,7 +164,7 @@ class Design:
     def digest(self) -> str:
         """Return 40 hexadecimal digits that stand for the whole content."""
         text = json.dumps(asdict(self), sort_keys=True)
-        return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+        return digest(text)
 
     def with_depths(self, depths: Mapping[str, int]) -> Design:
         """Return the design with other FIFOs.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -16,14 +15,15 @@ from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.pieces import whole
 from brainsmith.rtl.synthesis.script import lattice_script
 from brainsmith.rtl.synthesis.yosys import Job, default_store, entry_of, find_yosys, piece_files, source_paths
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from brainsmith.built import Store
     from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design
+    from brainsmith.store.folders import KeptFolders
 
 DEVICES = ("ecp5-12k", "ecp5-25k", "ecp5-45k", "ecp5-85k")
 """The parts, by thousands of LUTs; `ecp5` alone is the largest."""
@@ -63,7 +63,7 @@ def place(
     device: str,
     period: float,
     *,
-    store: Store | None = None,
+    store: KeptFolders | None = None,
     library: Library | None = None,
 ) -> Placement:
     """Place and route all of a design with nextpnr.
@@ -86,7 +86,7 @@ def place(
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
     job = Job(piece.name, piece_files(piece), commands, find_yosys(), keep=(_NETLIST,))
     arguments = _arguments(device, period)
-    key = hashlib.blake2b(json.dumps([job.key(), tool, arguments]).encode(), digest_size=20).hexdigest()
+    key = digest(json.dumps([job.key(), tool, arguments]))
     netlist = entry_of(job, store) / _NETLIST
     entry = store.obtain(key, lambda work: _execute(netlist, work, device, arguments, tool))
     return Placement(**json.loads((entry / _PLACED).read_text("utf-8")))

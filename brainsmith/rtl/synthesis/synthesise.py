@@ -19,13 +19,13 @@ from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.built import Store
     from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.synthesis.cells import Resources
     from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.rtl.synthesis.report import Estimate
     from brainsmith.rtl.synthesis.yosys import Job, Mapped
+    from brainsmith.store.folders import KeptFolders
 
 PROCESSES = 2
 """How many run at a time; each takes 100 to 400 MB."""
@@ -48,7 +48,7 @@ def synthesise(
     part: str,
     *,
     estimates: Mapping[str, Estimate] | None = None,
-    store: Store | None = None,
+    store: KeptFolders | None = None,
     library: Library | None = None,
 ) -> SynthesisReport:
     """Say what a design needs of a part: each layer alone, each FIFO alone, and all of it flattened.
@@ -97,7 +97,7 @@ def synthesise(
 
 
 def synthesise_layers(
-    design: Design, part: str, *, store: Store | None = None, library: Library | None = None
+    design: Design, part: str, *, store: KeptFolders | None = None, library: Library | None = None
 ) -> tuple[LayerFigures, ...]:
     """Say what each layer of a design alone needs of a part, and leave the whole design out.
 
@@ -118,7 +118,7 @@ def synthesise_layers(
     return tuple(_layer(_Done(piece, one), {}) for piece, one in zip(pieces, mapped, strict=True))
 
 
-def _run(jobs: Sequence[Job], store: Store) -> list[Mapped]:
+def _run(jobs: Sequence[Job], store: KeptFolders) -> list[Mapped]:
     """Do all jobs, the last first, because it takes longest; the error of the first that failed is raised."""
     distinct = {job.key(): job for job in jobs}
     pool = ThreadPoolExecutor(PROCESSES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -10,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.built import Store
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
@@ -20,6 +18,8 @@ from brainsmith.rtl.synthesis.primitives import black_boxes
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, synthesis_script
 from brainsmith.rtl.synthesis.worker import JOB, RESULT
 from brainsmith.settings import cache_dir
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.families import Family
@@ -77,7 +77,7 @@ class Job:
         fields = asdict(self)
         del fields["what"]
         fields["worker"] = Path(worker.__file__).read_text("utf-8")
-        return hashlib.blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=20).hexdigest()
+        return digest(json.dumps(fields, sort_keys=True))
 
 
 def find_yosys() -> str:
@@ -92,9 +92,9 @@ def find_yosys() -> str:
     return f"Yosys {tool.version}"
 
 
-def default_store() -> Store:
+def default_store() -> KeptFolders:
     """Return where results are kept: in the user's cache folder."""
-    return Store(Path(cache_dir()) / "synthesis")
+    return KeptFolders(Path(cache_dir()) / "synthesis")
 
 
 def plan_job(piece: Piece, family: Family, tool: str) -> Job:
@@ -116,7 +116,7 @@ def piece_files(piece: Piece) -> dict[str, str]:
     return files | {f"{MEMORIES}/{memory.name}": memory.text for memory in piece.memories}
 
 
-def map_piece(job: Job, store: Store) -> Mapped:
+def map_piece(job: Job, store: KeptFolders) -> Mapped:
     """Run a synthesis, or return what it gave before.
 
     Raises:
@@ -125,7 +125,7 @@ def map_piece(job: Job, store: Store) -> Mapped:
     return Mapped(**json.loads((entry_of(job, store) / RESULT).read_text("utf-8")))
 
 
-def entry_of(job: Job, store: Store) -> Path:
+def entry_of(job: Job, store: KeptFolders) -> Path:
     """Return the folder of a synthesis' result; errors are those of `map_piece`."""
     return store.obtain(job.key(), lambda work: _execute(job, work))
 

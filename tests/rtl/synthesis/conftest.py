@@ -4,7 +4,6 @@ from importlib.util import find_spec
 
 import pytest
 
-from brainsmith.built import Store
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
@@ -13,6 +12,7 @@ from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.pieces import Piece, layer_pieces
 from brainsmith.rtl.synthesis.yosys import map_piece, plan_job
+from brainsmith.store.folders import KeptFolders
 
 PART = "xczu7ev-ffvc1156-2-e"
 TOOL = "Yosys of the tests"
@@ -23,7 +23,7 @@ def store(kept_builds):
     """Where all tests, of all workers, keep what they synthesise."""
     if find_spec("pyosys") is None:
         pytest.skip("needs pyosys: pip install pyosys==0.70")
-    return Store(kept_builds / "synthesis")
+    return KeptFolders(kept_builds / "synthesis")
 
 
 @pytest.fixture

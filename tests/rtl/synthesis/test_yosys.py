@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from brainsmith.built import Store
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
 from brainsmith.rtl.synthesis.families import FAMILIES, family_of
@@ -13,6 +12,7 @@ from brainsmith.rtl.synthesis.pieces import needed
 from brainsmith.rtl.synthesis.primitives import CELLS
 from brainsmith.rtl.synthesis.worker import library, mended
 from brainsmith.rtl.synthesis.yosys import Job, find_yosys, map_piece, plan_job
+from brainsmith.store.folders import KeptFolders
 from tests.rtl.synthesis.conftest import PART, TOOL, verilog
 
 ADDER = "module top(input clk, input [7:0] a, output reg [7:0] q);\nalways @(posedge clk) q <= q + a;\nendmodule\n"
@@ -77,7 +77,7 @@ def test_a_module_that_is_not_there_is_an_error(synthesised):
 
 
 def test_what_was_synthesised_is_not_done_again(tmp_path, monkeypatch, store):
-    kept = Store(tmp_path / "kept")
+    kept = KeptFolders(tmp_path / "kept")
     job = plan_job(verilog(ADDER, name="first"), family_of(PART), TOOL)
     first = map_piece(job, kept)
     monkeypatch.setattr("brainsmith.rtl.synthesis.yosys.run_python", None)
@@ -118,7 +118,7 @@ def test_without_pyosys_it_is_said_what_to_install(monkeypatch):
 def test_a_crash_of_yosys_is_told(tmp_path, store):
     job = Job("MVAU_rtl_0", {}, (), TOOL, lutrams="no such library")
     with pytest.raises(BuildError, match=r"^MVAU_rtl_0 cannot be synthesised; Yosys of the tests says:\n"):
-        map_piece(job, Store(tmp_path))
+        map_piece(job, KeptFolders(tmp_path))
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

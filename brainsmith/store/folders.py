@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import secrets
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _MANIFEST = "manifest.json"
 _ABANDONED = 3600.0
 
 
-class Store:
+class KeptFolders:
     """Entries in a folder, shared by all processes of a user.
 
     Args:
@@ -134,7 +134,7 @@ class Store:
 def _is_whole(entry: Path) -> bool:
     try:
         manifest = json.loads((entry / _MANIFEST).read_text())
-        return bool(manifest) and all(_digest(entry / name) == digest for name, digest in manifest.items())
+        return bool(manifest) and all(_digest(entry / name) == known for name, known in manifest.items())
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -151,4 +151,4 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=20).hexdigest()
+    return digest(path.read_bytes())

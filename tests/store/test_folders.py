@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from brainsmith.built import Store
 from brainsmith.errors import SimulationError, ToolError
+from brainsmith.store.folders import KeptFolders
 
 
 def fill(text, calls):
@@ -24,7 +24,7 @@ def fill(text, calls):
 def test_an_entry_is_made_once(tmp_path):
     calls = []
     for _ in range(3):
-        entry = Store(tmp_path).obtain("key", fill("text", calls))
+        entry = KeptFolders(tmp_path).obtain("key", fill("text", calls))
     assert calls == ["text"]
     assert (entry / "part" / "file").read_text() == "text"
     assert not list((tmp_path / "tmp").iterdir())
@@ -33,7 +33,7 @@ def test_an_entry_is_made_once(tmp_path):
 @pytest.mark.parametrize("damage", ["changed", "removed", "no manifest", "bad manifest", "empty manifest"])
 def test_a_damaged_entry_is_made_again(tmp_path, damage):
     calls = []
-    entry = Store(tmp_path).obtain("key", fill("text", calls))
+    entry = KeptFolders(tmp_path).obtain("key", fill("text", calls))
     file, manifest = entry / "part" / "file", entry / "manifest.json"
     {
         "changed": lambda: file.write_text("texx"),
@@ -42,7 +42,7 @@ def test_a_damaged_entry_is_made_again(tmp_path, damage):
         "bad manifest": lambda: manifest.write_text('["x"'),
         "empty manifest": lambda: manifest.write_text("{}"),
     }[damage]()
-    assert (Store(tmp_path).obtain("key", fill("text", calls)) / "part" / "file").read_text() == "text"
+    assert (KeptFolders(tmp_path).obtain("key", fill("text", calls)) / "part" / "file").read_text() == "text"
     assert calls == ["text", "text"]
 
 
@@ -52,7 +52,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
         raise ToolError("the compiler failed")
 
     with pytest.raises(ToolError, match="the compiler failed"):
-        Store(tmp_path).obtain("key", make)
+        KeptFolders(tmp_path).obtain("key", make)
     assert not (tmp_path / "key").exists()
     assert not list((tmp_path / "tmp").iterdir())
 
@@ -60,7 +60,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SimulationError) as caught:
-        Store(tmp_path / "file").obtain("key", fill("text", []))
+        KeptFolders(tmp_path / "file").obtain("key", fill("text", []))
     assert str(caught.value) == (
         f"{tmp_path}/file: cannot be written, and what builds make is kept there: Not a directory\n"
         "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
@@ -68,12 +68,12 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_the_entries_used_longest_ago_go_first(tmp_path):
-    store = Store(tmp_path)
+    store = KeptFolders(tmp_path)
     for age, key in ((300, "a"), (200, "b"), (100, "c")):
         store.obtain(key, fill("x" * 1000, []))
         os.utime(store.entry(key), (time.time() - age,) * 2)
     os.utime(store.entry("a"))
-    Store(tmp_path, limit=2500).obtain("d", fill("x" * 1000, []))
+    KeptFolders(tmp_path, limit=2500).obtain("d", fill("x" * 1000, []))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name in "abcd") == ["a", "d"]
 
 
@@ -81,14 +81,14 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     old = tmp_path / "tmp" / "1-dead"
     old.mkdir(parents=True)
     os.utime(old, (time.time() - 7200,) * 2)
-    Store(tmp_path).obtain("key", fill("text", []))
+    KeptFolders(tmp_path).obtain("key", fill("text", []))
     assert not old.exists()
 
 
 CHILD = """
 import sys, time
 from pathlib import Path
-from brainsmith.built import Store
+from brainsmith.store.folders import KeptFolders
 
 def make(work):
     with open(sys.argv[2], "a") as log:
@@ -97,7 +97,7 @@ def make(work):
     time.sleep(float(sys.argv[3]))
     (work / "file").write_text("whole")
 
-print((Store(Path(sys.argv[1])).obtain("key", make) / "file").read_text())
+print((KeptFolders(Path(sys.argv[1])).obtain("key", make) / "file").read_text())
 """
 
 

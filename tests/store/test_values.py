@@ -13,7 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brainsmith.kept import Kept, checksum, digest, read_bytes, write_atomically
+from brainsmith.store.files import read_bytes, write_atomically
+from brainsmith.store.fingerprint import checksum, short_digest
+from brainsmith.store.values import Kept
 
 VALUE = {"a": [1, 2.5, None, True, ("x", b"y")], "ü": "ß" * 100}
 
@@ -163,7 +165,7 @@ def test_pitfall_06_readers_never_see_half_a_file(kept):
 def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file(tmp_path):
     kept = Kept(str(tmp_path), "things", "key")
     code = (
-        "from brainsmith.kept import Kept\n"
+        "from brainsmith.store.values import Kept\n"
         f"kept = Kept({str(tmp_path)!r}, 'things', 'key')\n"
         "print('begin', flush=True)\n"
         "n = 0\n"
@@ -187,6 +189,6 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file(tmp_path):
 
 
 def test_a_digest_is_16_hexadecimal_digits_and_stable():
-    assert digest("text") == digest("text")
-    assert len({digest(str(n)) for n in range(2000)}) == 2000
-    assert len(digest("\udcff")) == 16
+    assert short_digest("text") == short_digest("text")
+    assert len({short_digest(str(n)) for n in range(2000)}) == 2000
+    assert len(short_digest("\udcff")) == 16
