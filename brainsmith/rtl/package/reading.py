@@ -13,8 +13,17 @@ from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import file_digest
+from brainsmith.rtl.package.screening import refuse_foreign_code
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, SimulationPlan
-from brainsmith.rtl.stitching.written import FILE_LIST, MEMORIES, PLAN, SOURCES, read_design
+from brainsmith.rtl.stitching.written import (
+    FILE_LIST,
+    MEMORIES,
+    PLAN,
+    SOURCES,
+    path_inside,
+    read_design,
+    text_inside,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,19 +59,23 @@ class Package:
         Where they are as they were packed, it is the plan of the design, whose simulator a build may have left.
 
         Raises:
-            BuildError: One cannot be read.
+            BuildError: One cannot be read, lies elsewhere, or reaches beyond the circuit (`screening.py`).
         """
         rules = {source.name: source.rules for source in self.design.sources}
-        sources = []
-        for path in _text(self.folder / FILE_LIST).split():
+        sources: dict[str, Source] = {}
+        for path in _text(self.folder, FILE_LIST).split():
             name = path.rpartition("/")[2]
-            text = _text(self.folder / path).replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/')
-            sources.append(Source(name, text, rules.get(name, ())))
+            if name in sources:
+                raise BuildError(f"{self.folder / FILE_LIST} names two files {name}: rename one of them")
+            text = _text(self.folder, path)
+            refuse_foreign_code(f"{self.folder / path}", text)
+            located = text.replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/')
+            sources[name] = Source(name, located, rules.get(name, ()))
         order = [memory.name for memory in self.design.memories]
         there = sorted(path.name for path in (self.folder / MEMORIES).glob("*") if path.is_file())
         names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
-        memories = tuple(Memory(name, _text(self.folder / MEMORIES / name)) for name in names)
-        return SimulationPlan(self.design.top, tuple(sources), memories, trace=trace)
+        memories = tuple(Memory(name, _text(self.folder, f"{MEMORIES}/{name}")) for name in names)
+        return SimulationPlan(self.design.top, tuple(sources.values()), memories, trace=trace)
 
     def golden(self, stream: str) -> NDArray[Any]:
         """Return the golden vectors of a stream: (frames, *shape of one).
@@ -70,7 +83,7 @@ class Package:
         Raises:
             BuildError: They cannot be read.
         """
-        path = self.folder / GOLDEN / f"{stream}.npy"
+        path = path_inside(self.folder, f"{GOLDEN}/{stream}.npy")
         try:
             values: NDArray[Any] = np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:  # EOFError: it is empty
@@ -85,7 +98,8 @@ def read_package(folder: Path) -> Package:
         folder: Its own, or that of the build which made it.
 
     Raises:
-        BuildError: There is none, it is damaged, or it is of another version.
+        BuildError: There is none, it is damaged, it is of another version, or a source of it reaches beyond the
+            circuit.
     """
     found = next((one for one in (folder / FOLDER, folder) if (one / MANIFEST).is_file()), None)
     if found is None:
@@ -93,27 +107,37 @@ def read_package(folder: Path) -> Package:
             f"{folder} holds no accelerator: there is no {FOLDER}/{MANIFEST} and no {MANIFEST} in it\n"
             "  build one: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated"
         )
-    files, orders = _manifest(found / MANIFEST)
-    return Package(found, read_design(found), orders, tuple(_changes(found, files)))
+    files, orders = _manifest(found)
+    design = read_design(found)
+    for source in design.sources:
+        refuse_foreign_code(f"{found / SOURCES / source.name}", source.text)
+    return Package(found, design, orders, tuple(_changes(found, files)))
 
 
-def _manifest(path: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:
+def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:
     """Return the digests of the files, and the orders of the inputs."""
+    path = folder / MANIFEST
     try:
-        manifest: dict[str, Any] = json.loads(_text(path))
+        manifest: dict[str, Any] = json.loads(_text(folder, MANIFEST))
         if manifest["format"] != MANIFEST_FORMAT:
             raise BuildError(
                 f"{path} has format {manifest['format']}, and this version reads {MANIFEST_FORMAT}: build it again"
             )
         orders = {
-            name: FrameOrder(tuple(order["shape"]), tuple(order["axes"]))
+            name: FrameOrder(_sizes(order["shape"]), _sizes(order["axes"]))
             for name, order in manifest["orders"].items()
         }
-        return dict(manifest["files"]), orders
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return {str(name): str(digest) for name, digest in manifest["files"].items()}, orders
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BuildError(
             f"{path} is not what a build wrote ({type(error).__name__}: {error})\n  build it again"
         ) from error
+
+
+def _sizes(values: Any) -> tuple[int, ...]:
+    if not all(type(value) is int and value >= 0 for value in values):
+        raise ValueError(f"{values!r:.80} are not sizes")
+    return tuple(values)
 
 
 def _changes(folder: Path, files: Mapping[str, str]) -> list[str]:
@@ -121,7 +145,7 @@ def _changes(folder: Path, files: Mapping[str, str]) -> list[str]:
     found = []
     for name, digest in files.items():
         if name.startswith(_SIMULATED):
-            path = folder / name
+            path = path_inside(folder, name)
             if not path.is_file():
                 found.append(f"{name} is missing")
             elif file_digest(path) != digest:
@@ -135,8 +159,8 @@ def _changes(folder: Path, files: Mapping[str, str]) -> list[str]:
     return found + [f"{name} was not packed" for name in there if name not in files]
 
 
-def _text(path: Path) -> str:
+def _text(folder: Path, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return text_inside(folder, name)
     except (OSError, UnicodeDecodeError) as error:
-        raise BuildError(f"{path} cannot be read: {error}\n  build the accelerator again") from error
+        raise BuildError(f"{folder / name} cannot be read: {error}\n  build the accelerator again") from error

@@ -108,7 +108,8 @@ def _build_model(
     ports = read_ports((model / "Vtop.h").read_text())
     _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
     unit = model / "all.cc"
-    _write(unit, translation_unit([path.name for path in model.glob("Vtop*.cpp")], port_table(ports)))
+    generated = [path.name for path in model.glob("Vtop*.cpp")]
+    _write(unit, translation_unit(generated, port_table(ports), memories))
     _execute(compile_model(plan, tools, unit, runtime, work / "simulation.so", quick))
     for path in sorted(model.iterdir()):
         path.unlink()

@@ -1,6 +1,6 @@
 // Drives one Verilated design: clock, reset, and AXI streams with stalls at both ends.
 //
-// Compiled in one translation unit with the model, after it and after BRAINSMITH_PORTS. The structures are mirrored in
+// Compiled in one translation unit with the model, after it and after BRAINSMITH_PORTS and BRAINSMITH_MEMORIES. The structures are mirrored in
 // native.py; their fields go from large to small alignment, so that both sides lay them out alike.
 
 #include <cerrno>
@@ -334,6 +334,15 @@ extern "C" __attribute__((visibility("hidden"))) int brainsmith_print(const char
     va_end(arguments);
     note(buffer);
     return length;
+}
+
+#undef fopen
+FILE* std::brainsmith_fopen(const char* name, const char* mode) {
+    const std::string path = name, folder = BRAINSMITH_MEMORIES;
+    const bool own = path.compare(0, folder.size(), folder) == 0 && path.find('/', folder.size()) == std::string::npos;
+    if (own || *mode != 'r') return std::fopen(name, mode);
+    note(path + ": not opened: a simulation reads only the memories of its plan\n");
+    return nullptr;
 }
 
 static void end_with(const char* what, const char* file, int line, const char* scope) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,13 +98,14 @@ def compile_runtime(tools: Toolchain, folder: Path) -> tuple[Command, ...]:
     )  # fmt: skip
 
 
-def translation_unit(generated: Sequence[str], table: str) -> str:
-    """Return the C++ that is compiled: all of a design's files, where its ports are, and the driver.
+def translation_unit(generated: Sequence[str], table: str, memories: Path) -> str:
+    """Return the C++ that is compiled: all of a design's files, where its ports and memories are, and the driver.
 
     One translation unit compiles faster than the parts, which all read the same large headers.
     """
     includes = "".join(f'#include "{name}"\n' for name in sorted(generated))
-    return f'{includes}\n{table}\n#include "{DRIVER.name}"\n'
+    folder = f"#define BRAINSMITH_MEMORIES {json.dumps(f'{memories}/', ensure_ascii=False)}"
+    return f'{includes}\n{table}\n{folder}\n#include "{DRIVER.name}"\n'
 
 
 def _includes(tools: Toolchain) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,8 +41,9 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
     assert [c.arguments[-1] for c in compile_runtime(TOOLS, tmp_path)] == [
         str(tmp_path / f"{n}.o") for n in RUNTIME
     ]
-    assert translation_unit(["b.cpp", "a.cpp"], "TABLE") == (
-        '#include "a.cpp"\n#include "b.cpp"\n\nTABLE\n#include "driver.cpp"\n'
+    assert translation_unit(["b.cpp", "a.cpp"], "TABLE", Path("/kept/memories")) == (
+        '#include "a.cpp"\n#include "b.cpp"\n\nTABLE\n#define BRAINSMITH_MEMORIES "/kept/memories/"\n'
+        '#include "driver.cpp"\n'
     )
 
 

@@ -1,0 +1,218 @@
+"""A package from a stranger: what reaches beyond the circuit is refused before anything is compiled or written."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brainsmith.cli.main import main
+from brainsmith.errors import BuildError, SimulationError
+from brainsmith.rtl.library.sources import find_library
+from brainsmith.rtl.package.reading import read_package
+from brainsmith.rtl.package.rerun import simulate_package
+from brainsmith.rtl.package.screening import ALLOWED_TASKS, refuse_foreign_code
+
+HINT = (
+    " is not allowed in a packed accelerator, which may come from somebody else: it could run programs or open files\n"
+    "  take it out, or build the accelerator again; a circuit needs no more than "
+    "$readmemh, $clog2, $signed, $display, $error and the like"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('initial $system("touch /tmp/x");', "$system"),
+        ("initial #1$system(a);", "$system"),
+        ('initial $c("exit(1);");', "$c"),
+        ('initial $c32("1");', "$c32"),
+        ('integer f = $fopen("x", "w");', "$fopen"),
+        ('initial $dumpfile("/etc/x");', "$dumpfile"),
+        ('initial $writememh("/etc/x", m);', "$writememh"),
+        ('initial if ($value$plusargs("a=%d", a)) ;', "$value$plusargs"),
+        ("// $system", "$system"),
+        ("`ifdef NEVER\n$system\n`endif", "$system"),
+        ("`define RUN(x) $``x\n", "a $ that begins no name"),
+        ("`define JOIN(a, b) a``b\n", "the operator `` of macros, which can hide a name"),
+        ("`RUN($, system)", "a $ that begins no name"),
+        ('import "DPI-C" function int system(string s);', "a function of C (DPI)"),
+        ('import /* a */ // b\n "\\x44PI-C" function', "a function of C (DPI)"),
+        ('`define I import\n`I "DPI-C" function', "a function of C (DPI)"),
+        ('x = "\\x44";', "a character by its number, which can hide a name"),
+        ('`include "/etc/passwd"', "the directive `include"),
+        ("` include", "the directive `include"),
+        ("`systemc_header\n#include", "the directive `systemc_header, C++ for the simulator"),
+        ("`verilator_config\n", "the directive `verilator_config, C++ for the simulator"),
+    ],
+)
+def test_what_reaches_beyond_the_circuit_is_refused(text, what):
+    with pytest.raises(BuildError) as caught:
+        refuse_foreign_code("hdl/x.sv", f"module x;\n{text}\nendmodule")
+    assert str(caught.value) == f"hdl/x.sv:{3 if 'NEVER' in text else 2}: {what}{HINT}"
+
+
+@given(
+    before=st.text(max_size=30),
+    task=st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,12}", fullmatch=True).filter(
+        lambda t: t not in ALLOWED_TASKS
+    ),
+    after=st.sampled_from(["", "(", " ;", "\n", "\\", '"']),
+)
+def test_no_text_hides_a_task_that_is_not_listed(before, task, after):
+    with pytest.raises(BuildError):
+        refuse_foreign_code("x.sv", f"{before}${task}{after}")
+
+
+def test_the_library_of_finn_and_our_own_cores_pass():
+    ours = Path(simulate_package.__code__.co_filename).parents[2]
+    library = find_library().folder
+    files = [
+        path
+        for root in (ours, library)
+        for path in sorted(root.rglob("*.*v"))
+        if path.suffix in (".v", ".sv") and not {"sim", "tb"} & set(path.parts)
+    ]
+    files = [path for path in files if not path.stem.endswith("_tb") and "template" not in path.stem]
+    refused = []
+    for path in files:
+        try:
+            refuse_foreign_code(path.name, path.read_text())
+        except BuildError as error:
+            refused.append(str(error).splitlines()[0])
+    # Templates, whose $NAME$ are replaced before they are anybody's source; and the gauge, which is in no package.
+    assert [each for each in refused if "_wrapper.v" not in each and "fifo_gauge.sv" not in each] == []
+    assert len(files) > 60
+
+
+def edit(folder, change):
+    path = folder / "design.json"
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+def test_a_program_in_a_source_does_not_run(folder, tmp_path, capsys):
+    trap = tmp_path / "trap"
+    source = folder / "hdl" / "fifo.sv"
+    source.write_text(source.read_text() + f'\nmodule t; initial $system("touch {trap}"); endmodule\n')
+    line = source.read_text().count("\n")
+    for verb in (["simulate", str(folder)], ["wave", str(folder), "--output", str(tmp_path / "w.svg")]):
+        assert main(verb) == 1
+        assert capsys.readouterr().err == f"error: {source}:{line}: $system{HINT}\n"
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("name", ["../out.sv", "/tmp/out.sv", "a b.sv", "-o.sv", "", ".hidden", 7])
+def test_a_source_named_elsewhere_is_refused(folder, name):
+    edit(folder, lambda data: data["sources"][0].update(name=name))
+    with pytest.raises(BuildError) as caught:
+        read_package(folder)
+    assert str(caught.value) == (
+        f"{folder}/design.json is not what a build wrote (ValueError: {name!r} is not the name of a file: letters, digits "
+        "and _.+- only)\n  build it again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda data: data.update(top="x; initial $system(1)"), "'x; initial $system(1)' is not a name"),
+        (lambda data: data["layers"][0].update(module="m #(.A(1))"), "'m #(.A(1))' is not a name"),
+        (lambda data: data["layers"][0].update(ports=[["p q", True]]), "'p q' is not a name"),
+        (lambda data: data["links"][0].update(name="a.b"), "'a.b' is not a name"),
+        (lambda data: data["links"][0]["source"].update(stream="s;"), "'s;' is not a name"),
+        (lambda data: data["inputs"][0].update(name="../x"), "'../x' is not a name"),
+        (lambda data: data["links"][0].update(depth="2), .A("), "'2), .A(' is not a whole number"),
+        (lambda data: data["links"][0].update(bits=1 << 40), "is not a whole number from 1 to 65536"),
+        (lambda data: data["inputs"][0]["layout"].update(lanes=0), "0 is not a whole number from 1"),
+        (lambda data: data["layers"][0].update(cycles=-1), "-1 is not a whole number from 0"),
+    ],
+)
+def test_a_plan_holds_names_and_numbers_only(folder, change, what):
+    edit(folder, change)
+    with pytest.raises(BuildError) as caught:
+        read_package(folder)
+    assert str(caught.value).startswith(f"{folder}/design.json is not what a build wrote (ValueError: ")
+    assert what in str(caught.value)
+
+
+def elsewhere(folder, name):
+    return (
+        f"{folder} names the file {name!r}, which is not a file of that folder: a link, or a name that leads elsewhere\n"
+        "  build the accelerator again"
+    )
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../x.sv", "hdl/../../x.sv"])
+def test_a_list_of_files_names_files_of_the_package_only(folder, name):
+    with (folder / "filelist.f").open("a") as file:
+        file.write(f"{name}\n")
+    with pytest.raises(BuildError) as caught:
+        read_package(folder).plan()
+    assert str(caught.value) == elsewhere(folder, name)
+
+
+def test_a_manifest_names_files_of_the_package_only(folder):
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["files"]["hdl/../../x"] = "0"
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(BuildError) as caught:
+        read_package(folder)
+    assert str(caught.value) == elsewhere(folder, "hdl/../../x")
+
+
+@pytest.mark.parametrize(
+    "name", ["memory/MVAU_rtl_0_memblock.dat", "hdl/fifo.sv", "design.json", "filelist.f"]
+)
+def test_a_link_to_elsewhere_is_refused(folder, tmp_path, name):
+    secret = tmp_path / "secret"
+    secret.write_text("0\n")
+    (folder / name).unlink()
+    (folder / name).symlink_to(secret)
+    with pytest.raises(BuildError) as caught:
+        read_package(folder).plan()
+    assert str(caught.value) == elsewhere(folder, name)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(folder):
+    (folder / "hdl" / "fifo.sv").unlink()
+    os.mkfifo(folder / "hdl" / "fifo.sv")
+    with pytest.raises(BuildError) as caught:
+        read_package(folder)
+    assert str(caught.value) == f"{folder}/hdl/fifo.sv is not a file\n  build the accelerator again"
+
+
+@pytest.mark.parametrize("name", ["design.json", "manifest.json"])
+def test_deeply_nested_json_is_damage(folder, name):
+    (folder / name).write_text("[" * 100_000)
+    with pytest.raises(BuildError, match=rf"^{folder}/{name} is not what a build wrote \(RecursionError: "):
+        read_package(folder)
+
+
+def test_two_files_of_one_name_are_refused(folder):
+    (folder / "hdl" / "more").mkdir()
+    (folder / "hdl" / "more" / "fifo.sv").write_text("module more; endmodule\n")
+    with (folder / "filelist.f").open("a") as file:
+        file.write("hdl/more/fifo.sv\n")
+    with pytest.raises(BuildError) as caught:
+        read_package(folder).plan()
+    assert str(caught.value) == f"{folder}/filelist.f names two files fifo.sv: rename one of them"
+
+
+def test_a_memory_outside_of_the_package_is_not_opened(folder, tmp_path, simulations):
+    secret = tmp_path / "secret.dat"
+    secret.write_text((folder / "memory" / "MVAU_rtl_0_memblock.dat").read_text())
+    changed = 0
+    for path in (folder / "hdl").iterdir():
+        text = path.read_text()
+        if '"memory/MVAU_rtl_0_memblock.dat"' in text:
+            path.write_text(text.replace('"memory/MVAU_rtl_0_memblock.dat"', f'"{secret}"'))
+            changed += 1
+    assert changed
+    with pytest.raises(SimulationError) as caught:
+        simulate_package(read_package(folder), frames=2, cache=simulations)
+    assert f"{secret}: not opened: a simulation reads only the memories of its plan" in str(caught.value)
