@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from brainsmith.cli.completion import complete
 
         complete()
+    if argv is None:
+        _end_as_by_ctrl_c()
     try:
         terminal = Terminal()
         status = _run(words, terminal)
@@ -48,6 +50,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = 1
     _settle_output()
     return status
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let `kill` and a terminal that closes end a command as Ctrl-C does: with its compilers, and nothing half written."""
+    import _signal  # type: ignore[import-not-found]  # `signal` costs a millisecond, for its enums
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    for number in (_signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) == _signal.SIG_DFL:  # `nohup` ignores SIGHUP, and means it
+            _signal.signal(number, interrupt)
 
 
 def _run(words: list[str], terminal: Terminal) -> int:

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 
 def run(
@@ -23,6 +24,9 @@ def run(
     folder: str | None = None,
 ) -> str:
     """Run a command and return what it prints on standard output.
+
+    It has a session of its own, and whatever ends the wait for it (Ctrl-C, the timeout, an error) ends it and all that it
+    started: a compiler's driver would leave the compiler running.
 
     Args:
         command: The program and its arguments; no shell is involved.
@@ -38,30 +42,39 @@ def run(
     import subprocess
 
     name = what or command[0]
-    environment = environment_with(variables) if variables else None
     try:
-        done = subprocess.run(
+        process = _started(
             list(command),
-            capture_output=True,
+            stdin=subprocess.DEVNULL if input_text is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=timeout,
-            input=input_text,
-            env=environment,
+            env=environment_with(variables) if variables else None,
             cwd=folder,
-            check=False,
+            start_new_session=True,
         )
     except FileNotFoundError as error:
         raise ToolError(f"{name} cannot be started: {command[0]!r} is not there") from error
+    except (OSError, RuntimeError) as error:
+        raise ToolError(f"{name} cannot be started: {error}") from error
+    child = Child(process)
+    try:
+        output, errors = process.communicate(input_text, timeout)
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"{name} did not end within {timeout:g} seconds") from error
-    if done.returncode != 0:
-        last = (done.stderr or done.stdout).strip().splitlines()
+    finally:  # a compiler's own children too, where this is interrupted or takes too long
+        child.end()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+    if process.returncode != 0:
+        last = (errors or output).strip().splitlines()
         failure = ToolError(
-            f"{name} failed with exit code {done.returncode}: {last[-1] if last else 'it printed nothing'}"
+            f"{name} failed with exit code {process.returncode}: {last[-1] if last else 'it printed nothing'}"
         )
-        failure.output = done.stdout + done.stderr
+        failure.output = output + errors
         raise failure
-    return done.stdout
+    return str(output)
 
 
 def run_python(program: str, *, timeout: float, what: str, folder: str | None = None) -> str:
@@ -71,7 +84,7 @@ def run_python(program: str, *, timeout: float, what: str, folder: str | None = 
 
 
 class Child:
-    """A process that runs until it is ended: `start_python` makes it.
+    """A process in a session of its own, which runs until it is ended: `start_python` makes it.
 
     Attributes:
         pid: Its number; it is also the number of its group, in which whatever it starts is too.
@@ -79,7 +92,7 @@ class Child:
 
     __slots__ = ("_process", "pid")
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[Any]) -> None:
         self._process = process
         self.pid = process.pid
 
@@ -131,7 +144,6 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
         ToolError: No process can be started.
     """
     import subprocess
-    from _thread import allocate_lock, start_new_thread
 
     prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
     command = [
@@ -142,23 +154,35 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
         "-c",
         prelude + program,
     ]
-    ends: list[Child | BaseException] = []
+    try:
+        return Child(
+            _started(command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True)
+        )
+    except (OSError, RuntimeError) as error:
+        raise ToolError(f"no process can be started: {error}") from error
+
+
+def _started(command: list[str], **options: Any) -> subprocess.Popen[Any]:
+    """Start a process in a thread of its own, which is waited for by a lock.
+
+    Ctrl-C in the midst of a start would leave a process of which nobody knows, and an interrupted `Thread.join` believes
+    that its thread has ended.
+    """
+    import subprocess
+    from _thread import allocate_lock, start_new_thread
+
+    ends: list[subprocess.Popen[Any] | BaseException] = []
     running = allocate_lock()
     running.acquire()
 
     def start() -> None:
         try:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True
-            )
-            ends.append(Child(process))
+            ends.append(subprocess.Popen(command, **options))
         except BaseException as error:  # noqa: BLE001  (it is raised in the thread that waits)
             ends.append(error)
         finally:
             running.release()
 
-    # In a thread of its own, and waited for by a lock (an interrupted `Thread.join` believes that its thread has ended):
-    # Ctrl-C in the midst of a start would leave a process of which nobody knows.
     try:
         try:
             start_new_thread(start, ())
@@ -166,17 +190,15 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
             ends.append(error)
         running.acquire(blocking=not ends)
         end = ends[0]
-        if isinstance(end, Child):
+        if not isinstance(end, BaseException):
             return end
     except BaseException:
         _end_what_starts(ends)
         raise
-    if isinstance(end, OSError | RuntimeError):
-        raise ToolError(f"no process can be started: {end}") from end
     raise end
 
 
-def _end_what_starts(ends: Sequence[Child | BaseException]) -> None:
+def _end_what_starts(ends: Sequence[subprocess.Popen[Any] | BaseException]) -> None:
     """Wait until a start has come to its end, whatever interrupts this, and end the process."""
     import time
 
@@ -186,5 +208,5 @@ def _end_what_starts(ends: Sequence[Child | BaseException]) -> None:
         except BaseException:  # noqa: BLE001, S112  (a second Ctrl-C; the first is raised when this is done)
             continue
     end = ends[0]
-    if isinstance(end, Child):
-        end.end()
+    if not isinstance(end, BaseException):
+        Child(end).end()

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -130,3 +131,105 @@ def test_a_start_that_is_interrupted_twice_leaves_no_process(monkeypatch, error)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert started[0].returncode == -9
+
+
+FAMILY = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, file=open(sys.argv[1], "w"), flush=True)
+child.wait()
+"""
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def grandchild(file):
+    while not (file.exists() and file.read_text().strip()):
+        time.sleep(0.01)
+    return int(file.read_text())
+
+
+def test_an_interrupted_wait_ends_the_command_and_what_it_started(tmp_path):
+    file = tmp_path / "pid"
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    main = os.getpid()
+
+    def interrupt():
+        grandchild(file)
+        os.kill(main, signal.SIGALRM)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run([sys.executable, "-c", FAMILY, str(file)], timeout=60)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    thread.join()
+    assert_gone(grandchild(file))
+
+
+def test_a_command_that_takes_too_long_ends_with_what_it_started(tmp_path):
+    file = tmp_path / "pid"
+    with pytest.raises(ToolError, match="did not end within 3 seconds"):
+        run([sys.executable, "-c", FAMILY, str(file)], timeout=3)
+    assert_gone(grandchild(file))
+
+
+def assert_gone(pid):
+    until = time.monotonic() + 20
+    while is_running(pid):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_command_that_is_told_to_end_ends_its_compilers(tmp_path, number):
+    from tests.rtl.package.packed import make_small
+
+    folder = make_small(tmp_path / "small").write(tmp_path / "accelerator")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "brainsmith", "simulate", str(folder)]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    compilers = []
+    while not compilers:
+        assert process.poll() is None
+        compilers = [pid for pid in processes_below(process.pid) if "cc1plus" in name_of(pid)]
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (1, "interrupted\n")
+    for pid in compilers:
+        assert_gone(pid)
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def processes_below(root):
+    """Return all descendants of a process."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as file:
+                    parents[int(entry)] = int(file.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found, fresh = set(), {root}
+    while fresh:
+        fresh = {pid for pid, parent in parents.items() if parent in fresh} - found
+        found |= fresh
+    return found
