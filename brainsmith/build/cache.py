@@ -3,8 +3,8 @@
 An entry is a folder: `model.onnx`, the step's side files, and `meta.json` with the digest of each. It is
 written elsewhere and renamed into place, so that builds at the same time and a killed one leave only whole
 entries; a damaged one is dropped, and so is one that lies under another key than its own. Beside the key there
-is what the step read of `cfg`, which is known only after it ran: one key may hold several entries, one for each
-set of values read.
+is what the step read of `cfg` and from outside, which is known only after it ran: one key may hold several
+entries, one for each set of values read.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.build.config import current
 from brainsmith.build.explain import first_difference
 from brainsmith.build.keys import key_of
+from brainsmith.store.reads import Reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 DEFAULT_LIMIT = 2 << 30
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,14 @@ class Outcome:
     Attributes:
         model: Its result.
         reads: What it read of `cfg`, by name.
+        outside: What it read beside that: files, folders and variables.
         files: Content of its side files, by path relative to the output folder.
         messages: What it logged.
     """
 
     model: Artifact
     reads: Mapping[str, str]
+    outside: Reads = field(default_factory=Reads)
     files: Mapping[str, bytes] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
 
@@ -95,7 +98,7 @@ class BuildCache:
                     self._drop(entry)
                     reason = "its cache entry was damaged, and dropped"
                 continue
-            changed = _changed_reads(meta["reads"], config)
+            changed = _changed_reads(meta["reads"], config) or _changed_outside(meta["outside"])
             if changed:
                 reason = reason or changed
                 continue
@@ -150,6 +153,7 @@ class BuildCache:
                 "format": _FORMAT,
                 "parts": dict(parts),
                 "reads": dict(outcome.reads),
+                "outside": outcome.outside.plain(),
                 "model": outcome.model.digest,
                 "files": {name: _digest(data) for name, data in outcome.files.items()},
                 "messages": outcome.messages,
@@ -186,7 +190,8 @@ class BuildCache:
         return self.folder / "entries" / key_of(dict(parts))
 
     def _entries(self, parts: Mapping[str, str]) -> list[Path]:
-        return sorted(_children(self._key_folder(parts)))
+        """Return the entries of a key, the one that was used last first: what it read is what changed."""
+        return sorted(_children(self._key_folder(parts)), key=_used, reverse=True)
 
     def _drop(self, entry: Path) -> None:
         """Remove an entry at once for all readers, then its files."""
@@ -218,7 +223,7 @@ class BuildCache:
 def _read_meta(entry: Path) -> dict[str, Any] | None:
     try:
         meta = json.loads((entry / "meta.json").read_text())
-        kinds = {"parts": dict, "reads": dict, "files": dict, "messages": list, "model": str}
+        kinds = {"parts": dict, "reads": dict, "outside": dict, "files": dict, "messages": list, "model": str}
         whole = meta["format"] == _FORMAT and all(isinstance(meta[key], kind) for key, kind in kinds.items())
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -231,8 +236,8 @@ def _is_of(entry: Path, meta: Mapping[str, Any], parts: Mapping[str, str]) -> bo
 
 
 def _name_of(meta: Mapping[str, Any]) -> str:
-    """Return the name of an entry below its key: what its step read of `cfg`."""
-    return _digest(json.dumps(meta["reads"], sort_keys=True).encode())[:16]
+    """Return the name of an entry below its key: what its step read."""
+    return _digest(json.dumps([meta["reads"], meta["outside"]], sort_keys=True).encode())[:16]
 
 
 def _changed_reads(reads: Mapping[str, str], config: Any) -> str:
@@ -241,6 +246,10 @@ def _changed_reads(reads: Mapping[str, str], config: Any) -> str:
         if now != then:
             return f"cfg.{name} was {then}, and is {now} now"
     return ""
+
+
+def _changed_outside(outside: Mapping[str, Mapping[str, str]]) -> str:
+    return ", ".join(Reads.from_plain(outside).changes())
 
 
 def _load(entry: Path, meta: Mapping[str, Any]) -> Found | None:
@@ -258,6 +267,13 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> Found | None:
         meta["files"],
         tuple(meta["messages"]),
     )
+
+
+def _used(entry: Path) -> tuple[int, str]:
+    try:
+        return entry.stat().st_mtime_ns, entry.name
+    except OSError:
+        return 0, entry.name
 
 
 def _children(folder: Path) -> Iterable[Path]:

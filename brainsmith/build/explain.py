@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _SENTENCES = {
     "source": "its source changed",
     "arguments": "its arguments changed",
+    "inputs": "the files that it declares as inputs changed",
     "cfg": "FINN's own config came in or went",
     "changes": "an earlier step changes cfg otherwise",
     "plugins": "plugins of the project or of a package changed",

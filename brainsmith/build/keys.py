@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
+from brainsmith.build.outside import declared_inputs, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,10 +78,14 @@ def step_parts(step: BuildStep, model: str, versions: dict[str, str], plugins: s
     Raises:
         Uncacheable: The result cannot be tied to a key; the message says why.
     """
+    said = record_of(step)
+    if said is not None and said.extra.get("cache") is False:
+        raise Uncacheable("it is declared so, with cache=False")
     return {
         "step": f"{step.framework}:{step.name}",
         "source": _source(step),
         "arguments": _arguments(step),
+        "inputs": declared_inputs(step),
         "frameworks": json.dumps(versions, sort_keys=True),
         "plugins": plugins,
         "model": model,

@@ -16,9 +16,11 @@ from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
 from brainsmith.build.messages import LOG, BuildLog
+from brainsmith.build.outside import rules, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
+from brainsmith.store.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +70,7 @@ class StepRunner:
         self._plugins = plugin_sources(folders) if cache is not None else ""
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
+        self._rules = rules(staging)
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
         self._digests: dict[str, tuple[tuple[int, int], str]] = {}  # of side files, with size and time
@@ -175,12 +178,12 @@ class StepRunner:
         messages: list[str],
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
-        view = RecordingView(self._step_config())
+        view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
         before = _listing(self._staging)
         given = model.data
         seed = f"{step.name} {Artifact(self._portable(_MODEL, given)).digest}"
         try:
-            with process_state_kept(seed):
+            with process_state_kept(seed), recorder:
                 wrapper = function(model.take(), view)
             result = Artifact.of(_checked(wrapper))
         except PluginLoadError:
@@ -196,11 +199,17 @@ class StepRunner:
         foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
         if writes:
             return result, f"it is never reused: it changes cfg.{writes[0]}"
+        unseen = why_not_kept(step, recorder)
+        if unseen:
+            return result, f"it is never reused: {unseen}"
         if foreign:
             where = f"{min(foreign)}, which is outside the output folder"
             return result, f"it is never reused: its result names {where}"
         portable = Artifact(self._portable(_MODEL, result.data))
-        self._keep(parts, Outcome(portable, self._reads(view), self._new_files(before), tuple(messages)))
+        self._keep(
+            parts,
+            Outcome(portable, self._reads(view), recorder.reads, self._new_files(before), tuple(messages)),
+        )
         return result, ""
 
     def _reads(self, view: RecordingView) -> dict[str, str]:

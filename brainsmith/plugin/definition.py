@@ -13,15 +13,15 @@ _TEXTS = ("name", "version", "description", "author", "min_brainsmith", "max_bra
 _LISTS = ("requires", "tags")
 _COMMON = (*_TEXTS, *_LISTS, "priority", "override")
 _OWN: dict[str, tuple[str, ...]] = {
-    "transform": ("stage", "kernel"),
+    "transform": ("stage", "kernel", "cache", "inputs"),
     "kernel": ("domain", "op_type"),
     "backend": ("kernel", "backend_type", "domain", "op_type"),
-    "step": (),
+    "step": ("cache", "inputs"),
     "op": ("domain", "num_inputs"),
     "target": ("display_name", "vendor", "device_types", "depends_on"),
     "bundle": (),
 }
-_EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "depends_on", "override")
+_EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "depends_on", "override", "inputs")
 
 
 def keywords(plugin_type: str) -> tuple[str, ...]:
@@ -57,13 +57,13 @@ def make_record(
         _expect(values, field, str, "a string", decorator, origin)
     for field in ("priority", "num_inputs"):
         _expect(values, field, int, "a number", decorator, origin)
-    if not isinstance(values.get("override", False), bool):
-        raise PluginDefinitionError(
-            f"{origin}: override= of {decorator} must be True or False, not {values['override']!r}"
-        )
-    lists = {
-        field: _strings(values, field, decorator, origin) for field in (*_LISTS, "device_types", "depends_on")
-    }
+    for field in ("override", "cache"):
+        if not isinstance(values.get(field, False), bool):
+            raise PluginDefinitionError(
+                f"{origin}: {field}= of {decorator} must be True or False, not {values[field]!r}"
+            )
+    listed = (*_LISTS, "device_types", "depends_on", "inputs")
+    lists = {field: _strings(values, field, decorator, origin) for field in listed}
     name = object_name if values.get("name") is None else values["name"]
     if not name.isidentifier() or iskeyword(name):
         raise PluginDefinitionError(
@@ -92,7 +92,9 @@ def make_record(
         device_types=lists["device_types"],
         tags=lists["tags"],
         origin=origin,
-        extra=_extra_of(plugin_type, name, values | {"depends_on": lists["depends_on"]}),
+        extra=_extra_of(
+            plugin_type, name, values | {field: lists[field] for field in ("depends_on", "inputs")}
+        ),
     )
 
 
@@ -103,6 +105,8 @@ def _extra_of(plugin_type: str, name: str, values: dict[str, Any]) -> dict[str, 
         for key in _EXTRA
         if values.get(key) not in (None, "", ()) and values[key] is not False
     }
+    if "cache" in values:  # that a step is not kept is said by False
+        said["cache"] = values["cache"]
     return {"display_name": name, "vendor": "", **said} if plugin_type == "target" else said
 
 

@@ -77,5 +77,8 @@ class KindChecker:
             packages = [Package(name, folders) for name, folders in found if folders]
             self._classes = ClassTable()
             for source in [*(one for package in packages for one in package.sources), *self._sources]:
-                self._classes.add(source)
+                try:
+                    self._classes.add(source)
+                except SyntaxError:
+                    continue  # it cannot be imported either
         return self._classes

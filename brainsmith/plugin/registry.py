@@ -192,6 +192,13 @@ class Registry:
         """Return the discovered record of an object, if there is one."""
         return self._by_reference.get((plugin_type, reference))
 
+    def registered(self, plugin_type: str, reference: str) -> PluginInfo | None:
+        """Return the record of an object whose decorator ran, or that discovery found; None if it has none."""
+        with self._lock:
+            known = [info for providers in self._registered.values() for info in providers.values()]
+        found = (info for info in known if (info.type, info.reference) == (plugin_type, reference))
+        return next(found, None) or self.scanned(plugin_type, reference)
+
     def providers(self, plugin_type: str, name: str) -> list[PluginInfo]:
         """Return the records of a bare name, one for each framework that has it; the first has precedence.
 

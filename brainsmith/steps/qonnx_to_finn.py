@@ -31,6 +31,7 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from finn.transformation.qonnx.quant_act_to_multithreshold import default_filter_function_generator
     from qonnx.transformation.fold_constants import FoldConstants
     from qonnx.transformation.general import (
+        GiveReadableTensorNames,
         GiveUniqueNodeNames,
         RemoveStaticGraphInputs,
     )
@@ -47,7 +48,7 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         InferShapes(),
         FoldConstants(),
         GiveUniqueNodeNames(),
-        own_transform("GiveReadableTensorNames")(),
+        GiveReadableTensorNames(),
         InferDataTypes(),
         RemoveStaticGraphInputs(),
     )

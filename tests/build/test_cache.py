@@ -45,7 +45,7 @@ def entry_of(cache):
 
 def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
     assert cache.find(PARTS, CONFIG).reason == "it was not built before"
-    cache.store(PARTS, Outcome(model, READS, {"report/estimates.json": b"{}"}, ("slow",)))
+    cache.store(PARTS, Outcome(model, READS, files={"report/estimates.json": b"{}"}, messages=("slow",)))
     found = cache.find(PARTS, CONFIG)
     assert found.model.data == model.data
     assert found.messages == ("slow",)
@@ -124,7 +124,7 @@ def test_an_entry_under_what_another_one_read_is_not_believed(cache, model):
 
 
 def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
-    cache.store(PARTS, Outcome(model, READS, {"report/a.json": b"1"}))
+    cache.store(PARTS, Outcome(model, READS, files={"report/a.json": b"1"}))
     (entry_of(cache) / "files" / "report" / "a.json").write_bytes(b"2")
     assert not cache.restore(cache.find(PARTS, CONFIG), tmp_path / "out", same)
     assert not (tmp_path / "out").exists()
@@ -155,7 +155,7 @@ from pathlib import Path
 from tests.build.test_cache import PARTS, READS
 cache = BuildCache(Path(sys.argv[1]))
 for at in range(100000):
-    cache.store({**PARTS, "model": str(at)}, Outcome(Artifact(bytes(200000)), READS, {"a": bytes(200000)}))
+    cache.store({**PARTS, "model": str(at)}, Outcome(Artifact(bytes(200000)), READS, files={"a": bytes(200000)}))
     print(at, flush=True)
 """
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
@@ -180,7 +180,7 @@ def test_many_threads_at_once(cache, model, tmp_path):
                 parts = {**PARTS, "model": str(at % 5)}
                 found = cache.find(parts, CONFIG)
                 if found.model is None:
-                    cache.store(parts, Outcome(model, READS, {"a": b"1" * 100}))
+                    cache.store(parts, Outcome(model, READS, files={"a": b"1" * 100}))
                 elif found.model.data != model.data:
                     problems.append("another model")
                 if at == 10 and number == 0:

@@ -30,7 +30,7 @@ def test_versions_and_sources_of_the_frameworks():
 def test_every_part_is_in_the_key():
     (step,) = steps_from(["cleanup"], get_plugin_manager().all_records()[0])
     parts = step_parts(step, "m", {"qonnx": "1"}, "p")
-    assert set(parts) == {"step", "source", "arguments", "frameworks", "plugins", "model"}
+    assert set(parts) == {"step", "source", "arguments", "inputs", "frameworks", "plugins", "model"}
     assert parts["step"] == "brainsmith:cleanup"
     assert json.loads(parts["frameworks"]) == {"qonnx": "1"}
     keys = {key_of(parts)} | {key_of({**parts, name: "other"}) for name in parts}

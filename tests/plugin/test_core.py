@@ -130,13 +130,13 @@ REFUSED = {
         transform,
         {"stag": "x"},
         Transformation,
-        f"@transform has no keyword 'stag'. Did you mean 'stage'?\n  it takes {KEYWORDS}, stage, kernel",
+        f"@transform has no keyword 'stag'. Did you mean 'stage'?\n  it takes {KEYWORDS}, stage, kernel, cache, inputs",
     ),
     "an unknown keyword that is close to nothing": (
         step,
         {"zzz": 1},
         None,
-        f"@step has no keyword 'zzz'\n  it takes {KEYWORDS}",
+        f"@step has no keyword 'zzz'\n  it takes {KEYWORDS}, cache, inputs",
     ),
     "a keyword of another type": (
         kernel,

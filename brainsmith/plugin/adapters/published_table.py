@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 
 from brainsmith.errors import Problem, ToolError
-from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
-from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.source import parse
+from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,14 +110,10 @@ def _stated_kernel(stated: str, point: EntryPoint) -> str:
 
 
 def literal_table(path: str, function: str) -> Any | None:
-    """Return the literal that a function in a file returns; None if it computes anything.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the literal that a function in a file returns; None if it computes anything."""
     try:
-        body = on_enough_stack(parse, read_source(path), path).body
-    except SyntaxError:
+        body = parse(read_bytes(path), path).body
+    except (OSError, SyntaxError):
         return None
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
@@ -129,8 +124,8 @@ def literal_table(path: str, function: str) -> Any | None:
                 and statements[0].value is not None
             ):
                 try:
-                    return on_enough_stack(ast.literal_eval, statements[0].value)
-                except (ValueError, TypeError, RecursionError):
+                    return ast.literal_eval(statements[0].value)
+                except ValueError:
                     return None
     return None
 

@@ -1,0 +1,93 @@
+"""What a step reads from outside: what of it counts, and what is declared since it cannot be seen."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brainsmith.build.golden import INPUTS
+from brainsmith.build.messages import LOG
+from brainsmith.settings import cache_dir
+from brainsmith.store.reads import file_digest
+from brainsmith.store.recorder import Recorder, Rules
+
+if TYPE_CHECKING:
+    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.plugin.info import PluginInfo
+
+FRAMEWORKS = ("brainsmith", "qonnx", "finn")
+"""Whose sources are in every key by their versions."""
+# Where things are, and not what they are, as far as the frameworks themselves ask.
+_PLACES = frozenset(
+    ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    + ("FINN_ROOT", "FINN_BUILD_DIR", "FINN_HOST_BUILD_DIR", "NO_COLOR", "TERM", "COLUMNS", "LINES")
+)
+
+
+def rules(staging: Path) -> Rules:
+    """Return what does not count of what a step of a build reads.
+
+    Args:
+        staging: Where the build's files are: what earlier steps left there is a part of the key.
+    """
+    return Rules(
+        folders=(str(staging), cache_dir(), sys.prefix, sys.base_prefix),
+        hidden=(str(staging / "checkpoints"), str(staging / LOG)),
+        shown=(str(staging / INPUTS),),
+        trusted=framework_folders(),
+        places=_PLACES,
+    )
+
+
+def framework_folders() -> tuple[str, ...]:
+    """Return the folders of the frameworks' packages."""
+    specs = [util.find_spec(name) for name in FRAMEWORKS]
+    return tuple(folder for spec in specs if spec for folder in spec.submodule_search_locations or ())
+
+
+def why_not_kept(step: BuildStep, recorder: Recorder) -> str:
+    """Return why what a step made cannot be tied to what it read; empty if it can."""
+    if recorder.untold:
+        return recorder.untold
+    if recorder.unseen and step.framework not in FRAMEWORKS:
+        said = record_of(step)
+        if said is not None and ("inputs" in said.extra or said.extra.get("cache")):
+            return ""
+        return f"it {recorder.unseen}, and what that reads cannot be seen; declare it: inputs=[...] or cache=True"
+    return ""
+
+
+def record_of(step: BuildStep) -> PluginInfo | None:
+    """Return what a step's decorator says; of a function that was given from Python too, if it has one."""
+    if step.record is not None or step.target is None:
+        return step.record
+    from brainsmith.plugin.registry import REGISTRY
+
+    reference = f"{getattr(step.target, '__module__', '')}:{getattr(step.target, '__qualname__', '')}"
+    return REGISTRY.registered(step.kind, reference)
+
+
+def declared_inputs(step: BuildStep) -> str:
+    """Return what stands for the files that a step declares as its inputs; empty if it declares none.
+
+    Names and patterns are relative to the folder of the plugin's file. A name that nothing has counts as absent.
+    """
+    record = record_of(step)
+    patterns = () if record is None else record.extra.get("inputs", ())
+    if record is None or not patterns:
+        return ""
+    folder = Path(record.origin.rpartition(":")[0]).parent
+    names = [name for pattern in patterns for name in _matches(folder, pattern)]
+    return json.dumps({name: file_digest(str(folder / name)) for name in names}, sort_keys=True)
+
+
+def _matches(folder: Path, pattern: str) -> list[str]:
+    if not any(character in pattern for character in "*?["):
+        return [pattern]
+    place = Path(pattern)
+    start, below = (Path(place.anchor), place.relative_to(place.anchor)) if place.anchor else (folder, place)
+    files = [path for path in start.glob(str(below)) if path.is_file()]
+    return [str(path.relative_to(folder) if path.is_relative_to(folder) else path) for path in files]

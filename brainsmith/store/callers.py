@@ -1,0 +1,59 @@
+"""Who does what is noted just now: the frames of the running thread, without those that note it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+PYTHON = os.path.join(os.path.dirname(os.__file__), "")
+"""The folder of Python's own modules."""
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_NOTING = tuple(
+    os.path.join(os.path.dirname(__file__), name) for name in ("recorder.py", "audit.py", "callers.py")
+)
+
+
+def frames() -> Iterator[FrameType]:
+    """Return the frames of what is noted just now, the innermost first, without those that note it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename not in _NOTING:
+            yield frame
+        frame = frame.f_back
+
+
+def caller() -> str:
+    """Return the file of what is done now; what one of Python's own modules does is done by who calls it."""
+    files = (frame.f_code.co_filename for frame in frames())
+    return next((file for file in files if not is_python_s(file)), "")
+
+
+def is_called_by(module: str) -> bool:
+    """Tell whether one of Python's own modules does what is done now."""
+    for frame in frames():
+        file = frame.f_code.co_filename
+        if not is_python_s(file):
+            return False
+        if os.path.basename(file) == module:
+            return True
+    return False
+
+
+def is_import(file: str) -> bool:
+    """Tell whether a file is of Python's own machinery that looks for modules and distributions."""
+    return file.startswith(("<frozen importlib", f"{PYTHON}importlib{os.sep}", f"{PYTHON}pkgutil.py"))
+
+
+def is_python_s(file: str) -> bool:
+    """Tell whether a file is one of Python's own modules."""
+    return file.startswith((PYTHON, "<frozen")) and not is_installed(file)
+
+
+def is_installed(file: str) -> bool:
+    """Tell whether a file lies in an installed package."""
+    return any(part in file for part in _INSTALLED)

@@ -1,0 +1,189 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brainsmith.build import build
+from tests.build import graphs
+
+SCALE_BY = """
+import os
+from pathlib import Path
+import numpy as np
+from qonnx.transformation.base import Transformation
+from brainsmith.plugin.core import step, transform
+
+
+def scaled(model, factor):
+    model.set_initializer("w0", model.get_initializer("w0") * np.float32(factor))
+    return model
+
+
+@transform(stage="topology_opt")
+class ScaleByFile(Transformation):
+    def apply(self, model):
+        return scaled(model, float(Path(__file__).with_name("data.txt").read_text())), False
+
+
+@step
+def scale_by_variable(model, cfg):
+    return scaled(model, float(os.environ.get("SCALE_BY", "1")))
+
+
+@step(inputs=["*.bin", "exact.txt"])
+def scale_by_declared(model, cfg):
+    folder = Path(__file__).parent
+    return scaled(model, 1 + len(list(folder.glob("*.bin"))))
+
+
+@step(cache=False)
+def scale_by_clock(model, cfg):
+    return scaled(model, 2)
+
+
+@step
+def scale_by_program(model, cfg):
+    import subprocess
+
+    return scaled(model, float(subprocess.run(["cat", "data.txt"], capture_output=True, check=True).stdout))
+
+
+@step(cache=True)
+def scale_by_known_program(model, cfg):
+    import subprocess
+
+    return scaled(model, float(subprocess.run(["echo", "2"], capture_output=True, check=True).stdout))
+
+
+@step
+def tell_inputs(model, cfg):
+    np.load(cfg.verify_input_npy)
+    return model
+
+
+@step
+def read_checkpoint(model, cfg):
+    Path(cfg.output_dir, "checkpoints", "01_cleanup.onnx").read_bytes()
+    return model
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Stand in a project with plugins that read from outside."""
+    (tmp_path / ".brainsmith").mkdir()
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "scale_by.py").write_text(SCALE_BY)
+    (tmp_path / "plugins" / "data.txt").write_text("2")
+    (tmp_path / "data.txt").write_text("2")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCALE_BY", raising=False)
+    return tmp_path
+
+
+def built(*steps, **more):
+    """Build, and return the first weight and what was said of the last step."""
+    result = build(graphs.quant_mlp(), output="out", steps=list(steps), verify=False, report=False, **more)
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    done = result.steps[-1]
+    return ModelWrapper(str(result.model)).get_initializer("w0").flat[0], done.reused, done.cache
+
+
+START = graphs.quant_mlp().get_initializer("w0").flat[0]
+
+
+def test_a_transform_that_reads_a_file_runs_again_when_that_changed(project):
+    step = {"transform": "ScaleByFile"}
+    data = project / "plugins" / "data.txt"
+    assert built(step)[:2] == (START * 2, False)
+    assert built(step)[:2] == (START * 2, True)
+    data.write_text("3")
+    assert built(step) == (START * 3, False, f"{data} changed")
+    assert built(step)[:2] == (START * 3, True)
+    data.write_text("2")
+    assert built(step)[:2] == (START * 2, True)
+
+
+def test_a_step_that_reads_a_variable_runs_again_when_that_changed(project, monkeypatch):
+    assert built("scale_by_variable")[:2] == (START, False)
+    assert built("scale_by_variable")[:2] == (START, True)
+    monkeypatch.setenv("SCALE_BY", "4")
+    assert built("scale_by_variable") == (
+        START * 4,
+        False,
+        "the variable SCALE_BY was not there before",
+    )
+    assert built("scale_by_variable")[:2] == (START * 4, True)
+    monkeypatch.setenv("SCALE_BY", "5")
+    assert built("scale_by_variable") == (START * 5, False, "the variable SCALE_BY changed")
+    monkeypatch.delenv("SCALE_BY")
+    assert built("scale_by_variable")[:2] == (START, True)
+
+
+def test_a_function_that_reads_a_relative_path(project):
+    def scale(model, cfg):
+        factor = np.float32(Path("data.txt").read_text())
+        model.set_initializer("w0", model.get_initializer("w0") * factor)
+        return model
+
+    assert built(scale)[:2] == (START * 2, False)
+    assert built(scale)[:2] == (START * 2, True)
+    Path("data.txt").write_text("3")
+    assert built(scale) == (START * 3, False, "data.txt changed")
+
+
+def test_declared_inputs_are_part_of_the_key(project):
+    assert built("scale_by_declared")[:2] == (START, False)
+    assert built("scale_by_declared")[:2] == (START, True)
+    (project / "plugins" / "a.bin").write_text("")
+    assert built("scale_by_declared") == (
+        START * 2,
+        False,
+        "the files that it declares as inputs changed",
+    )
+    (project / "plugins" / "exact.txt").write_text("")
+    assert not built("scale_by_declared")[1]
+    assert built("scale_by_declared")[1]
+
+
+def test_what_is_declared_as_not_kept_runs_each_time(project):
+    for _ in range(2):
+        assert built("scale_by_clock") == (
+            START * 2,
+            False,
+            "it is never reused: it is declared so, with cache=False",
+        )
+
+
+def test_a_step_that_starts_a_program_is_kept_only_if_it_is_declared(project):
+    for value in ("2", "3"):
+        (project / "data.txt").write_text(value)
+        assert built("scale_by_program") == (
+            START * float(value),
+            False,
+            "it is never reused: it starts a program, and what that reads cannot be seen; "
+            "declare it: inputs=[...] or cache=True",
+        )
+    assert [built("scale_by_known_program")[1] for _ in range(2)] == [False, True]
+
+
+def test_golden_inputs_may_be_read_and_checkpoints_make_a_result_that_is_not_kept(project):
+    inputs = np.zeros((1, 6), np.float32)
+    assert [built("tell_inputs", verify_inputs=inputs)[1] for _ in range(2)] == [False, True]
+    assert not built("tell_inputs", verify_inputs=inputs + 1)[1]
+    for _ in range(2):
+        assert built("cleanup", "read_checkpoint")[1:] == (
+            False,
+            "it is never reused: it reads 01_cleanup.onnx, which is no input of a step",
+        )
+
+
+def test_a_decorated_function_says_the_same_when_it_is_given_from_python(project):
+    from brainsmith.plugin.core import step
+
+    @step(cache=False)
+    def mine(model, cfg):
+        return model
+
+    assert built(mine)[1:] == (False, "it is never reused: it is declared so, with cache=False")

@@ -1,0 +1,263 @@
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from brainsmith.store.reads import ABSENT, ALL_VARIABLES, WORKING_FOLDER, Reads
+from brainsmith.store.recorder import Recorder, Rules
+
+RULES = Rules()
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Stand in a folder with a file and a folder, and with two variables."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.txt").write_text("1")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.bin").write_text("1")
+    monkeypatch.setenv("SCALE", "2")
+    monkeypatch.delenv("NOT_SET", raising=False)
+    return tmp_path
+
+
+def recorded(function, rules=RULES):
+    with Recorder(rules) as recorder:
+        function()
+    return recorder
+
+
+READ_FORMS = {
+    "get": lambda: os.environ.get("SCALE"),
+    "[]": lambda: os.environ["SCALE"],
+    "in": lambda: "SCALE" in os.environ,
+    "getenv": lambda: os.getenv("SCALE"),
+    "getenvb": lambda: os.getenvb(b"SCALE"),
+    "environb": lambda: os.environb[b"SCALE"],
+    "expandvars": lambda: os.path.expandvars("$SCALE"),
+    "setdefault": lambda: os.environ.setdefault("SCALE", "3"),
+}
+ALL_FORMS = {
+    "iteration": lambda: list(os.environ),
+    "items": lambda: dict(os.environ.items()),
+    "values": lambda: list(os.environ.values()),
+    "copy": lambda: os.environ.copy(),
+    "**": lambda: {**os.environ},
+    "|": lambda: os.environ | {"A": "1"},
+    "len": lambda: len(os.environ),
+    "repr": lambda: repr(os.environ),
+    "environb": lambda: list(os.environb),
+}
+
+
+@pytest.mark.parametrize("read", READ_FORMS.values(), ids=READ_FORMS)
+def test_every_form_of_reading_a_variable_is_seen(read, monkeypatch):
+    reads = recorded(read).reads
+    assert list(reads.variables) == ["SCALE"]
+    assert reads.changes() == []
+    monkeypatch.setenv("SCALE", "3")
+    assert reads.changes() == ["the variable SCALE changed"]
+    monkeypatch.delenv("SCALE")
+    assert reads.changes() == ["the variable SCALE is gone"]
+
+
+@pytest.mark.parametrize("read", ALL_FORMS.values(), ids=ALL_FORMS)
+def test_whoever_reads_all_variables_depends_on_all(read, monkeypatch):
+    reads = recorded(read).reads
+    assert list(reads.variables) == [ALL_VARIABLES]
+    monkeypatch.setenv("SHLVL", "9")
+    assert reads.changes() == []
+    monkeypatch.setenv("ANY", "1")
+    assert reads.changes() == ["the environment changed"]
+
+
+def test_a_variable_that_is_not_set_counts_and_one_that_was_set_meanwhile_does_not(monkeypatch):
+    def read():
+        os.environ.get("NOT_SET")
+        os.environ["MINE"] = "1"
+        return os.environ["MINE"]
+
+    reads = recorded(read).reads
+    assert reads.variables == {"NOT_SET": ABSENT}
+    monkeypatch.setenv("NOT_SET", "")
+    assert reads.changes() == ["the variable NOT_SET was not there before"]
+    del os.environ["MINE"]
+
+
+def test_no_value_of_a_variable_is_kept(monkeypatch):
+    monkeypatch.setenv("TOKEN", "a very secret word")
+    assert "secret" not in repr(recorded(lambda: os.environ["TOKEN"]).reads.plain())
+
+
+def test_the_environment_is_as_ever_afterwards():
+    before = type(os.environ)
+    recorded(lambda: recorded(lambda: None))
+    assert type(os.environ) is type(os.environb) is before
+
+
+FILE_FORMS = {
+    "open": lambda: open("data.txt").close(),
+    "pathlib": lambda: Path("data.txt").read_bytes(),
+    "os.open": lambda: os.close(os.open("data.txt", os.O_RDONLY)),
+    "r+": lambda: open("data.txt", "r+").close(),
+}
+
+
+@pytest.mark.parametrize("read", FILE_FORMS.values(), ids=FILE_FORMS)
+def test_every_form_of_opening_a_file_is_seen(read, here):
+    reads = recorded(read).reads
+    assert list(reads.files) == ["data.txt"]
+    assert not reads.variables
+    assert reads.changes() == []
+    (here / "data.txt").write_text("2")
+    assert reads.changes() == ["data.txt changed"]
+    (here / "data.txt").unlink()
+    assert reads.changes() == ["data.txt is gone"]
+
+
+def test_a_file_that_was_looked_for_and_a_folder_that_was_listed(here):
+    def read():
+        with pytest.raises(FileNotFoundError):
+            Path("later.txt").read_bytes()
+        return list(Path("folder").glob("*.bin"))
+
+    reads = recorded(read).reads
+    assert (reads.files, list(reads.folders)) == ({"later.txt": ABSENT}, ["folder"])
+    (here / "later.txt").write_text("")
+    (here / "folder" / "b.bin").write_text("")
+    assert reads.changes() == ["later.txt was not there before", "what is in folder changed"]
+
+
+def test_what_was_made_meanwhile_is_no_input(here):
+    def work():
+        (here / "made.txt").write_text("1")
+        (here / "made.txt").rename(here / "renamed.txt")
+        (here / "renamed.txt").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "a").write_text("1")
+            Path(folder, "a").read_text()
+            os.listdir(folder)
+
+    recorder = recorded(work)
+    assert not recorder.reads
+    assert not recorder.unseen
+
+
+def test_a_relative_path_counts_from_the_working_folder_and_an_absolute_one_with_it(here, monkeypatch):
+    relative = recorded(lambda: open("data.txt").close()).reads
+    absolute = recorded(lambda: open(here / "data.txt").close()).reads
+    assert list(absolute.variables) == [WORKING_FOLDER]
+    other = here / "folder"
+    (other / "data.txt").write_text("2")
+    monkeypatch.chdir(other)
+    assert relative.changes() == ["data.txt changed"]
+    assert absolute.changes() == ["the working folder changed"]
+    (other / "data.txt").write_text("1")
+    assert relative.changes() == []
+
+
+def test_a_path_after_a_change_of_folder_is_absolute(here):
+    def read():
+        os.chdir("folder")
+        return open("a.bin").close()
+
+    assert list(recorded(read).reads.files) == [str(here / "folder" / "a.bin")]
+
+
+def test_threads_that_are_started_inside_count_and_others_do_not():
+    begin, done = threading.Event(), threading.Event()
+
+    def other():
+        begin.wait()
+        os.environ.get("OF_ANOTHER_THREAD")
+        done.set()
+
+    outside = threading.Thread(target=other)
+    outside.start()
+
+    def work():
+        begin.set()
+        done.wait()
+        inside = threading.Thread(target=lambda: open("folder/a.bin").close())
+        inside.start()
+        inside.join()
+
+    reads = recorded(work).reads
+    outside.join()
+    assert (list(reads.files), reads.variables) == (["folder/a.bin"], {})
+
+
+def test_what_an_inner_recorder_notes_counts_for_the_outer_one_too():
+    with Recorder(RULES) as outer:
+        inner = recorded(lambda: open("data.txt").close())
+        os.environ.get("SCALE")
+    assert list(inner.reads.files) == list(outer.reads.files) == ["data.txt"]
+    assert (list(inner.reads.variables), list(outer.reads.variables)) == ([], ["SCALE"])
+
+
+def test_what_hides_its_reads_is_named():
+    def connect():
+        with socket.socket(socket.AF_UNIX) as client, pytest.raises(OSError, match="No such file"):
+            client.connect("nowhere")
+
+    assert recorded(lambda: subprocess.run(["true"], check=True)).unseen == "starts a program"
+    assert recorded(connect).unseen == "connects to an address"
+    trusted = Rules(trusted=(str(Path(__file__).parent),))
+    assert recorded(lambda: subprocess.run(["true"], check=True), trusted).unseen == ""
+
+
+def test_trusted_sources_may_pass_the_environment_on_and_ask_where_things_are():
+    rules = Rules(trusted=(str(Path(__file__).parent),), places=frozenset(("HOME",)))
+
+    def read():
+        return {**os.environ}, os.environ["HOME"], os.environ["SCALE"]
+
+    assert list(recorded(read, rules).reads.variables) == ["SCALE"]
+
+
+def test_folders_that_do_not_count_and_files_that_may_not_be_read(here):
+    rules = Rules(folders=(str(here),), hidden=(str(here / "folder"),), shown=(str(here / "folder" / "b"),))
+    (here / "folder" / "b").write_text("")
+    recorder = recorded(lambda: (open("data.txt").close(), open("folder/b").close()), rules)
+    assert not recorder.reads
+    assert recorder.untold == ""
+    assert recorded(lambda: open("folder/a.bin").close(), rules).untold == (
+        "it reads a.bin, which is no input of a step"
+    )
+
+
+def test_a_file_that_changes_between_two_reads(here):
+    def read():
+        open("data.txt").close()
+        subprocess.run([sys.executable, "-c", "open('data.txt', 'w').write('2')"], check=True)
+        open("data.txt").close()
+
+    assert recorded(read).untold == "data.txt changed while it ran"
+
+
+def test_imports_and_python_s_own_files_do_not_count(here):
+    (here / "a_module.py").write_text("X = 1\n")
+
+    def work():
+        sys.path.insert(0, str(here))
+        try:
+            import colorsys  # noqa: F401
+
+            import a_module  # noqa: F401
+        finally:
+            sys.path.remove(str(here))
+
+    sys.modules.pop("colorsys", None)
+    reads = recorded(work).reads
+    assert list(reads.files) == [str(here / "a_module.py")]
+    assert not reads.folders
+
+
+def test_plain_values_and_back():
+    reads = Reads({"a": "1"}, {"b": "2"}, {"c": "3"})
+    assert Reads.from_plain(reads.plain()).plain() == reads.plain()
