@@ -1,7 +1,7 @@
 """What all tests share: each has folders of its own for caches and settings, and begins with a fresh hub.
 
-What compilers make is the same for all of them, and so is what is found in files; it is kept by content, in folders
-that all tests of all workers share.
+What compilers make is the same for all of them and is kept from run to run (`keeping`); what is found in files is kept
+for one run. How many examples a law tries is its profile's to say (`laws`).
 """
 
 import os
@@ -11,40 +11,48 @@ from itertools import count
 import pytest
 
 from brainsmith.plugin.manager import reset_plugin_system
+from tests.keeping import kept_folders
+from tests.laws import load_profile, scale
 
-KEPT = {"rtl": "simulations", "hls": "programs", "synthesis": "synthesis", "discovery": "discovery"}
-"""The parts of a cache that all tests share, and where they keep them."""
+SHARED = ("rtl", "hls", "synthesis", "discovery")
+"""The parts of a cache that all tests share."""
 
+PROFILE = load_profile()
 
 # What a shell starts in the background ignores Ctrl-C, as do its children, which tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items):
+    """Let each law try as many examples as the profile says."""
+    for law in {getattr(item.obj, "__func__", item.obj) for item in items}:
+        scale(law, PROFILE)
+
+
 @pytest.fixture(scope="session")
 def kept_builds(tmp_path_factory):
-    """The folder of the parts that are shared."""
+    """The folders of the parts of a cache that tests share."""
     base = tmp_path_factory.getbasetemp()
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    for name in KEPT.values():
-        (folder / name).mkdir(exist_ok=True)
-    return folder
+    discovery = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "discovery"
+    discovery.mkdir(exist_ok=True)
+    return {**kept_folders(), "discovery": discovery}
 
 
 @pytest.fixture(scope="session")
 def simulations(kept_builds):
     """Where simulations are kept."""
-    return kept_builds / KEPT["rtl"]
+    return kept_builds["rtl"]
 
 
 @pytest.fixture(scope="session")
 def cache_at(kept_builds):
     """Make a folder a cache of its own but for the parts that are shared; return it as XDG_CACHE_HOME."""
 
-    def make(folder, parts=tuple(KEPT)):
+    def make(folder, parts=SHARED):
         (folder / "brainsmith").mkdir(parents=True)
         for part in parts:
-            (folder / "brainsmith" / part).symlink_to(kept_builds / KEPT[part])
+            (folder / "brainsmith" / part).symlink_to(kept_builds[part])
         return str(folder)
 
     return make
@@ -60,7 +68,7 @@ def homes(tmp_path_factory):
 @pytest.fixture(scope="session")
 def shared_parts():
     """The parts of its cache that a test shares; those that test discovery share less."""
-    return tuple(KEPT)
+    return SHARED
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -20,26 +22,75 @@ BENCH = "brainsmith/rtl/package/bench/"
 PLUGIN_FOLDERS = ("transforms", "kernels", "backends", "steps", "ops", "targets")
 
 
-def tree_of(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
+class Facts(NamedTuple):
+    """What the rules look at in a file: each (text, line)."""
+
+    docstring: str | None
+    imports: list[tuple[str, int]]
+    """Anywhere in the file, relative ones resolved."""
+    imports_at_top: list[tuple[str, int]]
+    """As they are written, at module level."""
+    calls: list[tuple[str, int, str]]
+    """And the first argument, of those that import by name."""
+    environment: list[tuple[str, int]]
+    raised: list[tuple[str, int]]
+
+
+VARIABLES = ("environ", "environb", "getenv", "putenv", "expandvars")
+IMPORTERS = ("__import__", "import_module", "exec_module")
+
+
+@cache
+def facts_of(path):
+    """Read a file once for all rules."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    facts = Facts(ast.get_docstring(tree), [], [], [], [], [])
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            facts.imports.extend((name, node.lineno) for name in imported(node, path))
+        elif isinstance(node, ast.Call):
+            name = dotted(node.func)
+            first = ast.unparse(node.args[0]) if name.endswith(IMPORTERS) and node.args else ""
+            facts.calls.append((name, node.lineno, first))
+        elif isinstance(node, ast.Attribute) and node.attr in VARIABLES:
+            facts.environment.append((dotted(node), node.lineno))
+        elif isinstance(node, ast.Raise) and node.exc is not None:
+            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            facts.raised.append((dotted(raised), node.lineno))
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            facts.imports_at_top.extend((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            facts.imports_at_top.append((node.module or "", node.lineno))
+    return facts
+
+
+def imported(node, path):
+    """Yield what an import names, in full."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    package = path.relative_to(ROOT).with_suffix("").parts[: -1 if path.name != "__init__.py" else None]
+    base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+    module = ".".join(filter(None, [base, node.module or ""]))
+    yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def dotted(node):
+    """Return an expression as it is written; names with dots are most of them, and cost little."""
+    parts, inner = [], node
+    while isinstance(inner, ast.Attribute):
+        parts.append(inner.attr)
+        inner = inner.value
+    return ".".join([inner.id, *reversed(parts)]) if isinstance(inner, ast.Name) else ast.unparse(node)
 
 
 def imports_of(path):
-    """Yield (module, line) of each import anywhere in a file, relative ones resolved."""
-    package = path.relative_to(ROOT).with_suffix("").parts[: -1 if path.name != "__init__.py" else None]
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
-            module = ".".join(filter(None, [base, node.module or ""]))
-            yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
+    return facts_of(path).imports
 
 
 def calls_of(path):
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node.lineno
+    return [(name, line) for name, line, _ in facts_of(path).calls]
 
 
 def offenders(find, allowed=()):
@@ -74,7 +125,7 @@ def test_every_module_says_what_it_is():
     assert [
         name
         for path, name in zip(FILES, NAMES, strict=True)
-        if not ast.get_docstring(tree_of(path)) and path.stat().st_size
+        if not facts_of(path).docstring and path.stat().st_size
     ] == []
 
 
@@ -100,18 +151,7 @@ ENVIRONMENT = [
 def test_the_environment_is_read_in_one_module():
     """`build/guard.py` undoes what a step of FINN's may have changed; `store` notes what others read."""
 
-    def find(path):
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.Attribute) and node.attr in (
-                "environ",
-                "environb",
-                "getenv",
-                "putenv",
-                "expandvars",
-            ):
-                yield ast.unparse(node), node.lineno
-
-    assert offenders(find, [*ENVIRONMENT, BENCH]) == []
+    assert offenders(lambda path: facts_of(path).environment, [*ENVIRONMENT, BENCH]) == []
 
 
 def test_processes_are_started_in_one_module():
@@ -137,15 +177,10 @@ def test_plugins_are_imported_in_one_module():
     ]
     own = ("'brainsmith.", "_HOMES[", "_ABOVE[", "verb.module")
 
-    def is_foreign(node):
-        name = ast.unparse(node.func).rpartition(".")[2]
-        return name in ("__import__", "import_module", "exec_module") and not ast.unparse(
-            node.args[0]
-        ).startswith(own)
-
     def find(path):
-        calls = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
-        yield from ((ast.unparse(node), node.lineno) for node in calls if is_foreign(node))
+        for name, line, first in facts_of(path).calls:
+            if name.rpartition(".")[2] in IMPORTERS and not first.startswith(own):
+                yield f"{name}({first})", line
 
     assert offenders(find, doors) == []
 
@@ -161,11 +196,9 @@ def test_no_module_changes_the_current_folder():
 
 def test_no_bare_exception_is_raised():
     def find(path):
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.Raise) and node.exc is not None:
-                raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-                if ast.unparse(raised) in ("Exception", "BaseException"):
-                    yield ast.unparse(node), node.lineno
+        yield from (
+            (name, line) for name, line in facts_of(path).raised if name in ("Exception", "BaseException")
+        )
 
     assert offenders(find) == []
 
@@ -188,20 +221,13 @@ def test_plugins_reach_each_other_through_the_door(manager):
 
 def test_the_hub_imports_no_framework_at_module_level():
     def find(path):
-        for node in tree_of(path).body:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                names = (
-                    [alias.name for alias in node.names]
-                    if isinstance(node, ast.Import)
-                    else [node.module or ""]
-                )
-                yield from ((name, node.lineno) for name in names if name.partition(".")[0] in HEAVY)
+        yield from ((n, line) for n, line in facts_of(path).imports_at_top if n.partition(".")[0] in HEAVY)
 
     hub = [
         line
         for line in offenders(find)
         if line.startswith(
-            ("brainsmith/plugin", "brainsmith/settings", "brainsmith/kept", "brainsmith/errors")
+            ("brainsmith/plugin", "brainsmith/settings", "brainsmith/store", "brainsmith/errors")
         )
     ]
     assert hub == []

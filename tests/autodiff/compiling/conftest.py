@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def shared_cache(isolated_hub, monkeypatch, tmp_path_factory):
-    """Use one cache in all tests of this folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "compiled"))
+@pytest.fixture(scope="session")
+def shared_parts():
+    """Share compiled operations."""
+    return ("ops",)

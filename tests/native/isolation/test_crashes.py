@@ -287,7 +287,9 @@ def test_a_signal_handler_in_the_midst_of_a_call_is_refused(bad, op):
     said = []
 
     def handle(number, frame):
-        if said or not is_within(Connection.receive, frame):  # a signal comes when it likes: between two calls, too
+        if said or not is_within(
+            Connection.receive, frame
+        ):  # a signal comes when it likes: between two calls, too
             return
         for work in (lambda: call_op(op("twice"), [X]), bad.close, bad.start):
             try:

@@ -23,7 +23,7 @@ def store(kept_builds):
     """Where all tests, of all workers, keep what they synthesise."""
     if find_spec("pyosys") is None:
         pytest.skip("needs pyosys: pip install pyosys==0.70")
-    return KeptFolders(kept_builds / "synthesis")
+    return KeptFolders(kept_builds["synthesis"])
 
 
 @pytest.fixture

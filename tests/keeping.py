@@ -1,0 +1,42 @@
+"""What compilers and synthesis make of the same content is kept in the checkout, from one run of the tests to the next."""
+
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / ".kept"
+MAKERS = {"rtl": "rtl/simulation", "hls": "hls", "synthesis": "rtl/synthesis", "ops": "autodiff/compiling"}
+"""The parts of a cache that are kept, and the package that makes what is in each."""
+
+UNUSED = 3600.0
+"""Seconds after which the folder of sources that were edited since is removed."""
+
+
+def kept_folders(folder: Path = FOLDER, package: Path = ROOT / "brainsmith") -> dict[str, Path]:
+    """Return the folder of each part, made if need be.
+
+    Its name stands for the sources of the package that fills it: a test of edited sources never sees what the
+    former ones made. How much is in a folder is bounded by the store itself.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    kept = {part: folder / f"{part}-{_digest(package / maker)}" for part, maker in MAKERS.items()}
+    for path in kept.values():
+        path.mkdir(mode=0o700, exist_ok=True)
+        os.utime(path)
+    for path in set(folder.iterdir()) - set(kept.values()):
+        if time.time() - path.stat().st_mtime > UNUSED:
+            shutil.rmtree(path, ignore_errors=True)
+    return kept
+
+
+def _digest(package: Path) -> str:
+    """Return what stands for the sources of a package."""
+    content = hashlib.blake2b(digest_size=8)
+    for path in sorted(package.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            data = path.read_bytes()
+            content.update(f"{path.relative_to(package)}\0{len(data)}\0".encode() + data)
+    return content.hexdigest()

@@ -1,0 +1,46 @@
+"""What tests keep between their runs: by the content of the sources that made it."""
+
+import os
+import shutil
+
+from tests.keeping import MAKERS, ROOT, UNUSED, kept_folders
+
+
+def package_at(folder):
+    """Return a package with a source for each part."""
+    for maker in MAKERS.values():
+        (folder / maker).mkdir(parents=True)
+        (folder / maker / "make.py").write_text("1")
+    return folder
+
+
+def test_an_edited_source_has_a_folder_of_its_own_part_anew(tmp_path):
+    package, kept = package_at(tmp_path / "package"), tmp_path / "kept"
+    before = kept_folders(kept, package)
+    assert kept_folders(kept, package) == before
+    (package / MAKERS["hls"] / "make.py").write_text("2")
+    after = kept_folders(kept, package)
+    assert {part for part in MAKERS if after[part] != before[part]} == {"hls"}
+    (package / MAKERS["hls"] / "make.py").write_text("1")
+    assert kept_folders(kept, package) == before
+    assert all(path.is_dir() for path in before.values())
+
+
+def test_a_folder_that_no_run_used_for_long_is_removed_and_a_current_one_stays(tmp_path):
+    package, kept = package_at(tmp_path / "package"), tmp_path / "kept"
+    before = kept_folders(kept, package)
+    for path in before.values():
+        os.utime(path, (0, 0))
+    shutil.copy(package / MAKERS["rtl"] / "make.py", package / MAKERS["rtl"] / "more.py")
+    after = kept_folders(kept, package)
+    assert sorted(kept.iterdir()) == sorted(after.values())
+    assert not before["rtl"].exists()
+    os.utime(after["rtl"], (UNUSED, UNUSED))
+    assert kept_folders(kept, package) == after
+
+
+def test_git_ci_and_make_know_the_folder():
+    """It is in no commit; CI starts without it, and `make clean` removes it."""
+    assert "/.kept/" in (ROOT / ".gitignore").read_text().splitlines()
+    assert "rm -rf .venv .kept out" in (ROOT / ".ci" / "run").read_text()
+    assert "rm -rf $(VENV) .kept out" in (ROOT / "Makefile").read_text()
