@@ -16,9 +16,9 @@ X = np.linspace(-2, 2, 6, dtype=np.float32)
 
 
 @pytest.fixture(autouse=True)
-def shared_cache(isolated_hub, monkeypatch, tmp_path_factory):
-    """Compile once for all tests of this file."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "compiled"))
+def shared_cache(isolated_hub, cache_at, monkeypatch, tmp_path):
+    """Compile once for all tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", cache_at(tmp_path / "cache", ("ops",)))
 
 
 def built(name, forward, count=1, **rules):

@@ -31,8 +31,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+def cache(tmp_path_factory, cache_at):
+    return Path(cache_at(tmp_path_factory.mktemp("cache") / "cache"))
 
 
 @pytest.fixture(scope="module")

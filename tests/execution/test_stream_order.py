@@ -61,13 +61,13 @@ def test_windows_of_rtl_come_as_many_channels_at_a_time_as_it_takes():
 
 
 @pytest.mark.parametrize("kind", ["INT4", "BIPOLAR"])
-def test_layers_and_circuit_compute_what_is_executed(kind, tmp_path):
+def test_layers_and_circuit_compute_what_is_executed(kind, tmp_path, simulations):
     model = generate_layers(pooled("rtl", "rtl", kind=kind), tmp_path / "code", PART)
     design = stitch(model)
     x, expected = images(bipolar=kind == "BIPOLAR")
     golden = Executor(model).run({"x": x}, keep=None)
     np.testing.assert_array_equal(golden["y"], expected)
-    checks = verify_layers(design, golden, cache=tmp_path / "cache")
+    checks = verify_layers(design, golden, cache=simulations)
     assert [str(check) for check in checks if not check.right] == []
-    simulator = build_simulator(plan_design(design), cache=tmp_path / "cache", quick=True)
+    simulator = build_simulator(plan_design(design), cache=simulations, quick=True)
     np.testing.assert_array_equal(run_design(simulator, design, {"x": x}).outputs["y"], expected)

@@ -7,7 +7,6 @@ from brainsmith.errors import ModelError
 from brainsmith.plugins import steps
 from tests.steps.conftest import Graph, integers, op_types
 
-
 STREAMLINED = {}
 """What the steps made of a model, by its content: most tests begin with the same ones, and nothing but it is read."""
 

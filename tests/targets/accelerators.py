@@ -1,12 +1,13 @@
 """A small accelerator as a build's folder, with what a host computes around it."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tests.rtl.package.packed import make_small, simulations_folder
+from tests.rtl.package.packed import make_small
 
 SCALE = np.float32(0.375)
 
@@ -18,14 +19,9 @@ def small(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def simulations_cache(tmp_path_factory):
+def simulations_cache(tmp_path_factory, cache_at):
     """A folder of caches, in which simulations are those of all tests."""
-    simulations = simulations_folder(tmp_path_factory)
-    simulations.mkdir(exist_ok=True)
-    cache = tmp_path_factory.mktemp("caches")
-    (cache / "brainsmith").mkdir()
-    (cache / "brainsmith" / "rtl").symlink_to(simulations)
-    return cache
+    return Path(cache_at(tmp_path_factory.mktemp("caches") / "cache", ("rtl",)))
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return str(tmp_path_factory.mktemp("cache"))
+def cache(tmp_path_factory, cache_at):
+    return cache_at(tmp_path_factory.mktemp("cache") / "cache")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """One small accelerator and its package, for all tests: a matrix-vector layer with weights."""
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,9 +44,3 @@ def make_small(folder):
     design = stitch(generate_layers(layer.model, folder / "code", PART)).with_depths({"s_axis_0": 8})
     inputs = layer.random_input(np.random.default_rng(2), FRAMES)
     return Small(design, {"s_axis_0": inputs, "m_axis_0": layer.expected(inputs)})
-
-
-def simulations_folder(tmp_path_factory):
-    """Return where the tests of all workers keep what they build."""
-    base = tmp_path_factory.getbasetemp()
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "simulations"
