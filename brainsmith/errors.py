@@ -1,8 +1,8 @@
 """Every exception of BrainSmith.
 
 All derive from `BrainsmithError` and from the standard class that fits, and carry one whole message: what is
-wrong, where, and what to do next. The command line prints that message and exits with 1; any other exception is
-a bug and keeps its traceback.
+wrong, where, and what to do next. The command line prints that message and exits with 1, or with the code that the class
+states; any other exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 
 class BrainsmithError(Exception):
-    """The base of all errors that a user can act on."""
+    """The base of all errors that a user can act on.
+
+    Attributes:
+        exit_code: With which the command line ends.
+    """
+
+    exit_code = 1
 
 
 class SettingsError(BrainsmithError, ValueError):
@@ -175,6 +181,24 @@ class VerificationError(BuildError):
     def __init__(self, message: str = "", step: str = "") -> None:
         super().__init__(message)
         self.step = step
+
+
+class UnverifiedStepError(VerificationError):
+    """A step made what cannot be compared with the model before it, and the blueprint does not say so."""
+
+
+class NotProvenError(BuildError):
+    """A strict build came to its end, and not all of it is proven; its output is written.
+
+    Attributes:
+        result: The `BuildResult`.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str = "", result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class RtlSourceError(BrainsmithError, ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from yaml.nodes import MappingNode, Node
+from yaml.nodes import MappingNode, Node, ScalarNode
 
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
 from brainsmith.blueprint.names import did_you_mean
@@ -68,6 +68,7 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
         verify=read_verify(doc, values["verify"]) if "verify" in values else Verify(),
         output=_output(doc, values["output"]) if "output" in values else None,
+        strict=_strict(doc, values["strict"]) if "strict" in values else False,
         blanks=tuple(doc.blanks),
         positions=positions,
     )
@@ -110,3 +111,12 @@ def _output(doc: Document, node: Node) -> str | None:
         return text
     doc.report(node, wrong_output("output", repr(text), did_you_mean(text, OUTPUTS)))
     return None
+
+
+def _strict(doc: Document, node: Node) -> bool:
+    """Read whether whatever is not proven ends the build as a failure does."""
+    value = doc.plain(node, "strict") if isinstance(node, ScalarNode) else None
+    if isinstance(value, bool):
+        return value
+    doc.report(node, f"strict must be true or false, not {describe(node)}")
+    return False

@@ -42,6 +42,9 @@ def missing_files(blueprint: Blueprint) -> list[Problem]:
     verify = blueprint.verify
     files = {"inputs": verify.inputs, "labels": verify.labels, "expected": verify.expected}
     files["float"] = verify.float_outputs
+    for step, stated in verify.changes_outputs.items():
+        place = f"changes_outputs.{step}"
+        files |= {f"{place}.labels": stated.labels, f"{place}.expected": stated.expected}
     return [
         Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
         for key, file in files.items()

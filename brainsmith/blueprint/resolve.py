@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from brainsmith.blueprint.arguments import argument_problems
@@ -30,20 +30,32 @@ from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
 
 
-def resolve_blueprint(blueprint: Blueprint, registry: Registry) -> Selection:
+def resolve_blueprint(
+    blueprint: Blueprint, registry: Registry, *, steps: Collection[str] | None = None
+) -> Selection:
     """Look up every name of a blueprint.
+
+    Args:
+        blueprint: As it was read.
+        registry: Where names are looked up.
+        steps: The names of the steps that run in place of the blueprint's.
 
     Raises:
         BlueprintError: All names that cannot be used, each with line and column.
     """
-    selection, problems = resolve_parts(blueprint, registry)
+    selection, problems = resolve_parts(blueprint, registry, steps)
     if problems:
         raise BlueprintError(problems)
     return selection
 
 
 def check_blueprint(
-    path: str | os.PathLike[str], registry: Registry, *, files: bool = True, output: str | None = None
+    path: str | os.PathLike[str],
+    registry: Registry,
+    *,
+    files: bool = True,
+    output: str | None = None,
+    steps: Collection[str] | None = None,
 ) -> tuple[Blueprint, Selection]:
     """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
 
@@ -52,6 +64,7 @@ def check_blueprint(
         registry: Where names are looked up.
         files: Whether the golden data's files must be there.
         output: How far the build goes, in place of what the file says.
+        steps: The names of the steps that run in place of the blueprint's.
 
     Raises:
         BlueprintError: All problems, in the order of the file.
@@ -60,14 +73,16 @@ def check_blueprint(
     if any(problem.line == 0 for problem in problems):
         raise BlueprintError(problems)
     blueprint = replace(blueprint, output=output or blueprint.output)
-    selection, more = resolve_parts(blueprint, registry)
+    selection, more = resolve_parts(blueprint, registry, steps)
     problems = [*problems, *more, *(missing_files(blueprint) if files else [])]
     if problems:
         raise BlueprintError(_sorted(problems))
     return blueprint, selection
 
 
-def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, list[Problem]]:
+def resolve_parts(
+    blueprint: Blueprint, registry: Registry, steps_given: Collection[str] | None = None
+) -> tuple[Selection, list[Problem]]:
     """Look up as much as can be found, beside the problems in the order of the file."""
     lookup = Lookup(registry)
     for place in blueprint.blanks:
@@ -85,7 +100,7 @@ def resolve_parts(blueprint: Blueprint, registry: Registry) -> tuple[Selection, 
         targets=_targets(lookup, blueprint),
         skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
     )
-    _check_tolerance(lookup, blueprint, selection)
+    _check_steps_named(lookup, blueprint, _names(selection) if steps_given is None else steps_given)
     return selection, _sorted(lookup.problems)
 
 
@@ -194,18 +209,33 @@ def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
     ]
 
 
-def _check_tolerance(lookup: Lookup, blueprint: Blueprint, selection: Selection) -> None:
-    """Refuse a tolerance, or an approximation, of a step that is not in the pipeline: it would say nothing."""
+def _names(selection: Selection) -> list[str]:
+    """Return the names of all that the pipeline runs, or would run if it went further."""
     names: dict[str, None] = {}
     for use in selection.steps:
         run = selection.phase(use.name) if use.record is None else (use,)
         names.update((step_name(one.record), None) for one in run if one.record)
     names.update((use.name, None) for use in selection.left_out)
+    return list(names)
+
+
+def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[str]) -> None:
+    """Refuse what `verify` says of a step that is not in the pipeline, and two things of one that exclude each other."""
     verify = blueprint.verify
-    stated = [("tolerance", step) for step in verify.tolerance if step != "*"]
-    for key, step in [*stated, *(("approximate", step) for step in verify.approximate)]:
-        if step not in names:
-            place = verify.positions.get(f"{key}.{step}", NOWHERE)
-            hint = did_you_mean(step, names) or f" It has {', '.join(names) or 'none'}."
-            text = f"verify.{key} names {step!r}, which is no step of this build.{hint}"
-            lookup.problems.append(Problem(place.file, place.line, place.column, text))
+    excluding: dict[str, str] = {}
+    for key, steps in (
+        ("tolerance", verify.tolerance),
+        ("approximate", verify.approximate),
+        ("changes_outputs", verify.changes_outputs),
+        ("unverified", verify.unverified),
+    ):
+        for step in steps:
+            text = ""
+            if step not in names and (key, step) != ("tolerance", "*"):
+                hint = did_you_mean(step, names) or f" It has {', '.join(names) or 'none'}."
+                text = f"verify.{key} names {step!r}, which is no step of this build.{hint}"
+            elif key != "tolerance" and excluding.setdefault(step, key) != key:
+                text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is only one of them"
+            if text:
+                place = verify.positions.get(f"{key}.{step}", NOWHERE)
+                lookup.problems.append(Problem(place.file, place.line, place.column, text))

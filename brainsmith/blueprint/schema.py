@@ -11,11 +11,31 @@ from dataclasses import dataclass, field
 #: Every key of a blueprint, by the mapping it stands in.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "": ("hw_compiler",),
-    "hw_compiler": ("target", "kernels", "transforms", "transforms_phased", "steps", "verify", "output"),
+    "hw_compiler": (
+        "target",
+        "kernels",
+        "transforms",
+        "transforms_phased",
+        "steps",
+        "verify",
+        "output",
+        "strict",
+    ),
     "target": ("part", "clock", "fps"),
     "transforms_phased": ("pre_hw", "post_hw"),
-    "verify": ("inputs", "labels", "expected", "float", "tolerance", "approximate", "targets"),
+    "verify": (
+        "inputs",
+        "labels",
+        "expected",
+        "float",
+        "tolerance",
+        "approximate",
+        "changes_outputs",
+        "unverified",
+        "targets",
+    ),
     "approximate": ("error", "classes"),
+    "changes_outputs": ("labels", "expected"),
     "kernel": ("kernel", "backends"),
     "transform": ("transform", "args"),
     "step": ("step", "transform", "args"),
@@ -160,6 +180,14 @@ class Approximation:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangesOutputs:
+    """What a step that changes the outputs must give: absolute file names, of which one may be None."""
+
+    labels: str | None = None
+    expected: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verify:
     """Golden data of a build; file names are absolute, None where the blueprint gives none.
 
@@ -167,9 +195,12 @@ class Verify:
         float_outputs: What a float model of the same network gives for the inputs: to report, not to check.
         tolerance: Largest allowed absolute error by name of the step; ``*`` is every other step.
         approximate: Steps that approximate, by name; those after one are compared with its results.
+        changes_outputs: Steps that give other outputs, by name, and what is known of these.
+        unverified: Names of the steps that are not verified.
         targets: On which targets the model is run for the report, the one to compare with first; None leaves the choice
             to the build, and an empty one compares none.
-        positions: Place of each key, and of each step of the last two as ``tolerance.<step>`` and so on.
+        positions: Place of each key, of each step under one as ``tolerance.<step>``, and of each file of a step as
+            ``changes_outputs.<step>.labels``.
     """
 
     inputs: str | None = None
@@ -179,6 +210,8 @@ class Verify:
     float_outputs: str | None = None
     approximate: Mapping[str, Approximation] = field(default_factory=dict)
     targets: tuple[PluginName, ...] | None = None
+    changes_outputs: Mapping[str, ChangesOutputs] = field(default_factory=dict)
+    unverified: tuple[str, ...] = ()
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
 
 
@@ -190,6 +223,7 @@ class Blueprint:
         file: The file as the user named it, as messages show it.
         steps: None where the file has no ``steps``: the build takes `DEFAULT_STEPS`.
         output: One of `outputs.OUTPUTS`; None where the file has no ``output``: as far as its steps go.
+        strict: Whether a build that is not proven in full ends as one that failed.
         blanks: Places of the bare ``~`` entries, which stand for nothing.
         positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>``.
     """
@@ -203,6 +237,7 @@ class Blueprint:
     steps: tuple[StepEntry, ...] | None = None
     verify: Verify = field(default_factory=Verify)
     output: str | None = None
+    strict: bool = False
     blanks: tuple[Position, ...] = field(default=(), compare=False)
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
 

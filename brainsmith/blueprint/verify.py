@@ -7,7 +7,7 @@ from pathlib import Path
 from yaml.nodes import MappingNode, Node
 
 from brainsmith.blueprint.nodes import Document, Pairs, describe, is_null
-from brainsmith.blueprint.schema import KEYS, Approximation, PluginName, Position, Verify
+from brainsmith.blueprint.schema import KEYS, Approximation, ChangesOutputs, PluginName, Position, Verify
 
 FILES = ("inputs", "labels", "expected", "float")
 
@@ -30,6 +30,8 @@ def read_verify(doc: Document, node: Node) -> Verify:
         tolerance=_tolerance(doc, pairs, positions),
         approximate=_approximate(doc, pairs, positions),
         targets=_targets(doc, pairs),
+        changes_outputs=_changes_outputs(doc, pairs, positions, folder),
+        unverified=_unverified(doc, pairs, positions),
         positions=positions,
     )
 
@@ -76,6 +78,38 @@ def _approximate(doc: Document, pairs: Pairs, positions: dict[str, Position]) ->
             found[step] = Approximation(error, int(classes))
             positions[f"approximate.{step}"] = doc.position(key)
     return found
+
+
+def _changes_outputs(
+    doc: Document, pairs: Pairs, positions: dict[str, Position], folder: Path
+) -> dict[str, ChangesOutputs]:
+    """Read the steps that give other outputs, with the labels or the values of the new ones."""
+    if "changes_outputs" not in pairs:
+        return {}
+    found = {}
+    for step, (key, value) in doc.pairs(pairs["changes_outputs"][1], "verify.changes_outputs").items():
+        label = f"verify.changes_outputs.{step}"
+        files = doc.mapping(value, label, KEYS["changes_outputs"])
+        if not files:
+            doc.report(key, f"{label} must name labels or expected, of the outputs that the step gives")
+        paths = {name: _path(doc, node, f"{label}.{name}", folder) for name, (_, node) in files.items()}
+        found[step] = ChangesOutputs(**paths)
+        positions[f"changes_outputs.{step}"] = doc.position(key)
+        positions |= {f"changes_outputs.{step}.{name}": doc.position(at) for name, (at, _) in files.items()}
+    return found
+
+
+def _unverified(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> tuple[str, ...]:
+    """Read the names of the steps that are not verified; no other key says something else of them."""
+    if "unverified" not in pairs:
+        return ()
+    names = []
+    for label, entry in doc.items(pairs["unverified"][1], "verify.unverified"):
+        name = doc.text(entry, label, "the name of a step")
+        if name is not None:
+            names.append(name)
+            positions[f"unverified.{name}"] = doc.position(entry)
+    return tuple(names)
 
 
 def _targets(doc: Document, pairs: Pairs) -> tuple[PluginName, ...] | None:

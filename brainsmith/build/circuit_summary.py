@@ -29,7 +29,10 @@ def synthesis_line(synthesis: dict[str, Any]) -> str:
 
 
 def _verdict(rtl: dict[str, Any]) -> str:
-    text = _outcome(rtl["frames"], rtl["mismatches"])
+    made_up = "random " if rtl["random"] else ""
+    text = _outcome(rtl["frames"], rtl["mismatches"], made_up)
+    if rtl["mismatches"] is not None and rtl.get("compared_with"):
+        text += f" from {rtl['compared_with']}"
     if rtl["stalled_frames"]:
         text += f"; with stalls {_outcome(rtl['stalled_frames'], rtl['stalled_mismatches'])}"
         shares = [(end, rtl["stalled_shares"][end]) for end in ("input", "output")]
@@ -38,10 +41,10 @@ def _verdict(rtl: dict[str, Any]) -> str:
     return text
 
 
-def _outcome(frames: float, mismatches: float | None) -> str:
+def _outcome(frames: float, mismatches: float | None, made_up: str = "") -> str:
     if mismatches is None:
-        return f"{count(frames)} frames, not compared"
-    return f"{count(mismatches)} of {count(frames)} frames differ"
+        return f"{count(frames)} {made_up}frames, not compared"
+    return f"{count(mismatches)} of {count(frames)} {made_up}frames differ"
 
 
 def _measured(rtl: dict[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,18 +32,6 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
         for layer in unknown:
             layer["lut"] = None
     return layers, estimate
-
-
-def lower_bound_warning(layers: list[dict[str, Any]]) -> str | None:
-    """Return the sentence that says of which kinds of layers the LUTs are not known; None if of none."""
-    unknown = Counter(layer["op_type"] for layer in layers if layer["lut"] is None)
-    if not unknown:
-        return None
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items()))
-    return (
-        f"the estimate of LUTs is a lower bound: FINN has no model of them for {sum(unknown.values())} of "
-        f"{len(layers)} layers ({kinds})"
-    )
 
 
 def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:

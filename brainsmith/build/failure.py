@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import VerificationError
+from brainsmith.errors import UnverifiedStepError, VerificationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) 
         lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1])}")
     else:
         lines.append("  it was the first step; the last good model is the input model")
-    if isinstance(error, VerificationError):
+    if isinstance(error, VerificationError) and not isinstance(error, UnverifiedStepError):
         lines.append(
             "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
             "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`"

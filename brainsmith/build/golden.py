@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.build.golden_files import finite, name_of, read_array
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.runtime.annotated_inputs import refuse_outside
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.blueprint.schema import ChangesOutputs
 
 Array = np.ndarray[Any, Any]
 
@@ -23,11 +28,6 @@ INPUTS = Path("checkpoints", "00_inputs.npy")
 
 RANDOM_SAMPLES = 8
 RANDOM_SEED = 0
-RANDOM_WARNING = (
-    f"no golden inputs: verified with {RANDOM_SAMPLES} random inputs (seed {RANDOM_SEED}), which says little "
-    "about real data. Add `verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or "
-    "--verify-inputs x.npy."
-)
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,12 @@ class GoldenData:
     """What a build verifies with.
 
     Attributes:
-        inputs: (samples, *input shape), float32; the input's own batch dimension included.
+        inputs: (runs, *input shape), float32; a run holds one sample, or as many as the model's batch.
         labels: (samples,), the right class of each; None if unknown.
         expected: (samples, ...), the right output of each; None if unknown.
         floats: (samples, ...), what a float model of the same network gives; None if unknown.
         random: The inputs were made up.
+        new_outputs: What steps that change the outputs must give, by the step's name.
     """
 
     inputs: Array
@@ -47,6 +48,20 @@ class GoldenData:
     expected: Array | None = None
     floats: Array | None = None
     random: bool = False
+    new_outputs: Mapping[str, NewOutputs] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NewOutputs:
+    """What is known of the outputs that a step gives in the place of those before.
+
+    Attributes:
+        labels: (samples,), the right class of each; None if unknown.
+        expected: (samples, values), the right output of each; None if unknown.
+    """
+
+    labels: Array | None = None
+    expected: Array | None = None
 
 
 def load_golden(
@@ -55,57 +70,79 @@ def load_golden(
     labels: Path | Array | None,
     expected: Path | Array | None,
     floats: Path | Array | None = None,
+    changes_outputs: Mapping[str, ChangesOutputs] | None = None,
 ) -> GoldenData:
     """Read golden data and check that they fit the model and each other.
 
     Args:
         model: The input model.
-        inputs: A .npy file or an array: (samples, *input shape), with or without its batch dimension of 1;
-            without inputs, eight seeded random ones are made.
+        inputs: A .npy file or an array: (samples, *input shape), with or without its batch dimension of 1, where
+            the number of samples is a multiple of a larger batch; without inputs, eight seeded random ones are made.
         labels: One class number for each sample.
-        expected: One output for each sample.
+        expected: One output for each sample, or its class number.
         floats: One output of a float model for each sample.
+        changes_outputs: Labels and expected outputs of the steps that change the model's outputs.
 
     Raises:
         BuildError: A file cannot be read, or does not fit.
     """
     spec = _input_of(model)
     if inputs is None:
-        if labels is not None or expected is not None or floats is not None:
-            given = {"labels": labels, "expected outputs": expected, "float outputs": floats}
-            which = next(name for name, value in given.items() if value is not None)
-            raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
+        _refuse_without_inputs(labels, expected, floats, changes_outputs)
         return GoldenData(random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
-    stack = _inputs(_read(inputs, "inputs"), spec, inputs)
-    known_labels = None
-    if labels is not None:
-        known_labels = _labels(_read(labels, "labels"), len(stack), labels)
-        _check_classes(known_labels, model, labels)
-    known = None if expected is None else _read(expected, "expected outputs")
-    if known is not None and (not known.ndim or len(known) != len(stack)):
-        raise BuildError(
-            f"{_name(expected)} holds outputs of shape {known.shape} for {len(stack)} inputs: "
-            "one each is needed"
-        )
-    real = None if floats is None else _float_outputs(floats, model, len(stack))
-    return GoldenData(stack, known_labels, known, real)
+    stack = _inputs(read_array(inputs, "inputs"), spec, inputs)
+    samples = len(stack) * samples_in_a_run(
+        spec.shape, [_shape(model, out.name) for out in model.graph.output]
+    )
+    known_labels = _labels(labels, samples)
+    if known_labels is not None:
+        _check_classes(known_labels, model, samples // len(stack), labels)
+    return GoldenData(
+        stack,
+        known_labels,
+        None if expected is None else _expected(expected, model, samples, len(stack)),
+        None if floats is None else _float_outputs(floats, model, samples, len(stack)),
+        new_outputs={
+            step: NewOutputs(_labels(stated.labels, samples), _new_expected(stated.expected, samples))
+            for step, stated in (changes_outputs or {}).items()
+        },
+    )
 
 
-def inputs_file(inputs: str | Path | Array | None, folder: Path) -> Path | None:
-    """Return the file of golden inputs, for steps that run them themselves.
+def _refuse_without_inputs(
+    labels: object, expected: object, floats: object, changes_outputs: Mapping[str, ChangesOutputs] | None
+) -> None:
+    given = {"labels": labels, "expected outputs": expected, "float outputs": floats}
+    given |= {f"data of new outputs (verify.changes_outputs.{step})": step for step in changes_outputs or ()}
+    which = next((name for name, value in given.items() if value is not None), None)
+    if which is not None:
+        raise BuildError(f"there are {which} to verify with, but no inputs: give verify inputs too")
+
+
+def samples_in_a_run(inputs: Sequence[int], outputs: Iterable[Sequence[int]]) -> int:
+    """Return how many samples one execution of a model takes: its batch, if all outputs have it too, else 1."""
+    batch = inputs[0] if len(inputs) > 1 else 1
+    return batch if all(shape and shape[0] == batch for shape in map(tuple, outputs)) else 1
+
+
+def inputs_file(inputs: str | Path | Array | None, golden: GoldenData, folder: Path) -> Path | None:
+    """Return the file of golden inputs, for steps that run them themselves: (runs, ...).
 
     Args:
-        inputs: A .npy file, or an array, which is written to one.
-        folder: Where it is written; steps that name it name it below this folder.
-
-    Raises:
-        BuildError: They are neither.
+        inputs: A .npy file, or an array, as they were given.
+        golden: Made of them.
+        folder: Where an array is written, or what the file holds where the model's batch is more than 1; steps that
+            name the file name it below this folder.
     """
-    if inputs is None or isinstance(inputs, (str, Path)):
-        return None if inputs is None else Path(inputs).absolute()
+    if inputs is None:
+        return None
+    data = read_array(inputs, "inputs")
+    whole = len(data) == len(golden.inputs)
+    if whole and isinstance(inputs, (str, Path)):
+        return Path(inputs).absolute()
     file = folder / INPUTS
     file.parent.mkdir(exist_ok=True)
-    np.save(file, _read(inputs, "inputs"))
+    np.save(file, data if whole else golden.inputs)
     return file
 
 
@@ -116,42 +153,6 @@ def _input_of(model: ModelWrapper) -> TensorSpec:
     return TensorSpec(name, tuple(model.get_tensor_shape(name)), datatype=datatype)
 
 
-def _read(source: Path | Array | None, what: str) -> Array:
-    if isinstance(source, (str, Path)):
-        source = _load(source, what)
-    if not isinstance(source, np.ndarray) or source.dtype.kind not in "biuf":
-        found = f"{source.dtype}" if isinstance(source, np.ndarray) else type(source).__name__
-        raise BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
-    return source
-
-
-def _load(file: str | Path, what: str) -> Array:
-    try:
-        array = np.load(file, allow_pickle=False)
-    except FileNotFoundError:
-        raise BuildError(f"verify {what}: {file} does not exist") from None
-    except (OSError, ValueError, EOFError) as error:
-        reason = "" if "pickle" in str(error) else f": {getattr(error, 'strerror', None) or error}"
-        raise BuildError(f"verify {what}: {file} is not a .npy file of plain numbers{reason}") from error
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise BuildError(f"verify {what}: {file} is an archive; name a .npy file, which holds one array")
-    if array.dtype.kind not in "biuf":
-        raise BuildError(f"verify {what}: {file} holds {array.dtype}, not real numbers")
-    return array
-
-
-def _finite(data: Array, source: object) -> Array:
-    """Return inputs; not a number, or infinite, they would make steps look wrong that are right."""
-    bad = np.flatnonzero(~np.isfinite(data.reshape(len(data), -1)).all(axis=1))
-    if len(bad):
-        raise BuildError(
-            f"{_name(source)} holds values that are not finite, in {len(bad)} of {len(data)} samples, "
-            f"first in sample {bad[0]}"
-        )
-    return data
-
-
 def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:
     """Return inputs as (runs, *shape), float32; they are held to shape and datatype as those of `brainsmith run`.
 
@@ -160,9 +161,9 @@ def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:
     """
     try:
         stack = _stacked(data, spec)
-        refuse_outside(ModelSignature((spec,), ()), {spec.name: _finite(data, source)})
+        refuse_outside(ModelSignature((spec,), ()), {spec.name: finite(data, source)})
     except InputError as error:
-        raise BuildError(f"{_name(source)}: {error}") from error
+        raise BuildError(f"{name_of(source)}: {error}") from error
     return np.ascontiguousarray(stack.astype(np.float32))
 
 
@@ -176,39 +177,75 @@ def _stacked(data: Array, spec: TensorSpec) -> Array:
     return spec.stacked(data, spec.runs_of(data))
 
 
-def _labels(data: Array, samples: int, source: object) -> Array:
-    flat = data.reshape(-1)
+def _labels(source: Path | Array | str | None, samples: int) -> Array | None:
+    if source is None:
+        return None
+    flat = read_array(source, "labels").reshape(-1)
     if len(flat) != samples:
-        raise BuildError(f"{_name(source)} holds {len(flat)} labels for {samples} inputs: one each is needed")
+        raise BuildError(
+            f"{name_of(source)} holds {len(flat)} labels for {samples} inputs: one each is needed"
+        )
     if not np.array_equal(flat, np.round(flat)):
-        raise BuildError(f"{_name(source)} holds labels that are not whole numbers")
+        raise BuildError(f"{name_of(source)} holds labels that are not whole numbers")
     return flat.astype(np.int64)
 
 
-def _float_outputs(source: Path | Array, model: ModelWrapper, samples: int) -> Array:
-    """Read a float model's outputs, as many values for each sample as the model's first output has."""
-    data = _finite(_read(source, "float outputs"), source)
-    output = model.graph.output[0].name
-    size = int(np.prod(model.get_tensor_shape(output) or (1,)))
-    if not data.ndim or len(data) != samples or data.size != samples * size:
+def _expected(source: Path | Array, model: ModelWrapper, samples: int, runs: int) -> Array:
+    """Read expected outputs: for each sample as many values as the model's first output has, or its class number."""
+    data = finite(read_array(source, "expected outputs"), source)
+    output, size = _first_output(model, samples // runs)
+    if len(data) not in (samples, runs) or data.size not in (samples * size, samples):
         raise BuildError(
-            f"{_name(source)} holds outputs of shape {data.shape}; output '{output}' has {size} values for each "
+            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {_values(size)} for each of "
+            f"{samples} inputs{'' if size == 1 else ', of which the class number will do'}"
+        )
+    return data.reshape(samples, -1)
+
+
+def _new_expected(source: Path | str | None, samples: int) -> Array | None:
+    """Read the expected outputs of a step; how many values it gives is known when it ran."""
+    if source is None:
+        return None
+    data = finite(read_array(source, "expected outputs"), source)
+    if len(data) == 0 or data.size % samples:
+        raise BuildError(
+            f"{name_of(source)} holds outputs of shape {data.shape} for {samples} inputs: one each is needed"
+        )
+    return data.reshape(samples, -1)
+
+
+def _float_outputs(source: Path | Array, model: ModelWrapper, samples: int, runs: int) -> Array:
+    """Read a float model's outputs, as many values for each sample as the model's first output has."""
+    data = finite(read_array(source, "float outputs"), source)
+    output, size = _first_output(model, samples // runs)
+    if len(data) not in (samples, runs) or data.size != samples * size:
+        raise BuildError(
+            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {_values(size)} for each "
             f"of {samples} inputs"
         )
     return data.reshape(samples, size).astype(np.float64)
 
 
-def _check_classes(labels: Array, model: ModelWrapper, source: object) -> None:
+def _first_output(model: ModelWrapper, batch: int) -> tuple[str, int]:
+    """Return the name of a model's first output, and how many values it has for a sample."""
+    name = model.graph.output[0].name
+    return name, int(np.prod(_shape(model, name) or (1,))) // batch
+
+
+def _shape(model: ModelWrapper, tensor: str) -> tuple[int, ...]:
+    return tuple(model.get_tensor_shape(tensor) or ())
+
+
+def _values(size: int) -> str:
+    return f"{size} value{'' if size == 1 else 's'}"
+
+
+def _check_classes(labels: Array, model: ModelWrapper, batch: int, source: object) -> None:
     """Raise if labels are no classes of the model's; a single output is the class itself, and may be any."""
-    output = model.graph.output[0].name
-    classes = int(np.prod(model.get_tensor_shape(output) or (1,)))
+    output, classes = _first_output(model, batch)
     low, high = int(labels.min()), int(labels.max())
     if classes > 1 and (low < 0 or high >= classes):
         raise BuildError(
-            f"{_name(source)} holds labels from {low} to {high}, and output '{output}' has {classes} values: "
+            f"{name_of(source)} holds labels from {low} to {high}, and output '{output}' has {classes} values: "
             f"labels must be from 0 to {classes - 1}"
         )
-
-
-def _name(source: object) -> str:
-    return str(source) if isinstance(source, (str, Path)) else "the given array"

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
-from brainsmith.build.estimates import lower_bound_warning, read_estimates
+from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.float_model import float_accuracy
-from brainsmith.build.golden import RANDOM_WARNING, inputs_file, load_golden
+from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
+from brainsmith.build.rate import rate_of
 from brainsmith.build.report import assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress, Verified
 from brainsmith.build.runner import StepRunner
@@ -66,6 +67,7 @@ class Job:
         self._last_whole: Verified | None = None
         self._float_accuracy: float | None = None
         self._golden: GoldenData | None = None
+        self._problem = ""  # why the input model could not be run
         self._device: VerificationDevice | None = None
         self._exact_from = (
             source,
@@ -84,30 +86,48 @@ class Job:
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
         model = self._source.peek()
-        golden = load_golden(model, *self.selection.golden)
-        self._config.verify_input_npy = inputs_file(self.selection.golden[0], self.workspace.staging)
+        golden = load_golden(model, *self.selection.golden, changes_outputs=self.selection.changes_outputs)
+        given = inputs_file(self.selection.golden[0], golden, self.workspace.staging)
+        self._config.verify_input_npy = given
         if not verify:
             return
-        self._device = VerificationDevice()
+        self._golden = golden
         self._float_accuracy = None if golden.floats is None else float_accuracy(golden.floats, golden.labels)
-        if golden.random:
-            self.warnings.append(RANDOM_WARNING)
+        self._start_verification(model, golden)
+
+    def _start_verification(self, model: ModelWrapper, golden: GoldenData) -> None:
+        """Run the golden data through the input model.
+
+        Raises:
+            BuildError: It cannot be executed, and somebody gave golden inputs or chose a device for that.
+            VerificationError: It does not compute the expected outputs.
+        """
+        selection = self.selection
+        self._device = VerificationDevice()
         try:
             with self.runner.log.taken("input model"):
-                selection = self.selection
                 self._verifier = Verifier(
-                    model, golden, selection.tolerances, selection.approximations, self._device
+                    model,
+                    golden,
+                    selection.tolerances,
+                    selection.approximations,
+                    self._device,
+                    selection.unverified,
                 )
         except BuildError as error:
             if isinstance(error.__cause__, TargetError):  # whoever chose a device wants to know that it fails
                 raise
-            self.warnings.append(f"nothing was verified: the input model cannot be executed: {error}")
-            return
-        self._golden = golden
+            self._problem = f"the input model cannot be executed: {error}"
+            if golden.random:
+                return
+            raise BuildError(
+                f"{self._problem}\n  so no step can be verified with the golden inputs: mend the model, or build it "
+                "without verification: --no-verify (verify=False)"
+            ) from error
         self._verifier.check_expected()
         accuracy = self._verifier.accuracy
         right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
-        self._tell("check", 0, f"input model: {len(golden.inputs)} samples{right}")
+        self._tell("check", 0, f"input model: {self._verifier.samples} samples{right}")
 
     def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
         """Checkpoint and verify the step that is over, and announce the next."""
@@ -130,11 +150,9 @@ class Job:
         assert self._verifier is not None
         with self.runner.log.taken(f"verification of {step.name}"):
             outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
-        if outcome.reason:
-            self.warnings.append(f"step '{step.name}' was not verified: {outcome.reason}")
         if whole:
             self._last_whole = outcome
-        if outcome.changed is not None or outcome.max_error > self._verifier.rounding:
+        if self._verifier.reference == step.name or outcome.max_error > self._verifier.rounding:
             self._exact_from = (model, step.name)
         return outcome
 
@@ -171,7 +189,7 @@ class Job:
 
     def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
         """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""
-        if self._golden is None:
+        if self._golden is None or self._verifier is None:
             return None
         from brainsmith.build.target_comparison import KeptComparison, compare_for_report, warnings_of
 
@@ -209,7 +227,9 @@ class Job:
         """Write `report.json` and perhaps `report.html`; return what they say."""
         staging = self.workspace.staging
         layers, estimate = read_estimates(staging, self._clock)
-        self._check_estimate(layers, estimate)
+        rtl = read_circuit(staging, self._accuracy())
+        if rtl is not None:
+            rtl["compared_with"] = self._compared_with()
         name = str(model) if isinstance(model, (str, Path)) else "model in memory"
         content = assemble(
             {"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
@@ -219,13 +239,17 @@ class Job:
             self.runner.results,
             layers,
             estimate,
-            read_circuit(staging, self._accuracy()),
+            rtl,
             read_synthesis(staging, layers),
             self._accuracy(),
             self.warnings + self.runner.warnings + ([] if self._device is None else self._device.warnings),
             self._graphs(source, last) if page else None,
             self._float_model(),
             targets,
+            self._golden_facts(),
+            rate_of(estimate, rtl, self._clock, self.selection.target["target_fps"]),
+            self.selection.strict,
+            finished=last is not None,
         )
         content.update(more)
         if page:
@@ -235,17 +259,20 @@ class Job:
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
 
-    def _check_estimate(self, layers: list[dict[str, Any]], estimate: dict[str, Any] | None) -> None:
-        bound = lower_bound_warning(layers)
-        if bound is not None:
-            self.warnings.append(bound)
-        wanted = self.selection.target["target_fps"]
-        fps = None if estimate is None else estimate["fps"]
-        if wanted is not None and fps is not None and fps < wanted:
-            self.warnings.append(
-                f"the estimate of {fps:,.0f} frames per second is below the target of {wanted:,}; the slowest layers, "
-                "and why they cannot be faster, are in the report"
-            )
+    def _compared_with(self) -> str:
+        """Say what the model is that the circuit was compared with."""
+        steps = [step.verified for step in self.runner.results if step.verified is not None]
+        if self._verifier is None or not steps or steps[-1].reason:
+            return "the last model, which was not verified"
+        reference = self._verifier.reference
+        return f"the result of step '{reference}'" if reference else "the input model"
+
+    def _golden_facts(self) -> dict[str, Any] | None:
+        """Return what was there to verify with; None where nothing was to be verified."""
+        if self._golden is None:
+            return None
+        samples = len(self._golden.inputs) if self._verifier is None else self._verifier.samples
+        return {"samples": samples, "random": self._golden.random, "problem": self._problem}
 
     def _graphs(self, source: Artifact, last: Artifact | None) -> dict[str, Any]:
         from brainsmith.build.graphs import graph_data

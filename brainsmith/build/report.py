@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
+from brainsmith.build.rate import rate_line
+from brainsmith.build.shortfalls import shortfalls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,9 +37,16 @@ def assemble(
     graphs: dict[str, Any] | None,
     float_model: dict[str, Any] | None = None,
     targets: dict[str, Any] | None = None,
+    golden: dict[str, Any] | None = None,
+    rate: dict[str, Any] | None = None,
+    strict: bool = False,
+    finished: bool = True,
 ) -> dict[str, Any]:
-    """Return the report as plain data: what `report.json` holds."""
-    return {
+    """Return the report as plain data: what `report.json` holds.
+
+    What is not proven is worked out here, from the data of the report, and nowhere else.
+    """
+    content = {
         "schema": SCHEMA,
         "model": model,
         "blueprint": blueprint,
@@ -47,12 +57,20 @@ def assemble(
         "estimate": estimate,
         "rtl": rtl,
         "synthesis": synthesis,
+        "rate": rate,
+        "golden": golden,
         "accuracy": accuracy,
         "float_model": float_model,
         "targets": targets,
-        "warnings": list(warnings),
+        "strict": strict,
+        "shortfalls": [],
+        "warnings": [],
         "graphs": graphs,
     }
+    found = shortfalls_of(content, finished)
+    content["shortfalls"] = [asdict(shortfall) for shortfall in found]
+    content["warnings"] = [shortfall.text for shortfall in found] + list(warnings)
+    return content
 
 
 def _step(step: StepResult) -> dict[str, Any]:
@@ -75,6 +93,7 @@ def _verified(verified: Verified) -> dict[str, Any]:
         "target": verified.target,
         "notes": list(verified.notes),
         **({"reason": verified.reason} if verified.reason else {}),
+        **({"changes_outputs": True} if verified.changes_outputs else {}),
         **({"changed": verified.changed} if verified.changed is not None else {}),
         **({"reference": verified.reference} if verified.reference else {}),
     }
@@ -119,6 +138,8 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         lines.append(("layers", str(len(report["layers"]))))
     if report["estimate"] is not None:
         lines += _estimate(report["estimate"])
+    if report["rate"] is not None:
+        lines.append(("rate", rate_line(report["rate"])))
     if report.get("rtl") is not None:
         lines += circuit_lines(report["rtl"])
     if report.get("synthesis") is not None:
@@ -130,6 +151,7 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         lines.append(("float", _float_model(report["float_model"])))
     if report.get("targets") is not None:
         lines.append(("targets", _targets(report["targets"])))
+    lines.append(("proven", _proven(len(report["shortfalls"]))))
     lines.append(("output", str(output)))
     if (output / PACKAGE).is_dir():
         lines.append(("package", str(output / PACKAGE)))
@@ -150,9 +172,16 @@ def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
     cycles = f"{count(estimate['interval_cycles'])} per frame, {count(estimate['latency_cycles'])} latency"
     return [
         ("cycles", cycles),
-        ("rate", f"{count(estimate['fps'])} frames per second"),
         ("resources", ("at least " if estimate["lut_not_modelled"] else "") + figures),
     ]
+
+
+def _proven(shortfalls: int) -> str:
+    return (
+        f"no: {shortfalls} shortfall{'' if shortfalls == 1 else 's'}, see the warnings"
+        if shortfalls
+        else "yes"
+    )
 
 
 def _accuracy(accuracy: dict[str, Any]) -> str:

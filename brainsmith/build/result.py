@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.build.float_model import FloatDistance
+    from brainsmith.build.shortfalls import Shortfall
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,11 @@ class Verified:
         notes: What had to be done to compare it.
         accuracy: Share of right classes, where labels are known and all samples were run.
         changed: How many samples the step put into another class, of a step that may approximate; else None.
-        reference: The approximating step before, with whose results these were compared; empty for the input model.
+        reference: The step before with whose results these were compared, because it approximates, gives other outputs or
+            was not verified; empty for the input model.
         distance: From the float model, where its outputs are known and all samples were run.
         target: What ran them.
+        changes_outputs: The step gives other outputs, as the blueprint states, and was held to what that says of them.
     """
 
     samples: int
@@ -38,6 +41,7 @@ class Verified:
     reference: str = ""
     distance: FloatDistance | None = None
     target: str = ""
+    changes_outputs: bool = False
 
 
 @dataclass
@@ -105,6 +109,18 @@ class BuildResult:
     steps: tuple[StepResult, ...]
     warnings: tuple[str, ...] = ()
     explanations: tuple[str, ...] = field(default=())
+
+    @property
+    def shortfalls(self) -> tuple[Shortfall, ...]:
+        """What is not proven, or not as it was asked for; each is a warning too."""
+        from brainsmith.build.shortfalls import Shortfall
+
+        return tuple(Shortfall(**shortfall) for shortfall in self.report["shortfalls"])
+
+    @property
+    def proven(self) -> bool:
+        """Tell whether there is no shortfall."""
+        return not self.report["shortfalls"]
 
     @property
     def estimate(self) -> dict[str, Any] | None:

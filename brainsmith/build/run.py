@@ -12,7 +12,7 @@ from brainsmith.build.model import read_model
 from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
-from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, OutputError
+from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,6 +39,7 @@ def build(
     progress: Callable[[Progress], None] | None = None,
     explain: bool = False,
     use_cache: bool = True,
+    strict: bool | None = None,
 ) -> BuildResult:
     """Build a model.
 
@@ -58,6 +59,8 @@ def build(
         progress: Called with what happens; `print` will do.
         explain: Whether progress says of each step why it was not reused.
         use_cache: Whether results of earlier builds may be reused, and are kept.
+        strict: Whether a build that is not proven in full raises, with its output written; None takes the blueprint's
+            `strict`.
 
     Raises:
         ModelError: The model cannot be built.
@@ -65,6 +68,9 @@ def build(
         OutputError: The output folder cannot be written.
         BuildError: A step failed; the message names it, the steps before it, and the last good model.
         VerificationError: A step changed what the model computes.
+        UnverifiedStepError: A step made what cannot be compared, there are golden inputs, and the blueprint does not
+            name it.
+        NotProvenError: The build is strict, and there are shortfalls; it has the result.
         PluginLoadError: A plugin cannot be imported.
         ToolError: A tool that the steps need is missing or too old; nothing has run.
         KeyboardInterrupt: The build was interrupted; nothing is left of it but the cache.
@@ -73,14 +79,24 @@ def build(
     with _nothing_half_written(workspace):
         source = read_model(model)
         golden = (verify_inputs, verify_labels, verify_expected)
-        selection = _select(Request(blueprint, steps, *golden, produce), source)
+        selection = _select(Request(blueprint, steps, *golden, produce, strict), source)
         job = Job(selection, source, workspace, use_cache, progress, explain)
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
         last = job.pipeline.run(source, job.runner.apply)
         result = job.finish(model, source, last, report)
         workspace.publish()
+    if selection.strict and not result.proven:
+        raise NotProvenError(_shortfalls_text(result), result)
     return result
+
+
+def _shortfalls_text(result: BuildResult) -> str:
+    many = f"{len(result.shortfalls)} shortfall{'' if len(result.shortfalls) == 1 else 's'}"
+    lines = [
+        f"the build is not proven: {many}, and a strict build allows none; its output is written: {result.output}"
+    ]
+    return "\n  ".join([*lines, *(shortfall.text for shortfall in result.shortfalls)])
 
 
 @contextmanager

@@ -11,7 +11,9 @@ from brainsmith.build.plan import arranged, steps_from, steps_of
 from brainsmith.errors import BlueprintError, BuildError
 
 if TYPE_CHECKING:
-    from brainsmith.blueprint.schema import Approximation, Blueprint
+    from collections.abc import Collection, Mapping
+
+    from brainsmith.blueprint.schema import Approximation, Blueprint, ChangesOutputs
     from brainsmith.blueprint.selection import Selection
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.info import PluginInfo
@@ -33,6 +35,7 @@ class Request:
     verify_labels: Any = None
     verify_expected: Any = None
     produce: str | None = None
+    strict: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,9 @@ class BuildSelection:
         golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
         tolerances: By step; "*" for all others.
         approximations: Steps that may change what the model computes, and how much.
+        changes_outputs: Steps that give other outputs, and what is known of these.
+        unverified: Steps that are not verified.
+        strict: Whether a build that is not proven in full ends as one that failed.
         description: The blueprint, as the report names it.
         registry: Where plugins are.
         cache_folder: Where the build cache is.
@@ -67,6 +73,9 @@ class BuildSelection:
     folders: tuple[Path, ...] = ()
     targets: tuple[PluginInfo, ...] = ()
     targets_named: bool = False
+    changes_outputs: Mapping[str, ChangesOutputs] = field(default_factory=dict)
+    unverified: tuple[str, ...] = ()
+    strict: bool = False
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -87,12 +96,12 @@ def select(request: Request) -> BuildSelection:
     # Resolved among all plugins, whatever the discovery mode: the blueprint decides what may be loaded.
     manager = get_plugin_manager()
     registry, _ = manager.all_records()
-    blueprint, chosen = _resolved(request, registry)
-    steps, output = (
-        (steps_of(chosen), chosen.output)
-        if request.steps is None
-        else arranged(steps_from(request.steps, registry), request.produce, registry)
-    )
+    if request.steps is None:
+        blueprint, chosen = _resolved(request, registry)
+        steps, output = steps_of(chosen), chosen.output
+    else:
+        steps, output = arranged(steps_from(request.steps, registry), request.produce, registry)
+        blueprint, chosen = _resolved(request, registry, [step.name for step in steps])
     targets = _targets(chosen, registry, output)
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
@@ -110,6 +119,9 @@ def select(request: Request) -> BuildSelection:
         folders=_plugin_sources(settings, registry),
         targets=targets,
         targets_named=chosen.targets is not None,
+        changes_outputs=_changes_outputs(request, blueprint),
+        unverified=blueprint.verify.unverified,
+        strict=blueprint.strict if request.strict is None else request.strict,
         warnings=chosen.skipped,
     )
 
@@ -123,7 +135,9 @@ def _check_output(output: object) -> None:
     raise BuildError(wrong_output("produce", repr(output), hint))
 
 
-def _resolved(request: Request, registry: Registry) -> tuple[Blueprint, Selection]:
+def _resolved(
+    request: Request, registry: Registry, steps: Collection[str] | None = None
+) -> tuple[Blueprint, Selection]:
     """Read and resolve the blueprint; without one, the default steps, or nothing where steps are given."""
     from brainsmith.blueprint.schema import Blueprint
     from brainsmith.blueprint.selection import Selection
@@ -136,13 +150,13 @@ def _resolved(request: Request, registry: Registry) -> tuple[Blueprint, Selectio
     from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
 
     if isinstance(blueprint, (str, Path)):
-        return check_blueprint(blueprint, registry, output=output)
+        return check_blueprint(blueprint, registry, output=output, steps=steps)
     blueprint = blueprint or Blueprint("(no blueprint)")
     blueprint = replace(blueprint, output=output or blueprint.output)
     missing = missing_files(blueprint)
     if missing:
         raise BlueprintError(missing)
-    return blueprint, resolve_blueprint(blueprint, registry)
+    return blueprint, resolve_blueprint(blueprint, registry, steps=steps)
 
 
 def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
@@ -164,6 +178,21 @@ def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]
     written = (verify.inputs, verify.labels, verify.expected)
     inputs, labels, expected = (w if g is None else g for g, w in zip(given, written, strict=True))
     return inputs, labels, expected, verify.float_outputs
+
+
+def _changes_outputs(request: Request, blueprint: Blueprint) -> Mapping[str, ChangesOutputs]:
+    """Return what the blueprint states of steps that give other outputs.
+
+    Raises:
+        BuildError: It states that for its own golden inputs, and others were given.
+    """
+    verify = blueprint.verify
+    if verify.changes_outputs and verify.inputs is not None and request.verify_inputs is not None:
+        raise BuildError(
+            f"verify.changes_outputs in {blueprint.file} states outputs for the blueprint's own inputs, and others were "
+            "given: leave verify.inputs out of the blueprint, or give no others"
+        )
+    return verify.changes_outputs
 
 
 def _targets(chosen: Selection, registry: Registry, output: str) -> tuple[PluginInfo, ...]:

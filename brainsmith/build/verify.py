@@ -1,50 +1,53 @@
-"""Check after each step that the model still computes what the input model, or a stated approximation, computes."""
+"""Check after each step that the model still computes what the input model, or a stated exception, computes."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.compare import Comparison, compare, first_changed_tensor, largest, predictions
+from brainsmith.build.aligned import AlignedModel, chosen_runs
+from brainsmith.build.baseline import baseline_after, baseline_of
+from brainsmith.build.compare import Comparison, compare
 from brainsmith.build.executable import PARTITION, never_ran, other_partitions
 from brainsmith.build.float_model import FloatDistance, float_distance
 from brainsmith.build.result import Verified
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
-from brainsmith.errors import BuildError, VerificationError
-from brainsmith.execution.align import Alignment, Signature, align
+from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
+from brainsmith.execution.align import Signature, align, align_inputs
 from brainsmith.execution.execute import Executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.blueprint.schema import Approximation
-    from brainsmith.build.golden import GoldenData
+    from brainsmith.build.golden import GoldenData, NewOutputs
 
 Array = np.ndarray[Any, Any]
 
 DEFAULT_TOLERANCE = 1e-5
-STEP_SAMPLES = 32
 DEVICE_SAMPLES = 8
-_FAST_SECONDS = 1.0
+NAMED = "the blueprint names it in verify.unverified"
 
 
 class Verifier:
     """The input model's results on the golden data, and the comparison of later models with them.
 
+    Three kinds of steps are stated exceptions: one may approximate, one may give other outputs, and one is not verified.
+    The steps after such a one are compared with its result: only what was stated may change, and only there.
+
     Args:
         model: The input model.
-        golden: What to run.
+        golden: What to run, and what steps that change the outputs must give.
         tolerances: The largest absolute error allowed after a step, by its name; "*" for all others. Without
-            either: 1e-5, times the largest output of the input model where that is above 1.
-        approximations: The steps that may change what the model computes, by name, and how much. The steps after
-            one are compared with its results: only what was stated may change, and only there.
+            either: 1e-5, times the largest output of the model to compare with where that is above 1.
+        approximations: The steps that may change what the model computes, by name, and how much.
         device: What executes the models.
+        unverified: The steps that are not verified, by name.
 
     Attributes:
         accuracy: Share of right classes before the build; None without labels.
@@ -63,49 +66,54 @@ class Verifier:
         tolerances: Mapping[str, float],
         approximations: Mapping[str, Approximation] | None = None,
         device: VerificationDevice | None = None,
+        unverified: Collection[str] = (),
     ) -> None:
         self._device = device or VerificationDevice()
         self._golden = golden
         self._tolerances = tolerances
         self._approximations = approximations or {}
-        self._reference_step = ""
-        self._original = self._device.executor("the input model", model)
-        self._signature = Signature.of(self._original)
-        (self._input,) = self._original.inputs
-        self._reference = self._original.run({self._input: golden.inputs})
-        self._exact = self._original  # before a step can change the model
-        if self._original.target != Executor.target:
+        self._unverified = unverified
+        original = self._device.executor("the input model", model)
+        (name,) = original.inputs
+        self._baseline = baseline_of(original, {name: golden.inputs})
+        self._exact = original  # before a step can change the model
+        if original.target != Executor.target:
             self._exact = Executor(model)
             self._try_device()
-        size = max(largest(stack) for stack in self._outputs().values())
-        self.rounding = RELATIVE_TOLERANCE * size
-        self._scale = max(1.0, size)
-        self._classes = predictions(next(iter(self._outputs().values())))
-        self.accuracy = self._accuracy(self._classes)
-        self.distance = self._distance(self._classes, next(iter(self._outputs().values())))
-        self.samples = len(golden.inputs)
+        self._measure()
+        self._labels, self._floats = golden.labels, golden.floats
+        classes = self._baseline.predictions
+        self.accuracy = self._accuracy(classes)
+        self.distance = self._distance(classes, next(iter(self._baseline.outputs.values())))
+        self.samples = self._baseline.samples
+
+    @property
+    def reference(self) -> str:
+        """The step with whose result later ones are compared; empty for the input model."""
+        return self._baseline.step
+
+    def _measure(self) -> None:
+        """Note how large the outputs are with which models are compared."""
+        self.rounding = RELATIVE_TOLERANCE * self._baseline.largest
+        self._scale = max(1.0, self._baseline.largest)
 
     def _try_device(self) -> None:
         """Use the device no more if it does not compute the input model as QONNX does, on a few samples."""
-        few = self._chosen(DEVICE_SAMPLES)
-        right = self._exact.run({self._input: self._golden.inputs[few]})
-        self._scale = max(1.0, *(largest(right[name]) for name in self._exact.outputs))
-        found = compare(
-            {name: right[name] for name in self._exact.outputs},
-            {name: stack[few] for name, stack in self._outputs().items()},
-            self.tolerance("*"),
-            classes=False,
-            by_class=False,
-        )
+        base = self._baseline
+        few = chosen_runs(base, DEVICE_SAMPLES)
+        right = self._exact.run({name: stack[few] for name, stack in base.feed.items()})
+        exact = replace(base, executor=self._exact, outputs={name: right[name] for name in base.outputs})
+        self._scale = max(1.0, exact.largest)
+        given = {name: stack[few] for name, stack in base.outputs.items()}
+        found = compare(exact.outputs, given, self.tolerance("*"), classes=False, by_class=False)
         if not found.mismatches:
             return
         self._device.distrust(
-            f"target '{self._original.target}' does not compute the input model: {found.mismatches} of {len(few)} samples "
+            f"target '{base.executor.target}' does not compute the input model: {found.mismatches} of {len(few)} samples "
             f"differ from QONNX's, worst at tensor '{found.worst_tensor}' by {found.max_error:g}; all was verified by "
             "array programs instead"
         )
-        self._original = self._exact
-        self._reference = self._exact.run({self._input: self._golden.inputs})
+        self._baseline = baseline_of(self._exact, base.feed)
 
     def tolerance(self, step: str) -> float:
         """Return the tolerance of a step, as an absolute error."""
@@ -116,7 +124,7 @@ class Verifier:
     def check(
         self, step: str, model: ModelWrapper, parent: Callable[[], ModelWrapper | None], whole: bool = False
     ) -> Verified:
-        """Compare a step's result with the input model.
+        """Compare a step's result with the input model, or with what the last stated exception made of it.
 
         Args:
             step: Its name, for the tolerance and the message.
@@ -125,71 +133,187 @@ class Verifier:
             whole: Run all samples.
 
         Returns:
-            What was found. Nothing is where inputs or outputs fit none of the input model's, in a partition among
-            others, and where a node's operator is defined nowhere in Python, or a partition has no file.
+            What was found. With random inputs that is nothing where the model cannot be compared: `reason` says why.
 
         Raises:
             VerificationError: It computes something else; the message names the step, the tensor, the worst
                 error. Or it cannot be executed any more, or holds values that their datatype does not.
+            UnverifiedStepError: There are golden inputs, and the model cannot be compared: its inputs or outputs fit
+                none of those before, it is a partition among others, an operator of a node is defined nowhere in
+                Python, or a partition has no file.
+            BuildError: The device that was chosen failed.
         """
-        holder = parent()
-        if (parts := other_partitions(model, holder)) > 1:
-            return Verified(0, reason=f"it is one of {parts} dataflow partitions of a larger model")
+        holder = None if self._baseline.alone else parent()
+        if step in self._unverified:
+            return self._go_on_from(step, model, holder, NAMED)
+        if not self._baseline.alone and (parts := other_partitions(model, holder)) > 1:
+            return self._uncompared(
+                step, model, holder, f"it is one of {parts} dataflow partitions of a larger model", alone=True
+            )
         try:
-            executor, alignment = self._prepare(step, model, holder)
-            if alignment.reason:
-                return Verified(0, reason=alignment.reason)
+            if step in self._golden.new_outputs:
+                return self._check_new_outputs(step, model, holder, self._golden.new_outputs[step])
+            made = AlignedModel.beside(self._baseline, self._executor(step, model, holder))
+            if made.alignment.reason:
+                raise _IncomparableError(made.alignment.reason)
             every = whole or step in self._approximations
-            chosen = self._chosen(self.samples if every else self._affordable(executor, alignment))
-            comparison, outputs = self._compare(step, executor, alignment, chosen)
+            chosen = chosen_runs(self._baseline, self._baseline.runs if every else made.affordable())
+            comparison = self._compare(step, made, chosen)
+        except _IncomparableError as error:
+            return self._uncompared(step, model, holder, str(error))
+        except VerificationError:
+            raise
         except BuildError as error:
             if is_device_failure(error):
-                raise BuildError(
-                    f"what step '{step}' made of the model could not be verified: {error}\n  the device that was chosen "
-                    "failed, not the step; with BRAINSMITH_DEVICE=auto array programs verify"
-                ) from error
+                raise _device_failed(step, error) from error
             if never_ran(error, model):
-                return Verified(0, reason=str(error))
+                return self._uncompared(step, model, holder, str(error))
             raise VerificationError(
                 f"what step '{step}' made of the model cannot be executed: {error}", step
             ) from error
+        return self._judged(step, model, holder, made, chosen, comparison)
+
+    def _compare(self, step: str, made: AlignedModel, chosen: Array) -> Comparison:
+        may_change = step in self._approximations
+        by_class = self._labels is not None and self._baseline.golden and not may_change
+        return made.compare(chosen, self.tolerance(step), by_class, may_change)
+
+    def _judged(
+        self,
+        step: str,
+        model: ModelWrapper,
+        holder: ModelWrapper | None,
+        made: AlignedModel,
+        chosen: Array,
+        comparison: Comparison,
+    ) -> Verified:
+        """Return what a comparison found, or raise; later steps are compared with one that approximates."""
+        base = self._baseline
         changed = self._changed(step, comparison)
-        if comparison.mismatches and not (alignment.classes and changed is not None):
-            self._refuse_device(step, model, holder, chosen, executor)
-            raise VerificationError(self._difference(step, executor, alignment, chosen, comparison), step)
-        reference = self._reference_step
-        if changed is not None:
-            self._refer_to(step, comparison, outputs, alignment.classes)
+        if comparison.mismatches and not (made.alignment.classes and changed is not None):
+            self._refuse_device(step, model, holder, chosen, made.executor)
+            raise VerificationError(made.difference(step, chosen, comparison, self.tolerance(step)), step)
         result = Verified(
-            len(chosen),
+            len(chosen) * base.batch,
             0,
             comparison.max_error,
             "",
-            alignment.notes,
+            (*made.alignment.notes, *self._about_inputs()),
             changed=changed,
-            reference=reference,
+            reference=base.step,
+            target=made.executor.target,
+        )
+        if changed is not None:
+            after = baseline_after(base, made.executor, model, step)
+            self._baseline = replace(after, classes=made.gives_classes)
+        if len(chosen) < base.runs or not base.golden:
+            return result
+        values = self._floats is not None and not made.gives_classes
+        first = next(iter(made.run(chosen).values())) if values else None
+        accuracy = self._accuracy(comparison.classes)
+        return replace(result, accuracy=accuracy, distance=self._distance(comparison.classes, first))
+
+    def _about_inputs(self) -> tuple[str, ...]:
+        base = self._baseline
+        if base.golden:
+            return ()
+        return (f"run with {base.samples} random inputs, because step '{base.step}' changed the model's",)
+
+    def _uncompared(
+        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, reason: str, alone: bool = False
+    ) -> Verified:
+        """Refuse what cannot be compared; where inputs are random anyway, go on with it."""
+        if self._golden.random:
+            return self._go_on_from(step, model, holder, reason, alone)
+        raise UnverifiedStepError(
+            f"step '{step}' cannot be verified: {reason}\n"
+            "  if it is meant to change the outputs, state the new ones, with which it is then checked: "
+            f"`verify: {{changes_outputs: {{{step}: {{labels: Y.npy, expected: Z.npy}}}}}}`, one of them or both\n"
+            f"  if it cannot be checked at all, say so: `verify: {{unverified: [{step}]}}`; the build then warns of it, "
+            "and fails with --strict",
+            step,
+        )
+
+    def _go_on_from(
+        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, reason: str, alone: bool = False
+    ) -> Verified:
+        """Compare later steps with this one's result; where it cannot be executed, with what was compared with before."""
+        before = self._baseline
+        alone = alone or before.alone or other_partitions(model, holder) > 1
+        try:
+            executor = self._executor(step, model, None if alone else holder)
+            self._baseline = baseline_after(before, executor, model, step, alone)
+        except BuildError as error:
+            if is_device_failure(error):
+                raise _device_failed(step, error) from error
+            more = "" if str(error) in reason else f"; it could not be executed either: {error}"
+            return Verified(0, reason=f"{reason}{more}", reference=before.step)
+        if align(before.signature, self._baseline.signature).reason:
+            self._labels = self._floats = None  # they are of the outputs before
+        self._measure()
+        return Verified(0, reason=reason, reference=before.step)
+
+    def _check_new_outputs(
+        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, stated: NewOutputs
+    ) -> Verified:
+        """Hold a step that changes the outputs to what the blueprint states of the new ones."""
+        before = self._baseline
+        executor = self._executor(step, model, holder)
+        if not before.golden or align_inputs(before.signature, Signature.of(executor), before.name)[2]:
+            raise VerificationError(
+                f"step '{step}' changes the model's inputs, and verify.changes_outputs.{step} states outputs for the "
+                "golden ones",
+                step,
+            )
+        self._baseline = baseline_after(before, executor, model, step)
+        self._labels, self._floats = stated.labels, None
+        self._measure()
+        name, stack = next(iter(self._baseline.outputs.items()))
+        self._check_labels(step, stack)
+        error = 0.0
+        if stated.expected is not None:
+            found = self._against(stack, name, stated.expected, step)
+            error = found.max_error
+            if found.mismatches:
+                raise VerificationError(
+                    f"step '{step}' does not give what verify.changes_outputs.{step}.expected states: "
+                    f"{self._worst(found, self.tolerance(step))}",
+                    step,
+                )
+        return Verified(
+            self._baseline.samples,
+            0,
+            error,
+            changes_outputs=True,
+            reference=before.step,
+            accuracy=self._accuracy(self._baseline.predictions),
             target=executor.target,
         )
-        if len(chosen) < self.samples:
-            return result
-        first = None if alignment.classes else outputs[self._original.outputs[0]]
-        return replace(
-            result,
-            accuracy=self._accuracy(comparison.classes),
-            distance=self._distance(comparison.classes, first),
-        )
+
+    def _check_labels(self, step: str, stack: Array) -> None:
+        classes = stack.size // self._baseline.samples
+        if (
+            self._labels is not None
+            and classes > 1
+            and not 0 <= self._labels.min() <= self._labels.max() < classes
+        ):
+            raise VerificationError(
+                f"step '{step}' gives {classes} values for each sample, and verify.changes_outputs.{step}.labels holds "
+                f"labels from {self._labels.min()} to {self._labels.max()}",
+                step,
+            )
 
     def _refuse_device(
         self, step: str, model: ModelWrapper, holder: ModelWrapper | None, chosen: Array, executor: Executor
     ) -> None:
         """Raise if the difference that was found is one of the device: array programs do not see it."""
-        ran_on = {self._original.target, executor.target} - {Executor.target}
-        if not ran_on or self._reference_step:
+        ran_on = {self._baseline.executor.target, executor.target} - {Executor.target}
+        if not ran_on or self._baseline.step:
             return
-        exact, alignment = self._prepare(step, model, holder, plain=True)
-        self._reference = self._exact.run({self._input: self._golden.inputs})
-        comparison, _ = self._compare(step, exact, alignment, chosen)
-        if not comparison.mismatches:
+        exact = self._executor(step, model, holder, plain=True)
+        self._baseline = baseline_of(self._exact, self._baseline.feed)
+        made = AlignedModel.beside(self._baseline, exact)
+        if not self._compare(step, made, chosen).mismatches:
             raise BuildError(
                 f"target '{', '.join(ran_on)}' and array programs do not agree on what step '{step}' made of the model: by "
                 "array programs the step is right; with BRAINSMITH_DEVICE=auto they verify"
@@ -203,127 +327,75 @@ class Verifier:
         """
         if step not in self._approximations:
             return None
-        changed = int((comparison.classes != self._classes).sum())
+        changed = int((comparison.classes != self._baseline.predictions).sum())
         allowed = self._approximations[step].classes
         if changed > allowed:
             raise VerificationError(
-                f"step '{step}' changed what the model computes: it puts {changed} of {self.samples} samples into "
-                f"another class, and verify.approximate allows {allowed}",
+                f"step '{step}' changed what the model computes: it puts {changed} of {self._baseline.samples} samples "
+                f"into another class, and verify.approximate allows {allowed}",
                 step,
             )
         return changed
 
-    def _refer_to(self, step: str, comparison: Comparison, outputs: dict[str, Array], classes: bool) -> None:
-        """Compare later steps with the results of this one."""
-        self._reference_step = step
-        self._classes = comparison.classes
-        if classes:  # all that is known, and all that later steps give: the class has the largest output
-            name = self._original.outputs[0]
-            largest_one = np.zeros_like(self._reference[name]).reshape(self.samples, -1)
-            largest_one[np.arange(self.samples), comparison.classes] = 1.0
-            outputs = {name: largest_one.reshape(self._reference[name].shape)}
-        self._reference = {**self._reference, **outputs}
-
-    def _affordable(self, executor: Executor, alignment: Alignment) -> int:
-        """Return how many samples a step is checked with: 32, or all of them if that takes about a second."""
-        few = self._chosen(STEP_SAMPLES)
-        if len(few) == self.samples:
-            return self.samples
-        self._run(executor, alignment, few[:2])  # imports and sessions are made here, and must not count
-        started = time.perf_counter()
-        self._run(executor, alignment, few)
-        seconds = time.perf_counter() - started
-        return self.samples if seconds * self.samples / len(few) < _FAST_SECONDS else len(few)
-
-    def _prepare(
+    def _executor(
         self, step: str, model: ModelWrapper, parent: ModelWrapper | None, plain: bool = False
-    ) -> tuple[Executor, Alignment]:
+    ) -> Executor:
         whole = parent is None or bool(model.get_nodes_by_op_type(PARTITION))
         models = (model,) if whole or parent is None else (parent, model)
-        executor = Executor(*models) if plain else self._device.executor(f"step '{step}'", *models)
-        return executor, align(self._signature, Signature.of(executor))
-
-    def _compare(
-        self, step: str, executor: Executor, alignment: Alignment, chosen: Array
-    ) -> tuple[Comparison, dict[str, Array]]:
-        outputs = self._run(executor, alignment, chosen)
-        expected = {name: stack[chosen] for name, stack in self._outputs().items()}
-        by_class = self._golden.labels is not None and step not in self._approximations
-        tolerance = self.tolerance(step)
-        result = compare(expected, outputs, tolerance, alignment.classes, by_class)
-        if not result.mismatches or (alignment.classes and step in self._approximations):
-            return result, outputs
-        # A batch may round differently from single samples; only what differs one by one is a difference.
-        for at in np.flatnonzero(result.wrong):
-            single = self._run(executor, alignment, chosen[at : at + 1])
-            for name, stack in single.items():
-                outputs[name][at] = stack[0]
-        return compare(expected, outputs, tolerance, alignment.classes, by_class), outputs
-
-    def _run(self, executor: Executor, alignment: Alignment, chosen: Array) -> dict[str, Array]:
-        inputs = self._golden.inputs[chosen]
-        results = executor.run({new: change(inputs) for new, (_, change) in alignment.feed.items()})
-        return {name: np.array(change(results[new])) for name, (new, change) in alignment.read.items()}
-
-    def _difference(
-        self, step: str, executor: Executor, alignment: Alignment, chosen: Array, found: Comparison
-    ) -> str:
-        sample = int(chosen[found.worst_sample])
-        text = (
-            f"step '{step}' changed what the model computes: {found.mismatches} of {len(chosen)} samples "
-            f"differ; worst at tensor '{found.worst_tensor}', sample {sample}: error {found.max_error:g}, "
-            f"tolerance {self.tolerance(step):g}"
-        )
-        first = self._first_change(step, executor, alignment, sample)
-        return f"{text}. The first tensor of the same name that differs is '{first}'" if first else text
-
-    def _first_change(self, step: str, executor: Executor, alignment: Alignment, sample: int) -> str:
-        inputs = self._golden.inputs[sample : sample + 1]
-        before = self._original.run({self._input: inputs}, keep=None)
-        after = executor.run({new: change(inputs) for new, (_, change) in alignment.feed.items()}, keep=None)
-        return first_changed_tensor(executor.order(), before, after, self.tolerance(step))
+        return Executor(*models) if plain else self._device.executor(f"step '{step}'", *models)
 
     def check_expected(self) -> None:
         """Compare the input model with the expected outputs, if there are any.
 
         Raises:
             VerificationError: It computes something else.
-            BuildError: They do not fit its first output.
         """
-        expected = self._golden.expected
-        if expected is None:
+        if self._golden.expected is None:
             return
-        name, stack = next(iter(self._outputs().items()))
-        same_size = expected.size == stack.size
-        known = {name: expected.reshape(stack.shape) if same_size else expected.reshape(len(stack), -1)}
-        if not same_size and expected.size != len(stack):
-            raise BuildError(
-                f"the expected outputs have shape {expected.shape}, and output '{name}' of {len(stack)} "
-                f"samples has {stack.shape}"
-            )
-        tolerance = self.tolerance("*")
-        found = compare({name: stack}, known, tolerance, classes=not same_size, by_class=False)
+        name, stack = next(iter(self._baseline.outputs.items()))
+        found = self._against(stack, name, self._golden.expected, "*")
         if found.mismatches:
             raise VerificationError(
-                f"the input model does not compute the expected outputs, before any step: "
-                f"{found.mismatches} of {len(stack)} samples differ; worst at tensor "
-                f"'{name}', sample {found.worst_sample}: error "
-                f"{found.max_error:g}, tolerance {tolerance:g}"
+                "the input model does not compute the expected outputs, before any step: "
+                f"{self._worst(found, self.tolerance('*'))}"
             )
 
-    def _outputs(self) -> dict[str, Array]:
-        return {name: self._reference[name] for name in self._original.outputs}
+    def _against(self, stack: Array, name: str, expected: Array, step: str) -> Comparison:
+        """Compare an output with known values, or with known class numbers.
+
+        Raises:
+            VerificationError: They are of other shapes.
+        """
+        samples = self._baseline.samples
+        values, known = stack.reshape(samples, -1), expected.reshape(samples, -1)
+        if known.shape[1] not in (1, values.shape[1]):
+            raise VerificationError(
+                f"step '{step}' gives {values.shape[1]} values for each sample, as output '{name}', and "
+                f"verify.changes_outputs.{step}.expected has {known.shape[1]}",
+                step,
+            )
+        classes = known.shape[1] != values.shape[1]
+        return compare({name: values}, {name: known}, self.tolerance(step), classes, by_class=False)
+
+    def _worst(self, found: Comparison, tolerance: float) -> str:
+        return (
+            f"{found.mismatches} of {self._baseline.samples} samples differ; worst at tensor '{found.worst_tensor}', "
+            f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {tolerance:g}"
+        )
 
     def _accuracy(self, classes: Array) -> float | None:
-        if self._golden.labels is None:
-            return None
-        return float(np.mean(classes == self._golden.labels))
+        return None if self._labels is None else float(np.mean(classes == self._labels))
 
     def _distance(self, classes: Array, outputs: Array | None) -> FloatDistance | None:
-        floats = self._golden.floats
-        return None if floats is None else float_distance(floats, classes, outputs)
+        return None if self._floats is None else float_distance(self._floats, classes, outputs)
 
-    def _chosen(self, count: int) -> Array:
-        """Return evenly spread sample numbers: the same ones after every step."""
-        total = len(self._golden.inputs)
-        return np.unique(np.linspace(0, total - 1, min(count, total)).astype(int))
+
+def _device_failed(step: str, error: BuildError) -> BuildError:
+    return BuildError(
+        f"what step '{step}' made of the model could not be verified: {error}\n  the device that was chosen "
+        "failed, not the step; with BRAINSMITH_DEVICE=auto array programs verify"
+    )
+
+
+class _IncomparableError(Exception):
+    """A model has other inputs or outputs than the one to compare with."""

@@ -6,6 +6,7 @@ import time
 import warnings
 
 from brainsmith.cli.terminal import complain
+from brainsmith.errors import NotProvenError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,29 +22,40 @@ def run(options: Options, terminal: Terminal) -> int:
     warnings.formatwarning = one_line
     from brainsmith.build import build
 
-    result = build(
-        options.required("MODEL"),
-        options.required("--blueprint"),
-        options.required("--output"),
-        produce=options.text("--produce"),
-        verify_inputs=options.text("--verify-inputs"),
-        verify_labels=options.text("--verify-labels"),
-        verify_expected=options.text("--verify-expected"),
-        verify=not options.flag("--no-verify"),
-        report=not options.flag("--no-report"),
-        use_cache=not options.flag("--no-cache"),
-        explain=options.flag("--explain"),
-        progress=_Progress(terminal, options.flag("--explain")),
-    )
-    lines = result.summary().splitlines()
+    try:
+        result = build(
+            options.required("MODEL"),
+            options.required("--blueprint"),
+            options.required("--output"),
+            produce=options.text("--produce"),
+            verify_inputs=options.text("--verify-inputs"),
+            verify_labels=options.text("--verify-labels"),
+            verify_expected=options.text("--verify-expected"),
+            verify=not options.flag("--no-verify"),
+            report=not options.flag("--no-report"),
+            use_cache=not options.flag("--no-cache"),
+            explain=options.flag("--explain"),
+            progress=_Progress(terminal, options.flag("--explain")),
+            strict=options.flag("--strict") or None,  # else the blueprint decides
+        )
+    except NotProvenError as error:
+        _show(error.result, terminal, begin, strict=True)
+        raise
+    _show(result, terminal, begin)
+    return 0
+
+
+def _show(result: Any, terminal: Terminal, begin: float, strict: bool = False) -> None:
+    """Print the end of a build; what a strict one lacks is its error, and no warning besides."""
     terminal.write("")
-    for line in lines:
+    for line in result.summary().splitlines():
         if not line.startswith("warning: "):
             terminal.write(line)
     terminal.write(f"{'time':<10} {time.perf_counter() - begin:.1f} s from start to end")
+    told = {shortfall.text for shortfall in result.shortfalls} if strict else set()
     for warning in result.warnings:
-        complain(f"warning: {warning}")
-    return 0
+        if warning not in told:
+            complain(f"warning: {warning}")
 
 
 def one_line(

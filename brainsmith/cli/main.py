@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.flush()
     except BrainsmithError as error:
         complain(f"error: {error}")
-        status = 1
+        status = error.exit_code
     except KeyboardInterrupt as error:
         complain(str(error) or "interrupted")
         # An interrupt inside of exec() of a text, such as dataclasses run when they are imported, is remembered by the

@@ -61,7 +61,7 @@ def _build(model: str, blueprint: str, folder: Path, terminal: Terminal) -> None
     if not terminal.colour:
         complain(f"building {model} with {blueprint}")
     try:
-        build(model, blueprint, folder, produce="rtl", report=False, progress=show)
+        build(model, blueprint, folder, produce="rtl", report=False, progress=show, strict=False)
     except KeyboardInterrupt as error:
         raise KeyboardInterrupt(
             f"interrupted while {model} was built; the steps done are in the build cache"

@@ -103,6 +103,9 @@ VERBS = (
             ),
             Argument("--verify-labels", "Y.npy", "the right class of each of them", completes="files"),
             Argument("--verify-expected", "Z.npy", "the right output of each of them", completes="files"),
+            Argument(
+                "--strict", about="exit code 3 unless all is proven; the output is written all the same"
+            ),
             Argument("--no-verify", about="do not check the model after each step"),
             Argument("--no-report", about="do not write report.html"),
             Argument("--no-cache", about="run every step, and keep nothing for later builds"),

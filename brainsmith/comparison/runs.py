@@ -136,7 +136,7 @@ def read_alike(first: Run, run: Run) -> tuple[Tensors, Tensors, tuple[str, ...]]
         runs = run.tensors[new].size // max(1, int(np.prod(spec.shape)))
         stack = change(spec.stacked(run.tensors[new], runs))
         if found.classes:
-            expected[name] = expected[name].reshape(runs, -1).argmax(axis=1).astype(stack.dtype)
+            expected[name] = expected[name].reshape(stack.size, -1).argmax(axis=1).astype(stack.dtype)
         outputs[name] = stack.reshape(expected[name].shape)
     return expected, outputs, found.notes
 

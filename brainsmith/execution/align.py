@@ -56,37 +56,64 @@ class Alignment:
     reason: str = ""
 
 
-def align(original: Signature, changed: Signature) -> Alignment:
-    """Match two models' inputs and outputs by position."""
-    for kind, first, second in (
-        ("inputs", original.inputs, changed.inputs),
-        ("outputs", original.outputs, changed.outputs),
-    ):
-        if len(first) != len(second):
-            return _failed(f"it has {len(second)} {kind}, and the model before the build {len(first)}")
-    feed: dict[str, tuple[str, Change]] = {}
-    read: dict[str, tuple[str, Change]] = {}
-    notes: list[str] = []
-    for (name, shape), (new, now) in zip(original.inputs.items(), changed.inputs.items(), strict=True):
-        change, note = change_of(shape, now)
-        if change is None:
-            return _failed(f"its input '{new}' has shape {now}, and the original '{name}' {shape}")
-        feed[new] = (name, change)
-        notes.extend(f"input '{new}' {note}" for note in note)
-    for (name, shape), (new, now) in zip(original.outputs.items(), changed.outputs.items(), strict=True):
+Feed = dict[str, tuple[str, Change]]
+
+
+def align(original: Signature, changed: Signature, name: str = "the original") -> Alignment:
+    """Match two models' inputs and outputs by position.
+
+    Args:
+        original: The model to compare with.
+        changed: The model to feed and to read.
+        name: What the first is, for the reason.
+    """
+    feed, notes, reason = align_inputs(original, changed, name)
+    if reason or (reason := _other_count("outputs", original.outputs, changed.outputs, name)):
+        return Alignment({}, {}, reason=reason)
+    read: Feed = {}
+    for (old, shape), (new, now) in zip(original.outputs.items(), changed.outputs.items(), strict=True):
         change, note = change_of(now, shape)
         if change is None:
-            if len(changed.outputs) == 1 and int(np.prod(now)) == 1 < int(np.prod(shape)):
-                notes.append(f"output '{new}' is a class number, compared with the largest of '{name}'")
-                return Alignment(feed, {name: (new, _same)}, True, tuple(notes))
-            return _failed(f"its output '{new}' has shape {now}, and the original '{name}' {shape}")
-        read[name] = (new, change)
+            if len(changed.outputs) == 1 and _holds_classes(now, shape):
+                notes.append(f"output '{new}' is a class number, compared with the largest of '{old}'")
+                return Alignment(feed, {old: (new, _same)}, True, tuple(notes))
+            reason = f"its output '{new}' has shape {now}, and '{old}' of {name} {shape}"
+            return Alignment({}, {}, reason=reason)
+        read[old] = (new, change)
         notes.extend(f"output '{new}' {note}" for note in note)
     return Alignment(feed, read, notes=tuple(notes))
 
 
-def _failed(reason: str) -> Alignment:
-    return Alignment({}, {}, reason=reason)
+def align_inputs(
+    original: Signature, changed: Signature, name: str = "the original"
+) -> tuple[Feed, list[str], str]:
+    """Match two models' inputs by position.
+
+    Returns:
+        How to feed the second with the first one's inputs, what has to be done for that, and why it cannot be done:
+        empty if it can.
+    """
+    if reason := _other_count("inputs", original.inputs, changed.inputs, name):
+        return {}, [], reason
+    feed: Feed = {}
+    notes: list[str] = []
+    for (old, shape), (new, now) in zip(original.inputs.items(), changed.inputs.items(), strict=True):
+        change, note = change_of(shape, now)
+        if change is None:
+            return {}, [], f"its input '{new}' has shape {now}, and '{old}' of {name} {shape}"
+        feed[new] = (old, change)
+        notes.extend(f"input '{new}' {note}" for note in note)
+    return feed, notes, ""
+
+
+def _other_count(kind: str, first: dict[str, Shape], second: dict[str, Shape], name: str) -> str:
+    return "" if len(first) == len(second) else f"it has {len(second)} {kind}, and {name} {len(first)}"
+
+
+def _holds_classes(now: Shape, shape: Shape) -> bool:
+    """Tell whether an output may hold one class number for each sample, of one or of a whole batch."""
+    numbers, values = int(np.prod(now)), int(np.prod(shape))
+    return numbers < values and numbers in (1, shape[0])
 
 
 def _same(stack: Array) -> Array:

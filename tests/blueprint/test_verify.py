@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from brainsmith.blueprint.schema import Approximation
+from brainsmith.blueprint.schema import Approximation, ChangesOutputs
 
 SAMPLES = "the samples that it belongs to"
 
@@ -17,6 +17,19 @@ def test_an_approximation_has_an_error_and_counts_classes(files):
         "fold": Approximation(0.0, 0),
     }
     assert found.positions["approximate.fold"].column == 72
+
+
+def test_steps_that_change_outputs_or_are_not_verified(files):
+    text = "verify: {changes_outputs: {cut: {labels: y.npy}, trim: {expected: /z.npy}}, unverified: [finn:odd, fold]}"
+    found = files.body(text).verify
+    assert found.changes_outputs == {
+        "cut": ChangesOutputs(labels=os.path.join(str(files.folder), "y.npy")),
+        "trim": ChangesOutputs(expected="/z.npy"),
+    }
+    assert found.unverified == ("finn:odd", "fold")
+    columns = {key: place.column for key, place in found.positions.items()}
+    assert columns["changes_outputs.cut.labels"] == 36
+    assert columns["unverified.fold"] == 102
 
 
 def test_the_outputs_of_a_float_model_lie_beside_the_blueprint(files):
@@ -45,6 +58,20 @@ def test_the_targets_that_are_compared(files, text, names):
             "verify: {approximate: {fold: {classes: 1}}}",
             "2:26: verify.approximate.fold must state error, the largest absolute error of an output",
         ),
+        (
+            "verify: {changes_outputs: {cut: {}}}",
+            "2:30: verify.changes_outputs.cut must name labels or expected, of the outputs that the step gives",
+        ),
+        (
+            "verify: {changes_outputs: {cut: {label: y.npy, expected: z.npy}}}",
+            "2:36: unknown key 'label' in verify.changes_outputs.cut. Did you mean 'labels'?",
+        ),
+        (
+            "verify: {unverified: [cut, 3]}",
+            "2:30: verify.unverified[1] must be the name of a step, not 3",
+        ),
+        ("strict: 1", "2:11: strict must be true or false, not 1"),
+        ("strict: [true]", "2:11: strict must be true or false, not a list"),
         (
             "verify: {approximate: {fold: {error: -1}}}",
             "2:40: verify.approximate.fold.error must be a number from 0 up, not -1",

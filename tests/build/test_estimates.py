@@ -1,6 +1,6 @@
 import json
 
-from brainsmith.build.estimates import lower_bound_warning, read_estimates
+from brainsmith.build.estimates import read_estimates
 
 
 def write(folder, **files):
@@ -14,7 +14,6 @@ def test_our_estimates(tmp_path):
     write(tmp_path, estimates={"layers": [{"name": "a", "lut": 4}], "uram": 7, **totals})
     layers, estimate = read_estimates(tmp_path, 5.0)
     assert (layers, estimate) == ([{"name": "a", "lut": 4}], {**totals, "lut_not_modelled": []})
-    assert lower_bound_warning(layers) is None
 
 
 def test_layers_say_which_backend_they_have_and_why(tmp_path):
@@ -46,9 +45,6 @@ def test_finns_reports(tmp_path):
         "dsp": 2,
         "lut_not_modelled": ["Pool_0"],
     }
-    assert lower_bound_warning(layers) == (
-        "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 2 layers (1 Pool)"
-    )
 
 
 def test_none(tmp_path):

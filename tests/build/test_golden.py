@@ -91,7 +91,8 @@ def test_counts_must_agree():
         "the given array holds 3 labels for 4 inputs: one each is needed"
     )
     assert failure(np.zeros((4, 6)), None, np.zeros((3, 3))) == (
-        "the given array holds outputs of shape (3, 3) for 4 inputs: one each is needed"
+        "the given array holds outputs of shape (3, 3); output 'm1' has 3 values for each of 4 inputs, of which the class "
+        "number will do"
     )
 
 

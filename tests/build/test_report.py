@@ -31,6 +31,16 @@ ESTIMATE = {
     "dsp": None,
     "lut_not_modelled": ["a"],
 }
+RATE = {"fps": 195312.5, "measured": False, "estimate": 195312.5, "target": 200000, "met": False}
+BOUND = (
+    "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 1 layers (1 MVAU_rtl); "
+    "`output: synthesised` counts them"
+)
+SLOW = (
+    "the estimate of 195,312 frames per second is below the target of 200,000; the slowest layers, and why they cannot be "
+    "faster, are in the report"
+)
+UNVERIFIED = "step 'odd' was not verified: it has 2 outputs"
 ACCURACY = {"samples": 360, "before": 0.9639, "after": None}
 
 
@@ -41,13 +51,15 @@ def report(**changes):
         "plugins": [],
         "modules": [],
         "steps": STEPS,
-        "layers": [{"name": "a"}],
+        "layers": [{"name": "a", "op_type": "MVAU_rtl", "lut": None}],
         "estimate": ESTIMATE,
         "rtl": None,
         "synthesis": None,
         "accuracy": ACCURACY,
         "warnings": ["look here"],
         "graphs": None,
+        "rate": RATE,
+        "golden": {"samples": 360, "random": False, "problem": ""},
     }
     return assemble(**{**fields, **changes})
 
@@ -102,27 +114,33 @@ def test_the_summary():
         "steps      3 in 2.2 s, 1 reused",
         "layers     1",
         "cycles     1,024 per frame, 2,528 latency",
-        "rate       195,312 frames per second",
         "resources  at least 1,271 LUT, 3 BRAM18, unknown DSP",
+        "rate       195,312 frames per second, estimated; target 200,000: missed",
         "accuracy   not measured after the build, 96.39% before (360 samples)",
+        "proven     no: 3 shortfalls, see the warnings",
         "output     /out",
+        f"warning: {UNVERIFIED}",
+        f"warning: {SLOW}",
+        f"warning: {BOUND}",
         "warning: look here",
     ]
 
 
 def test_the_summary_without_estimates():
-    bare = report(layers=[], estimate=None, accuracy=None, warnings=[])
+    bare = report(layers=[], estimate=None, rate=None, accuracy=None, warnings=[])
     assert summary_text(bare, Path("/out")).splitlines() == [
         "steps      3 in 2.2 s, 1 reused",
+        "proven     no: 1 shortfall, see the warnings",
         "output     /out",
+        f"warning: {UNVERIFIED}",
     ]
 
 
 def circuit_summary(folder, **files):
     """The lines between those of the steps and that of the output."""
     write_circuit(folder, **files)
-    made = report(layers=[], estimate=None, accuracy=None, warnings=[])
-    made |= {"rtl": read_circuit(folder), "synthesis": read_synthesis(folder)}
+    found = {"rtl": read_circuit(folder), "synthesis": read_synthesis(folder)}
+    made = report(steps=STEPS[:1], layers=[], estimate=None, rate=None, accuracy=None, warnings=[], **found)
     return summary_text(made, folder).splitlines()[1:]
 
 
@@ -134,6 +152,7 @@ def test_the_summary_of_a_circuit(tmp_path):
         "measured   512 per frame (estimated 512), 640 latency (estimated 576)",
         "FIFOs      1 with 224 bits",
         "synthesis  4,312 LUT, 5,120 FF, 3 BRAM18, 8 DSP, 2 URAM (xcup by Yosys 0.70)",
+        "proven     yes",
         f"output     {tmp_path}",
         f"package    {tmp_path}/accelerator",
     ]
@@ -142,6 +161,7 @@ def test_the_summary_of_a_circuit(tmp_path):
 def test_the_summary_of_a_circuit_that_was_not_simulated(tmp_path):
     assert circuit_summary(tmp_path, rtl_simulation=None, rtl_synthesis=None) == [
         "FIFOs      1 with 224 bits",
+        "proven     yes",
         f"output     {tmp_path}",
     ]
 
@@ -153,7 +173,9 @@ def test_the_summary_of_a_circuit_of_which_little_is_known(tmp_path):
         "measured   512.25 per frame (estimated unknown), unknown latency (estimated unknown)",
         "FIFOs      1 with 224 bits",
         "synthesis  1 LUT, unknown FF, unknown BRAM18, unknown DSP",
+        "proven     no: 1 shortfall, see the warnings",
         f"output     {tmp_path}",
+        "warning: the circuit's frames were not compared with the model's",
     ]
 
 
@@ -204,6 +226,7 @@ def test_every_field_is_documented():
     documented = set(re.findall(r"`(\w+)(?:\[\])?`", text))
     fields = set(report()) | {key for step in report()["steps"] for key in step}
     fields |= {key for step in report()["steps"] if step["verified"] for key in step["verified"]}
+    fields |= set(RATE) | set(report()["golden"]) | set(report()["shortfalls"][0])
     assert fields | set(ESTIMATE) | set(ACCURACY) <= documented
 
 
@@ -218,6 +241,9 @@ def test_every_field_is_documented():
     ],
 )  # fmt: skip
 def test_the_line_about_targets(results, reason, line):
-    found = [{"target": name, "agrees": agrees, "reason": why} for name, agrees, why in results]
+    found = [
+        {"target": name, "agrees": agrees, "reason": why, "rounding": "", "told": name}
+        for name, agrees, why in results
+    ]
     targets = {"with": "reference", "samples": 1, "reason": reason, "results": found}
     assert f"targets    {line}" in summary_text(report(targets=targets), Path("out")).splitlines()

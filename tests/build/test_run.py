@@ -16,7 +16,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 
 import brainsmith.build
 from brainsmith.build import build
-from brainsmith.errors import BuildError, ModelError, OutputError, VerificationError
+from brainsmith.errors import BuildError, ModelError, OutputError, UnverifiedStepError, VerificationError
 from tests.build import graphs
 
 
@@ -184,29 +184,58 @@ def test_without_golden_data_eight_random_inputs_and_a_warning(tmp_path):
     )
 
 
-def test_pitfall_26_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
-    def odd(model, cfg):
-        model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
-        model.graph.output[0].name = "odd"
-        return model
-
-    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, odd], **golden())
-    (warning,) = result.warnings
-    assert warning.startswith("step 'odd' was not verified: ")
-    assert result.report["steps"][1]["verified"]["samples"] == 0
-    assert result.report["steps"][1]["verified"]["reason"]
-    assert result.report["accuracy"]["after"] is None
+UNKNOWN = (
+    "its shapes cannot be inferred: [TypeInferenceError] Cannot infer type and shape for node name odd. No opset import "
+    "for domain no.such optype NoSuchOp"
+)
 
 
-def test_an_input_model_that_cannot_be_executed_is_a_warning(tmp_path):
-    model = graphs.quant_mlp()
+def odd(model, cfg):
     model.graph.node.append(helper.make_node("NoSuchOp", ["m1"], ["odd"], name="odd", domain="no.such"))
     model.graph.output[0].name = "odd"
-    result = build(model, output=tmp_path / "out", steps=[same], **golden())
-    (warning,) = result.warnings
-    assert warning.startswith("nothing was verified: the input model cannot be executed: ")
+    return model
+
+
+def test_pitfall_26_a_step_that_cannot_be_verified_ends_the_build(tmp_path):
+    with pytest.raises(UnverifiedStepError) as caught:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, odd], **golden())
+    lines = str(caught.value).splitlines()
+    assert lines[0] == f"step 'odd' cannot be verified: {UNKNOWN}"
+    assert lines[1:] == [
+        "  if it is meant to change the outputs, state the new ones, with which it is then checked: "
+        "`verify: {changes_outputs: {odd: {labels: Y.npy, expected: Z.npy}}}`, one of them or both",
+        "  if it cannot be checked at all, say so: `verify: {unverified: [odd]}`; the build then warns of it, "
+        "and fails with --strict",
+        "  steps before it: named",
+        f"  last good model: {tmp_path}/out/failed/checkpoints/01_named.onnx",
+    ]
+
+
+def test_without_golden_inputs_a_step_that_cannot_be_verified_is_a_warning_with_its_reason(tmp_path):
+    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[named, odd])
+    random, step = result.shortfalls
+    assert (random.kind, random.text[:32]) == ("golden", "no golden inputs: verified with ")
+    assert (step.kind, step.text) == ("step", f"step 'odd' was not verified: {UNKNOWN}")
+    assert result.warnings[:2] == tuple(shortfall.text for shortfall in result.shortfalls)
+    assert result.report["steps"][1]["verified"]["samples"] == 0
+    assert result.report["steps"][1]["verified"]["reason"]
+    assert not result.proven
+
+
+def test_an_input_model_that_cannot_be_executed(tmp_path):
+    model = odd(graphs.quant_mlp(), None)
+    problem = f"the input model cannot be executed: {UNKNOWN}"
+    with pytest.raises(BuildError) as caught:
+        build(model, output=tmp_path / "out", steps=[same], **golden())
+    assert str(caught.value) == (
+        f"{problem}\n  so no step can be verified with the golden inputs: mend the model, or build it without "
+        "verification: --no-verify (verify=False)"
+    )
+    assert not (tmp_path / "out").exists()
+    result = build(model, output=tmp_path / "out", steps=[same])
+    assert result.warnings[0] == f"nothing was verified: {problem}"
     assert result.report["steps"][0]["verified"] is None
-    assert result.accuracy is None
+    assert (result.accuracy, result.proven) == (None, False)
 
 
 def test_expected_outputs_that_are_not_the_models(tmp_path):
@@ -243,7 +272,8 @@ def test_progress_and_summary(tmp_path):
     assert summary[0].startswith("steps      2 in ")
     assert summary[1].startswith("accuracy   ")
     assert summary[2] == "targets    numpy, onnxruntime agree with reference (8 samples)"
-    assert summary[3] == f"output     {tmp_path / 'out'}"
+    assert summary[3] == "proven     yes"
+    assert summary[4] == f"output     {tmp_path / 'out'}"
 
 
 def test_verification_and_report_off(tmp_path):

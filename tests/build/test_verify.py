@@ -4,9 +4,10 @@ from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.build.golden import GoldenData
+from brainsmith.build.aligned import chosen_runs
+from brainsmith.build.golden import GoldenData, load_golden
 from brainsmith.build.verify import Verifier
-from brainsmith.errors import BuildError, VerificationError
+from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from tests.build import graphs
 
 
@@ -14,9 +15,20 @@ def no_parent():
     return None
 
 
-def make(model, count=40, labels=None, expected=None, **tolerances):
+def make(model, count=40, labels=None, expected=None, random=False, **tolerances):
     data = graphs.samples(model, count)[:, None]
-    return Verifier(model, GoldenData(data, labels, expected), tolerances)
+    return Verifier(model, GoldenData(data, labels, expected, random=random), tolerances)
+
+
+def refused(step, reason):
+    """The message about a step that cannot be compared."""
+    return (
+        f"step '{step}' cannot be verified: {reason}\n"
+        "  if it is meant to change the outputs, state the new ones, with which it is then checked: "
+        f"`verify: {{changes_outputs: {{{step}: {{labels: Y.npy, expected: Z.npy}}}}}}`, one of them or both\n"
+        f"  if it cannot be checked at all, say so: `verify: {{unverified: [{step}]}}`; the build then warns of it, "
+        "and fails with --strict"
+    )
 
 
 def copied(model):
@@ -95,16 +107,23 @@ def test_a_step_after_which_the_model_cannot_be_executed_is_named():
 
 @pytest.mark.parametrize(
     ("domain", "reason"),
-    [("no.such", ""), ("brainsmith.ops", "uses the operation 'NoSuchOp', which is not registered")],
+    [
+        (
+            "no.such",
+            "No opset import for domain no.such optype NoSuchOp",
+        ),
+        ("brainsmith.ops", "uses the operation 'NoSuchOp', which is not registered"),
+    ],
 )
-def test_an_operator_that_python_does_not_know_is_not_verified(domain, reason):
+def test_an_operator_that_python_does_not_know_cannot_be_verified(domain, reason):
     model = graphs.quant_mlp()
     changed = copied(model)
     changed.graph.node[-1].op_type, changed.graph.node[-1].domain = "NoSuchOp", domain
-    outcome = make(model).check("x", changed, no_parent)
-    assert outcome.samples == 0
-    assert outcome.reason
-    assert reason in outcome.reason
+    with pytest.raises(UnverifiedStepError) as caught:
+        make(model).check("x", changed, no_parent)
+    assert reason in str(caught.value)
+    outcome = make(model, random=True).check("x", changed, no_parent)
+    assert (outcome.samples, str(caught.value)) == (0, refused("x", outcome.reason))
 
 
 @pytest.mark.parametrize(("datatype", "text"), [("INT8", "holds values 0.5 away"), ("UINT1", "holds ")])
@@ -127,27 +146,54 @@ def test_a_step_that_annotates_what_is_not_so_is_named(datatype, text):
     assert text in str(caught.value)
 
 
-def test_one_partition_among_others_is_not_verified(tmp_path):
+def test_one_partition_among_others_cannot_be_verified(tmp_path):
     model, parent, child = parent_and_child(tmp_path)
     parent.graph.node.append(helper.make_node("StreamingDataflowPartition", ["m1"], ["m2"], name="other"))
-    outcome = make(model).check("part", child, lambda: parent)
-    assert (outcome.samples, outcome.reason) == (0, "it is one of 2 dataflow partitions of a larger model")
+    reason = "it is one of 2 dataflow partitions of a larger model"
+    with pytest.raises(UnverifiedStepError) as caught:
+        make(model).check("part", child, lambda: parent)
+    assert str(caught.value) == refused("part", reason)
+    verifier = make(model, random=True)
+    outcome = verifier.check("part", child, lambda: parent)
+    assert (outcome.samples, outcome.reason) == (0, reason)
+    later = verifier.check("later", child, lambda: parent)  # by itself, from here on
+    assert (later.samples, later.reference, later.notes) == (
+        8, "part", ("run with 8 random inputs, because step 'part' changed the model's",)
+    )  # fmt: skip
+    weights = child.get_initializer("w1").copy()
+    child.set_initializer("w1", weights[::-1].copy())
+    with pytest.raises(VerificationError, match=r"^step 'latest' changed what the model computes: "):
+        verifier.check("latest", child, lambda: parent)
 
 
-def test_a_partition_without_its_file_is_not_verified(tmp_path):
+def test_a_partition_without_its_file_cannot_be_verified(tmp_path):
     model, parent, _ = parent_and_child(tmp_path)
     parent.graph.node[-1].domain = "finn.custom_op.fpgadataflow"
-    outcome = make(model).check("part", parent, no_parent)
+    outcome = make(model, random=True).check("part", parent, no_parent)
     assert outcome.samples == 0
     assert "gone.onnx" in outcome.reason
+    with pytest.raises(UnverifiedStepError) as caught:
+        make(model).check("part", parent, no_parent)
+    assert str(caught.value) == refused("part", outcome.reason)
 
 
-def test_outputs_that_cannot_be_compared_say_why():
-    outcome = make(graphs.quant_mlp()).check("x", graphs.quant_mlp((6, 8, 4)), no_parent)
-    assert (outcome.samples, outcome.reason) == (
-        0,
-        "its output 'm1' has shape (1, 4), and the original 'm1' (1, 3)",
-    )
+def test_outputs_that_cannot_be_compared_end_the_build():
+    with pytest.raises(UnverifiedStepError) as caught:
+        make(graphs.quant_mlp()).check("x", graphs.quant_mlp((6, 8, 4)), no_parent)
+    reason = "its output 'm1' has shape (1, 4), and 'm1' of the input model (1, 3)"
+    assert str(caught.value) == refused("x", reason)
+
+
+def test_with_random_inputs_later_steps_are_compared_with_the_step_that_could_not_be():
+    model, other = graphs.quant_mlp(), graphs.quant_mlp((6, 8, 4))
+    verifier = make(model, random=True)
+    outcome = verifier.check("x", other, no_parent)
+    reason = "its output 'm1' has shape (1, 4), and 'm1' of the input model (1, 3)"
+    assert (outcome.samples, outcome.reason, verifier.reference) == (0, reason, "x")
+    found = verifier.check("y", copied(other), no_parent)
+    assert (found.samples, found.mismatches, found.reference) == (40, 0, "x")
+    with pytest.raises(VerificationError, match=r"^step 'z' changed what the model computes: .* tensor 'm1'"):
+        verifier.check("z", graphs.quant_mlp((6, 8, 4), seed=3), no_parent)
 
 
 def test_absorbed_transposes_still_verify():
@@ -195,10 +241,11 @@ def test_a_dataflow_partition_is_run_inside_its_parent(tmp_path):
 def test_expected_outputs_are_checked_before_any_step():
     model = graphs.quant_mlp()
     data = graphs.samples(model)[:, None]
-    outputs = make(model)._outputs()["m1"]
+    outputs = make(model)._baseline.outputs["m1"]
 
     def check(expected):
-        Verifier(model, GoldenData(data, None, expected), {}).check_expected()
+        golden = load_golden(model, data, None, expected)
+        Verifier(model, golden, {}).check_expected()
 
     check(outputs[:, 0])
     check(outputs.reshape(40, -1).argmax(axis=1))
@@ -213,12 +260,13 @@ def test_expected_outputs_are_checked_before_any_step():
     with pytest.raises(BuildError) as caught:
         check(wrong[:, 0, :2])
     assert str(caught.value) == (
-        "the expected outputs have shape (40, 2), and output 'm1' of 40 samples has (40, 1, 3)"
+        "the given array holds outputs of shape (40, 2); output 'm1' has 3 values for each of 40 inputs, of which the "
+        "class number will do"
     )
 
 
 def test_chosen_samples_are_spread_and_the_same():
     verifier = make(graphs.quant_mlp(), count=100)
-    chosen = verifier._chosen(32)
+    chosen = chosen_runs(verifier._baseline, 32)
     assert len(chosen) == 32
     assert (chosen[0], chosen[-1]) == (0, 99)

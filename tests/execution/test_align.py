@@ -42,14 +42,20 @@ def test_an_argmax_that_was_added():
     assert found.notes == ("output 'y' is a class number, compared with the largest of 'y'",)
 
 
+@pytest.mark.parametrize("numbers", [(4,), (4, 1), (1, 4)])
+def test_an_argmax_over_a_batch(numbers):
+    assert align(one((4, 8), (4, 10)), one((4, 8), numbers)).classes
+    assert not align(one((4, 8), (4, 10)), one((4, 8), (4, 7))).classes
+
+
 @pytest.mark.parametrize(
     ("after", "reason"),
     [
-        (one((1, 9), (1, 3)), "its input 'x' has shape (1, 9), and the original 'x' (1, 4)"),
-        (one((1, 4), (1, 2)), "its output 'y' has shape (1, 2), and the original 'y' (1, 3)"),
+        (one((1, 9), (1, 3)), "its input 'x' has shape (1, 9), and 'x' of the original (1, 4)"),
+        (one((1, 4), (1, 2)), "its output 'y' has shape (1, 2), and 'y' of the original (1, 3)"),
         (
             Signature({"x": (1, 4)}, {"y": (1, 3), "z": (1,)}),
-            "it has 2 outputs, and the model before the build 1",
+            "it has 2 outputs, and the original 1",
         ),
     ],
 )

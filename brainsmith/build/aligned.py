@@ -1,0 +1,114 @@
+"""One model beside the one that it is compared with: run, compared, and what differs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.build.compare import Comparison, compare, first_changed_tensor
+from brainsmith.execution.align import Signature, align
+
+if TYPE_CHECKING:
+    from brainsmith.build.baseline import Baseline
+    from brainsmith.execution.align import Alignment
+    from brainsmith.execution.execute import Executor
+
+Array = np.ndarray[Any, Any]
+
+STEP_SAMPLES = 32
+_FAST_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class AlignedModel:
+    """A model, and how it is fed and read as the one that it is compared with.
+
+    Attributes:
+        base: What it is compared with.
+        executor: Of the model.
+        alignment: How its inputs and outputs are those of `base`.
+    """
+
+    base: Baseline
+    executor: Executor
+    alignment: Alignment
+
+    @classmethod
+    def beside(cls, base: Baseline, executor: Executor) -> AlignedModel:
+        """Match inputs and outputs; `alignment.reason` says why that cannot be done."""
+        return cls(base, executor, align(base.signature, Signature.of(executor), base.name))
+
+    @property
+    def gives_classes(self) -> bool:
+        """Tell whether its output is a class number."""
+        return self.alignment.classes or self.base.classes
+
+    def run(self, chosen: Array) -> dict[str, Array]:
+        """Return the outputs of some runs by sample, as those of `base` are called and shaped."""
+        feed = {
+            new: change(self.base.feed[old][chosen]) for new, (old, change) in self.alignment.feed.items()
+        }
+        results = self.executor.run(feed)
+        return {
+            name: np.array(self.base.by_sample(change(results[new])))
+            for name, (new, change) in self.alignment.read.items()
+        }
+
+    def affordable(self) -> int:
+        """Return how many runs a step is checked with: 32, or all of them if that takes about a second."""
+        few, runs = chosen_runs(self.base, STEP_SAMPLES), self.base.runs
+        if len(few) == runs:
+            return runs
+        self.run(few[:2])  # imports and sessions are made here, and must not count
+        started = time.perf_counter()
+        self.run(few)
+        seconds = time.perf_counter() - started
+        return runs if seconds * runs / len(few) < _FAST_SECONDS else len(few)
+
+    def compare(self, chosen: Array, tolerance: float, by_class: bool, any_class: bool) -> Comparison:
+        """Compare some runs.
+
+        Args:
+            chosen: Their numbers.
+            tolerance: The largest absolute difference that is none.
+            by_class: A sample that changes its class differs, whatever the tolerance.
+            any_class: Other class numbers are not looked at again: a step may change them.
+        """
+        batch = self.base.batch
+        outputs = self.run(chosen)
+        expected = {name: self.base.by_sample(stack[chosen]) for name, stack in self.base.outputs.items()}
+        result = compare(expected, outputs, tolerance, self.gives_classes, by_class)
+        if not result.mismatches or (self.gives_classes and any_class):
+            return result
+        # A batch may round differently from single runs; only what differs one by one is a difference.
+        for at in np.unique(np.flatnonzero(result.wrong) // batch):
+            for name, stack in self.run(chosen[at : at + 1]).items():
+                outputs[name][at * batch : (at + 1) * batch] = stack
+        return compare(expected, outputs, tolerance, self.gives_classes, by_class)
+
+    def difference(self, step: str, chosen: Array, found: Comparison, tolerance: float) -> str:
+        """Say how many samples differ, which most, and which tensor is the first."""
+        batch = self.base.batch
+        run = int(chosen[found.worst_sample // batch])
+        text = (
+            f"step '{step}' changed what the model computes: {found.mismatches} of {len(chosen) * batch} samples "
+            f"differ; worst at tensor '{found.worst_tensor}', sample {run * batch + found.worst_sample % batch}: "
+            f"error {found.max_error:g}, tolerance {tolerance:g}"
+        )
+        first = self._first_change(run, tolerance)
+        return f"{text}. The first tensor of the same name that differs is '{first}'" if first else text
+
+    def _first_change(self, run: int, tolerance: float) -> str:
+        fed = {name: stack[run : run + 1] for name, stack in self.base.feed.items()}
+        before = self.base.executor.run(fed, keep=None)
+        feed = {new: change(fed[old]) for new, (old, change) in self.alignment.feed.items()}
+        after = self.executor.run(feed, keep=None)
+        return first_changed_tensor(self.executor.order(), before, after, tolerance)
+
+
+def chosen_runs(base: Baseline, count: int) -> Array:
+    """Return evenly spread numbers of runs: the same ones after every step."""
+    return np.unique(np.linspace(0, base.runs - 1, min(count, base.runs)).astype(int))

@@ -1,0 +1,125 @@
+"""What the models of a build are compared with: one model's results on known inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.build.compare import largest, predictions
+from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED, samples_in_a_run
+from brainsmith.execution.align import Signature, align_inputs
+from brainsmith.execution.inputs import random_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.execute import Executor
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The model that later ones are compared with, and what it gives.
+
+    A *run* is one execution of a model; it takes several samples where the model's batch is more than 1.
+
+    Attributes:
+        executor: Of the model.
+        signature: Its inputs and outputs.
+        feed: (runs, *shape) by input.
+        outputs: (runs, *shape) by output.
+        step: The step that made the model; empty for the input model.
+        classes: Its output is a class number.
+        golden: Its inputs are the golden ones, so that labels belong to them; else they were made up, because the step
+            changed what goes into the model.
+        alone: It is one of several dataflow partitions, and was run outside of the model that holds them.
+    """
+
+    executor: Executor
+    signature: Signature
+    feed: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+    step: str = ""
+    classes: bool = False
+    golden: bool = True
+    alone: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return what it is, for people."""
+        return f"the result of step '{self.step}'" if self.step else "the input model"
+
+    @property
+    def runs(self) -> int:
+        """Count the executions that `feed` holds."""
+        return len(next(iter(self.feed.values())))
+
+    @property
+    def batch(self) -> int:
+        """Count the samples in a run."""
+        first = next(iter(self.signature.inputs.values()))
+        return samples_in_a_run(first, self.signature.outputs.values())
+
+    @property
+    def samples(self) -> int:
+        """Count the samples in all runs."""
+        return self.runs * self.batch
+
+    @property
+    def largest(self) -> float:
+        """Return the largest magnitude of any output."""
+        return max(largest(stack) for stack in self.outputs.values())
+
+    @property
+    def predictions(self) -> Array:
+        """Return each sample's class, by the first output."""
+        return predictions(self.by_sample(next(iter(self.outputs.values()))))
+
+    def by_sample(self, stack: Array) -> Array:
+        """Return outputs (runs, *shape) as (samples, ...)."""
+        return stack if self.batch == 1 else stack.reshape(len(stack) * self.batch, -1)
+
+
+def baseline_of(executor: Executor, feed: Mapping[str, Array]) -> Baseline:
+    """Run the input model.
+
+    Raises:
+        BuildError: It cannot be executed.
+    """
+    outputs = executor.run(feed)
+    return Baseline(
+        executor, Signature.of(executor), feed, {name: outputs[name] for name in executor.outputs}
+    )
+
+
+def baseline_after(
+    before: Baseline, executor: Executor, model: ModelWrapper, step: str, alone: bool = False
+) -> Baseline:
+    """Run what a step made, so that later models can be compared with it.
+
+    Args:
+        before: Gives the inputs; where the step changed what goes into the model, eight random ones are made.
+        executor: Of the step's result.
+        model: The step's result.
+        step: Its name.
+        alone: It is one of several dataflow partitions, so that the inputs are others.
+
+    Raises:
+        BuildError: It cannot be executed.
+    """
+    signature = Signature.of(executor)
+    feeding, _, reason = align_inputs(before.signature, signature)
+    same = not reason and alone == before.alone
+    feed = (
+        {new: change(before.feed[old]) for new, (old, change) in feeding.items()}
+        if same
+        else {name: random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED) for name in executor.inputs}
+    )
+    outputs = executor.run(feed)
+    made = {name: outputs[name] for name in executor.outputs}
+    return Baseline(executor, signature, feed, made, step, golden=same and before.golden, alone=alone)

@@ -1,0 +1,64 @@
+"""Read one array of golden data: from a file, or as it was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+
+Array = np.ndarray[Any, Any]
+
+
+def name_of(source: object) -> str:
+    """Return what golden data are called in messages."""
+    return str(source) if isinstance(source, (str, Path)) else "the given array"
+
+
+def read_array(source: str | Path | Array | None, what: str) -> Array:
+    """Return golden data from a file, or as they were given.
+
+    Args:
+        source: A .npy file, or an array.
+        what: What they are, for messages.
+
+    Raises:
+        BuildError: They cannot be read, or are no real numbers.
+    """
+    if isinstance(source, (str, Path)):
+        source = _load(source, what)
+    if not isinstance(source, np.ndarray) or source.dtype.kind not in "biuf":
+        found = f"{source.dtype}" if isinstance(source, np.ndarray) else type(source).__name__
+        raise BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
+    return source
+
+
+def _load(file: str | Path, what: str) -> Array:
+    try:
+        array = np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise BuildError(f"verify {what}: {file} does not exist") from None
+    except (OSError, ValueError, EOFError) as error:
+        reason = "" if "pickle" in str(error) else f": {getattr(error, 'strerror', None) or error}"
+        raise BuildError(f"verify {what}: {file} is not a .npy file of plain numbers{reason}") from error
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise BuildError(f"verify {what}: {file} is an archive; name a .npy file, which holds one array")
+    if array.dtype.kind not in "biuf":
+        raise BuildError(f"verify {what}: {file} holds {array.dtype}, not real numbers")
+    return array
+
+
+def finite(data: Array, source: object) -> Array:
+    """Return samples; not a number, or infinite, they would make steps look wrong that are right."""
+    if not data.ndim:
+        raise BuildError(f"{name_of(source)} holds a single number, not one for each sample")
+    bad = np.flatnonzero(~np.isfinite(data.reshape(len(data), -1)).all(axis=1))
+    if len(bad):
+        raise BuildError(
+            f"{name_of(source)} holds values that are not finite, in {len(bad)} of {len(data)} samples, "
+            f"first in sample {bad[0]}"
+        )
+    return data

@@ -1,0 +1,115 @@
+"""What keeps a build from being proven in full: one list, for summary, warnings, report and exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Fields = Mapping[str, Any]
+
+_OFF = "nothing was verified: verification is off (--no-verify, verify=False)"
+_RANDOM = (
+    f"no golden inputs: verified with {RANDOM_SAMPLES} random inputs (seed {RANDOM_SEED}), which says little "
+    "about real data. Add `verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or "
+    "--verify-inputs x.npy."
+)
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """One thing that is not proven, or not as it was asked for.
+
+    Attributes:
+        kind: "golden" (the data to verify with), "step", "circuit", "targets", "rate" or "figures".
+        text: A sentence for people: what, why, and what to do.
+    """
+
+    kind: str
+    text: str
+
+
+def shortfalls_of(report: Fields, finished: bool = True) -> tuple[Shortfall, ...]:
+    """Return all that a build did not prove, or did not reach.
+
+    Args:
+        report: The content of `report.json`.
+        finished: Whether the build came to its end; else only what it did is asked for.
+    """
+    found = [("golden", text) for text in _golden(report)]
+    found += [("step", text) for text in _steps(report["steps"])]
+    if not finished:
+        return tuple(Shortfall(kind, text) for kind, text in found)
+    found += [("circuit", text) for text in _circuit(report["rtl"])]
+    found += [("targets", text) for text in _targets(report["targets"])]
+    found += [("rate", text) for text in _rate(report["rate"])]
+    found += [("figures", text) for text in _figures(report)]
+    return tuple(Shortfall(kind, text) for kind, text in found)
+
+
+def _golden(report: Fields) -> Iterator[str]:
+    golden = report["golden"]
+    if golden is None:
+        yield _OFF
+    elif golden["problem"]:
+        yield f"nothing was verified: {golden['problem']}"
+    if golden is not None and golden["random"]:
+        yield _RANDOM
+
+
+def _steps(steps: list[Fields]) -> Iterator[str]:
+    """Name the steps that could not be compared, or that the blueprint excepts."""
+    references = {step["verified"].get("reference", "") for step in steps if step["verified"]}
+    for step in steps:
+        reason = (step["verified"] or {}).get("reason")
+        if reason:
+            later = "; later steps are compared with its result" if step["name"] in references else ""
+            yield f"step '{step['name']}' was not verified: {reason}{later}"
+
+
+def _circuit(rtl: Fields | None) -> Iterator[str]:
+    if rtl is not None and rtl["frames"] is not None and rtl["mismatches"] is None:
+        yield "the circuit's frames were not compared with the model's"
+
+
+def _targets(targets: Fields | None) -> Iterator[str]:
+    """Name the targets that differ beyond the tolerance by more than rounding."""
+    for one in [] if targets is None else targets["results"]:
+        if one["agrees"] is False and not one["rounding"]:
+            yield f"targets disagree: {one['told']}"
+
+
+def _rate(rate: Fields | None) -> Iterator[str]:
+    if rate is None or rate["met"] or rate["target"] is None:
+        return
+    target = f"the target of {rate['target']:,}"
+    if rate["fps"] is None:
+        yield f"{target} frames per second was compared with nothing: no step of the build estimates or measures the rate"
+    elif rate["measured"]:
+        estimate = "" if rate["estimate"] is None else f" (estimated {rate['estimate']:,.0f})"
+        yield (
+            f"the measured rate of {rate['fps']:,.0f} frames per second{estimate} is below {target}; the slowest layers "
+            "and the FIFOs are in the report"
+        )
+    else:
+        yield (
+            f"the estimate of {rate['fps']:,.0f} frames per second is below {target}; the slowest layers, and why they "
+            "cannot be faster, are in the report"
+        )
+
+
+def _figures(report: Fields) -> Iterator[str]:
+    """Say of which kinds of layers the LUTs are not known, unless they were synthesised."""
+    unknown = Counter(layer.get("op_type", "") for layer in report["layers"] if layer.get("lut") is None)
+    if report["estimate"] is None or report["synthesis"] is not None or not unknown:
+        return
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items()))
+    yield (
+        f"the estimate of LUTs is a lower bound: FINN has no model of them for {sum(unknown.values())} of "
+        f"{len(report['layers'])} layers ({kinds}); `output: synthesised` counts them"
+    )

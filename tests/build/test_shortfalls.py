@@ -1,0 +1,166 @@
+"""One list of what is not proven: the same in result, warnings, summary, report.json and strict's error."""
+
+import json
+
+import pytest
+
+from brainsmith.blueprint.schema import Blueprint, Target, Verify
+from brainsmith.build import build
+from brainsmith.build.rate import rate_line, rate_of
+from brainsmith.build.shortfalls import shortfalls_of
+from brainsmith.errors import NotProvenError
+from tests.build import graphs
+
+OFF = "nothing was verified: verification is off (--no-verify, verify=False)"
+RANDOM = (
+    "no golden inputs: verified with 8 random inputs (seed 0), which says little about real data. Add "
+    "`verify: {inputs: x.npy, labels: y.npy}` to the blueprint, or --verify-inputs x.npy."
+)
+UNVERIFIED = "step 'same' was not verified: the blueprint names it in verify.unverified"
+SLOW = (
+    "the estimate of 200,000 frames per second is below the target of 200,001; the slowest layers, and why they cannot be "
+    "faster, are in the report"
+)
+NO_RATE = "the target of 5 frames per second was compared with nothing: no step of the build estimates or measures the rate"
+BOUND = (
+    "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 2 layers (1 MVAU_rtl); "
+    "`output: synthesised` counts them"
+)
+PROVEN = {
+    "golden": {"samples": 3, "random": False, "problem": ""},
+    "steps": [{"name": "a", "verified": {"samples": 3}}],
+    "rtl": None,
+    "targets": None,
+    "rate": None,
+    "layers": [],
+    "estimate": None,
+    "synthesis": None,
+}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+
+
+def same(model, cfg):
+    return model
+
+
+def estimated(model, cfg):
+    totals = {"interval_cycles": 1000, "latency_cycles": 2000, "fps": 2e5, "lut": 1, "bram18": 0, "dsp": 0}
+    layers = [{"name": "a", "op_type": "MVAU_rtl", "lut": 0}, {"name": "b", "op_type": "Pool_hls", "lut": 4}]
+    (cfg.get_report_directory() / "estimates.json").write_text(json.dumps({"layers": layers, **totals}))
+    return model
+
+
+def run(tmp_path, steps, unverified=(), fps=None, golden=True, verify=True, strict=None):
+    model = graphs.quant_mlp()
+    blueprint = Blueprint("flow.yaml", target=Target(fps=fps), verify=Verify(unverified=unverified))
+    given = {"verify_inputs": graphs.samples(model)} if golden else {}
+    options = {"verify": verify, "strict": strict, "report": False, "use_cache": False}
+    return build(model, blueprint, tmp_path / "out", steps=steps, **given, **options)
+
+
+@pytest.mark.parametrize(
+    ("steps", "options", "shortfalls"),
+    [
+        ([same], {}, []),
+        ([same], {"verify": False}, [("golden", OFF)]),
+        ([same], {"golden": False}, [("golden", RANDOM)]),
+        ([same], {"unverified": ("same",)}, [("step", UNVERIFIED)]),
+        ([same], {"fps": 5}, [("rate", NO_RATE)]),
+        ([estimated], {"fps": 200_000}, [("figures", BOUND)]),
+        ([estimated], {"fps": 200_001}, [("rate", SLOW), ("figures", BOUND)]),
+    ],
+)
+def test_every_shortfall_is_said_everywhere(tmp_path, steps, options, shortfalls):
+    result = run(tmp_path, steps, **options)
+    assert [(shortfall.kind, shortfall.text) for shortfall in result.shortfalls] == shortfalls
+    assert result.warnings == tuple(text for _, text in shortfalls)
+    assert result.proven is not bool(shortfalls)
+    many = f"{len(shortfalls)} shortfall{'' if len(shortfalls) == 1 else 's'}"
+    line = f"proven     {f'no: {many}, see the warnings' if shortfalls else 'yes'}"
+    assert line in result.summary().splitlines()
+    if not shortfalls:
+        assert run(tmp_path, steps, strict=True, **options).proven
+        return
+    (tmp_path / "out" / "report.json").unlink()
+    with pytest.raises(NotProvenError) as caught:
+        run(tmp_path, steps, strict=True, **options)
+    assert str(caught.value).splitlines() == [
+        f"the build is not proven: {many}, and a strict build allows none; its output is written: {tmp_path}/out",
+        *(f"  {text}" for _, text in shortfalls),
+    ]
+    assert caught.value.exit_code == 3
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["strict"]
+    assert [(entry["kind"], entry["text"]) for entry in report["shortfalls"]] == shortfalls
+    assert caught.value.result.report == report
+    assert not (tmp_path / "out" / "failed").exists()
+
+
+def test_the_blueprint_may_be_strict_and_the_argument_decides(tmp_path):
+    model = graphs.quant_mlp()
+    options = {"output": tmp_path / "out", "steps": [same], "report": False, "verify": False}
+    with pytest.raises(NotProvenError):
+        build(model, Blueprint("flow.yaml", strict=True), **options)
+    assert not build(model, Blueprint("flow.yaml", strict=True), strict=False, **options).proven
+    assert not build(model, Blueprint("flow.yaml"), **options).proven
+
+
+def texts(**changes):
+    return [(shortfall.kind, shortfall.text) for shortfall in shortfalls_of({**PROVEN, **changes})]
+
+
+def test_a_measured_rate_below_the_target():
+    rate = rate_of({"fps": 250_000}, {"interval_cycles": 1000}, 5.0, 200_001)
+    assert texts(rate=rate) == [
+        (
+            "rate",
+            "the measured rate of 200,000 frames per second (estimated 250,000) is below the target of 200,001; the "
+            "slowest layers and the FIFOs are in the report",
+        )
+    ]
+    assert texts(rate=rate_of({"fps": 100}, {"interval_cycles": 1000}, 5.0, 200_000)) == []
+
+
+def test_circuits_targets_and_figures():
+    frames = {"frames": 3, "mismatches": None}
+    assert texts(rtl=frames) == [("circuit", "the circuit's frames were not compared with the model's")]
+    assert texts(rtl={**frames, "mismatches": 0}) == []
+    results = [
+        {"agrees": agrees, "rounding": why, "told": "tensor y differs"}
+        for agrees, why in ((True, ""), (False, "a tie"), (False, ""), (None, ""))
+    ]
+    assert texts(targets={"results": results}) == [("targets", "targets disagree: tensor y differs")]
+    layers = [{"op_type": "MVAU_rtl", "lut": None}, {"op_type": "Pool_hls", "lut": 4}]
+    assert texts(layers=layers, estimate={}) == [("figures", BOUND)]
+    assert texts(layers=layers, estimate={}, synthesis={"lut": 5}) == []
+
+
+@pytest.mark.parametrize(
+    ("rate", "line"),
+    [
+        (rate_of({"fps": 2e5}, None, 5.0, None), "200,000 frames per second, estimated"),
+        (
+            rate_of({"fps": 2e5}, {"interval_cycles": None}, 5.0, 7),
+            "200,000 frames per second, estimated; target 7: met",
+        ),
+        (
+            rate_of({"fps": 2e5}, {"interval_cycles": 512.0}, 5.0, 400_000),
+            "390,625 frames per second, measured (estimated 200,000); target 400,000: missed",
+        ),
+        (
+            rate_of(None, {"interval_cycles": 512.0}, 5.0, 390_625),
+            "390,625 frames per second, measured; target 390,625: met",
+        ),
+        (rate_of(None, None, 5.0, 7), "unknown; target 7"),
+    ],
+)
+def test_the_line_about_the_rate(rate, line):
+    assert rate_line(rate) == line
+
+
+def test_no_rate():
+    assert rate_of(None, None, 5.0, None) is None
