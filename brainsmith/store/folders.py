@@ -1,32 +1,35 @@
-"""Folders kept by content: made once, whole or not at all, and never believed when damaged.
+"""Folders kept by content: made once, whole or not at all, and believed only under their key and whole.
 
 An entry is made elsewhere and renamed into place, under a lock that ends with the process that holds it. So two
-processes make it once, and a killed one leaves nothing that looks whole.
+processes make it once, and a killed one leaves nothing that looks whole. Its manifest holds its key and what each file
+was, so that neither a damaged entry nor another one's copy is believed. What others may have written is not either:
+libraries are loaded from here.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
 import shutil
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
+from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
+from brainsmith.store.locks import Locks
+from brainsmith.store.quota import is_abandoned, quota_of
+from brainsmith.store.quota import trim as trim_entries
+from brainsmith.store.safety import make_private, why_untrusted, withdraw_rights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from brainsmith.errors import BrainsmithError
 
-DEFAULT_LIMIT = 1 << 30
 _MANIFEST = "manifest.json"
-_ABANDONED = 3600.0
 
 
 class KeptFolders:
@@ -34,16 +37,18 @@ class KeptFolders:
 
     Args:
         folder: Made when something is stored.
-        limit: Bytes that `trim` leaves at most; the entries used longest ago go first.
-        failure: The error that says that the folder cannot be written.
+        limit: Bytes that are left at most when one more was made; by default what `quota` says of the folder's name.
+            The entries used longest ago go first, never one that is in use.
+        failure: The error that says that the folder cannot be written, or may not be believed.
     """
 
     def __init__(
-        self, folder: Path, limit: int = DEFAULT_LIMIT, failure: type[BrainsmithError] = SimulationError
+        self, folder: Path, limit: int | None = None, failure: type[BrainsmithError] = SimulationError
     ) -> None:
         self.folder = folder
-        self.limit = limit
+        self.limit = quota_of(folder.name) if limit is None else limit
         self.failure = failure
+        self._locks = Locks(str(folder / "lock"))
 
     def entry(self, key: str) -> Path:
         """Return where an entry lies, or will lie."""
@@ -57,85 +62,110 @@ class KeptFolders:
             make: Fills an empty folder. What it raises leaves no entry behind.
 
         Raises:
-            BrainsmithError: The folder cannot be written; it is a `failure`.
+            BrainsmithError: The folder cannot be written, or another user may write it; it is a `failure`.
         """
         entry = self.entry(key)
-        if not _is_whole(entry):
+        self._check_owner()
+        is_seen = self._locks.use(key)
+        if not _is_whole(entry, key):
             try:
-                with self._locked(key):
-                    if not _is_whole(entry):
-                        self._make(entry, make)
+                make_private(str(self.folder))
+                if not is_seen:
+                    self._locks.use(key)
+                with self._locks.making(key):
+                    if not _is_whole(entry, key):
+                        self._make(key, make)
             except OSError as error:
                 raise self.failure(
                     f"{self.folder}: cannot be written, and what builds make is kept there: {error.strerror}\n"
                     "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
                 ) from error
-            self.trim(keep=entry)
+            self.trim()
         with contextlib.suppress(OSError):
             os.utime(entry)
         return entry
 
-    def trim(self, keep: Path | None = None) -> None:
+    def use_as_long_as(self, key: str, user: object) -> None:
+        """Keep an entry that was obtained from being removed as long as an object lives."""
+        self._locks.use_as_long_as(key, user)
+
+    def trim(self) -> None:
         """Remove what killed processes left, and the entries used longest ago until the limit holds."""
         for work in _folders(self.folder / "tmp"):
-            with contextlib.suppress(OSError):
-                if time.time() - work.stat().st_mtime > _ABANDONED:
-                    shutil.rmtree(work, ignore_errors=True)
-        sized = []
+            if is_abandoned(str(work)):
+                shutil.rmtree(work, ignore_errors=True)
+        trim_entries(self._sizes(), self.limit, self._drop_unused)
+
+    def _sizes(self) -> Iterator[tuple[float, int, str]]:
         for entry in _folders(self.folder):
             with contextlib.suppress(OSError):
-                if (entry / _MANIFEST).is_file():
-                    size = sum(path.stat().st_size for path in entry.rglob("*") if path.is_file())
-                    sized.append((entry == keep, entry.stat().st_mtime, size, entry))
-        total = sum(size for _, _, size, _ in sized)
-        for kept, _, size, entry in sorted(sized):
-            if total <= self.limit or kept:
-                break
-            self._drop(entry)
-            total -= size
+                if entry.name != "tmp":
+                    size = sum(path.stat().st_size for path in _files(entry))
+                    yield entry.stat().st_mtime, size, str(entry)
 
-    def _make(self, entry: Path, make: Callable[[Path], None]) -> None:
-        work = self._work()
+    def _check_owner(self) -> None:
+        """Refuse a folder that another user may write; one of our own is tightened."""
+        try:
+            reason = why_untrusted(str(self.folder))
+            if reason:
+                make_private(str(self.folder))
+                reason = why_untrusted(str(self.folder))
+        except OSError:
+            return
+        if reason:
+            raise self.failure(
+                f"{self.folder}: {reason}, and what is loaded from there runs as you\n"
+                "  remove it, or set XDG_CACHE_HOME to a folder of your own"
+            )
+
+    def _make(self, key: str, make: Callable[[Path], None]) -> None:
+        work, entry = self._work(), self.entry(key)
         try:
             make(work)
-            manifest = {str(path.relative_to(work)): _digest(path) for path in _files(work)}
-            (work / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
-            if entry.exists():
+            files = {str(path.relative_to(work)): _digest(path) for path in _files(work)}
+            (work / _MANIFEST).write_text(json.dumps({"key": key, "files": files}, indent=1, sort_keys=True))
+            withdraw_rights(str(work))
+            if os.path.lexists(entry):
                 self._drop(entry)
             work.rename(entry)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    def _drop(self, entry: Path) -> None:
+    def _drop_unused(self, path: str) -> bool:
+        """Remove an entry, unless a process uses it."""
+        with self._locks.dropping(os.path.basename(path)) as free:
+            return free and self._drop(Path(path))
+
+    def _drop(self, entry: Path) -> bool:
         """Remove an entry at once for all readers, then its files."""
-        attic = self._work() / "dropped"
-        with contextlib.suppress(OSError):
-            entry.rename(attic)
-        shutil.rmtree(attic.parent, ignore_errors=True)
+        try:
+            attic = self._work()
+            entry.rename(attic / "dropped")
+        except OSError:
+            return False
+        shutil.rmtree(attic, ignore_errors=True)
+        return True
 
     def _work(self) -> Path:
         work = self.folder / "tmp" / f"{os.getpid()}-{secrets.token_hex(6)}"
-        work.mkdir(parents=True)
+        work.parent.mkdir(mode=0o700, exist_ok=True)
+        work.mkdir(mode=0o700)
         return work
 
-    @contextlib.contextmanager
-    def _locked(self, key: str) -> Iterator[None]:
-        """Let one process at a time make an entry; the system lets go of the lock of a process that ends."""
-        locks = self.folder / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        with (locks / key).open("w") as file:
-            with contextlib.suppress(
-                OSError
-            ):  # a file system without locks: both make it, the last one stays
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
 
-
-def _is_whole(entry: Path) -> bool:
+def _is_whole(entry: Path, key: str) -> bool:
+    """Tell whether an entry is the one of a key, has all its files as they were made, and no other user may write it."""
     try:
-        manifest = json.loads((entry / _MANIFEST).read_text())
-        return bool(manifest) and all(_digest(entry / name) == known for name, known in manifest.items())
-    except (OSError, ValueError, AttributeError):
+        manifest = json.loads(read_bytes(str(entry / _MANIFEST)))
+        files = manifest["files"]
+        paths = [entry, entry / _MANIFEST, *(entry / name for name in files)]
+        return (
+            manifest["key"] == key
+            and bool(files)
+            and not any(why_untrusted(str(path)) for path in paths)
+            and all(_digest(entry / name) == known for name, known in files.items())
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return False
 
 
@@ -151,4 +181,4 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _digest(path: Path) -> str:
-    return digest(path.read_bytes())
+    return digest(read_bytes(str(path)))

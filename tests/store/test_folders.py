@@ -1,7 +1,9 @@
 """Entries are made once, are whole or not there, and are made again when damaged."""
 
 import os
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ import time
 import pytest
 
 from brainsmith.errors import SimulationError, ToolError
+from brainsmith.store import locks
 from brainsmith.store.folders import KeptFolders
 
 
@@ -67,14 +70,150 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     )
 
 
+@pytest.fixture
+def only_the_last_is_in_use(monkeypatch):
+    monkeypatch.setattr(locks, "RECENT", 1)
+
+
+def there(folder):
+    return sorted(path.name for path in folder.iterdir() if len(path.name) == 1)
+
+
+def aged(store, *keys):
+    """Make entries, of which each was used later than those before it."""
+    for number, key in enumerate(keys):
+        store.obtain(key, fill("x" * 1000, []))
+        os.utime(store.entry(key), (time.time() - 1000 + number,) * 2)
+
+
+@pytest.mark.usefixtures("only_the_last_is_in_use")
 def test_the_entries_used_longest_ago_go_first(tmp_path):
     store = KeptFolders(tmp_path)
-    for age, key in ((300, "a"), (200, "b"), (100, "c")):
-        store.obtain(key, fill("x" * 1000, []))
-        os.utime(store.entry(key), (time.time() - age,) * 2)
+    aged(store, "a", "b", "c")
     os.utime(store.entry("a"))
-    KeptFolders(tmp_path, limit=2500).obtain("d", fill("x" * 1000, []))
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name in "abcd") == ["a", "d"]
+    KeptFolders(tmp_path, limit=2800).obtain("d", fill("x" * 1000, []))
+    assert there(tmp_path) == ["a", "d"]
+
+
+@pytest.mark.usefixtures("only_the_last_is_in_use")
+def test_what_an_object_uses_stays_and_goes_after_it(tmp_path):
+    class User:
+        pass
+
+    user, store = User(), KeptFolders(tmp_path, limit=1500)
+    store.obtain("a", fill("x" * 1000, []))
+    store.use_as_long_as("a", user)
+    aged(store, "b", "c")
+    assert there(tmp_path) == ["a", "c"]
+    del user
+    aged(store, "d")
+    assert there(tmp_path) == ["d"]
+
+
+def test_what_another_process_uses_stays(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from brainsmith.store.folders import KeptFolders\n"
+        "KeptFolders(Path(sys.argv[1])).obtain('a', lambda work: (work / 'file').write_text('x' * 1000))\n"
+        "print('made', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "made\n"
+    store = KeptFolders(tmp_path, limit=0)
+    store.trim()
+    assert there(tmp_path) == ["a"]
+    other.communicate(timeout=30)
+    store.trim()
+    assert there(tmp_path) == []
+
+
+def test_a_trimmed_entry_is_made_again(tmp_path):
+    calls = []
+    store = KeptFolders(tmp_path)
+    store.obtain("a", fill("text", calls))
+    assert store._drop(store.entry("a"))
+    assert (store.obtain("a", fill("text", calls)) / "part" / "file").read_text() == "text"
+    assert calls == ["text", "text"]
+
+
+def test_another_entrys_copy_is_not_believed(tmp_path):
+    store, calls = KeptFolders(tmp_path), []
+    store.obtain("a", fill("a", calls))
+    shutil.rmtree(store.obtain("b", fill("b", calls)))
+    shutil.copytree(store.entry("a"), store.entry("b"))
+    assert (store.obtain("b", fill("b", calls)) / "part" / "file").read_text() == "b"
+    assert calls == ["a", "b", "b"]
+
+
+@pytest.mark.parametrize("place", ["manifest.json", "part/file"])
+def test_a_pipe_in_a_files_place_is_damage(tmp_path, place):
+    store, calls = KeptFolders(tmp_path), []
+    entry = store.obtain("key", fill("text", calls))
+    (entry / place).unlink()
+    os.mkfifo(entry / place)
+    assert (store.obtain("key", fill("text", calls)) / "part" / "file").read_text() == "text"
+    assert calls == ["text", "text"]
+
+
+def test_a_pipe_in_the_place_of_the_locks_is_replaced(tmp_path):
+    os.mkfifo(tmp_path / "lock")
+    KeptFolders(tmp_path).obtain("key", fill("text", []))
+    assert (tmp_path / "lock").is_file()
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"key": "key", "files": ' + "[" * 100_000, "{}", "[]", "null"]
+)
+def test_a_manifest_that_is_none_is_damage(tmp_path, text):
+    store, calls = KeptFolders(tmp_path), []
+    (store.obtain("key", fill("text", calls)) / "manifest.json").write_text(text)
+    store.obtain("key", fill("text", calls))
+    assert calls == ["text", "text"]
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_folders_are_private_and_an_own_one_is_tightened(tmp_path):
+    before = os.umask(0)
+    try:
+        folder = tmp_path / "caches" / "store"
+        store = KeptFolders(folder)
+        entry = store.obtain("key", fill("text", []))
+        assert [mode(path) for path in (folder.parent, folder, folder / "tmp", entry)] == [0o700] * 4
+        assert (mode(entry / "part" / "file"), mode(entry / "manifest.json")) == (0o644, 0o644)
+        folder.chmod(0o777)
+        store.obtain("key", fill("text", []))
+        assert mode(folder) == 0o700
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("place", [".", "part/file", "manifest.json"])
+def test_an_entry_that_others_may_write_is_made_again(tmp_path, place):
+    store, calls = KeptFolders(tmp_path), []
+    entry = store.obtain("key", fill("text", calls))
+    (entry / place).chmod(0o775)
+    store.obtain("key", fill("text", calls))
+    assert calls == ["text", "text"]
+    assert not mode(entry / place) & 0o022
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who can give a file to another user")
+def test_an_entry_of_another_user_is_made_again_and_a_folder_of_one_is_refused(tmp_path):
+    store, calls = KeptFolders(tmp_path / "store"), []
+    os.chown(store.obtain("key", fill("text", calls)) / "part" / "file", 65_500, -1)
+    store.obtain("key", fill("text", calls))
+    assert calls == ["text", "text"]
+    os.chown(tmp_path / "store", 65_500, -1)
+    with pytest.raises(SimulationError) as caught:
+        store.obtain("key", fill("text", calls))
+    assert str(caught.value) == (
+        f"{tmp_path}/store: belongs to another user (65500), and what is loaded from there runs as you\n"
+        "  remove it, or set XDG_CACHE_HOME to a folder of your own"
+    )
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path):

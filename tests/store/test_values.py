@@ -177,7 +177,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file(tmp_path):
         child = subprocess.Popen(
             [sys.executable, "-c", code],
             stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         )
         assert child.stdout.readline() == b"begin\n"
         time.sleep(pause)

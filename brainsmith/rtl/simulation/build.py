@@ -69,9 +69,10 @@ def build_simulator(
     key = _key(plan, tools, store, quick)
     entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key), quick))
     ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
-    return Simulator(
-        plan, ports, interface or find_interface(plan.top, ports), native.load(entry / "simulation.so")
-    )
+    library = native.load(entry / "simulation.so")
+    simulator = Simulator(plan, ports, interface or find_interface(plan.top, ports), library)
+    store.use_as_long_as(key, simulator)  # each run reads its memories
+    return simulator
 
 
 def _runtime_key(tools: Toolchain) -> str:

@@ -1,0 +1,170 @@
+"""Locks by name, as many as wanted, in one file: each is a byte of it.
+
+They are held by an open file, so the system lets go of those of a process that ends, however it ends, and two threads
+of a process lock each other out. A file system without locks only costs time: two make the same, and the last one stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import struct
+import weakref
+from collections import Counter, deque
+from hashlib import blake2b
+from threading import RLock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECENT = 32
+"""How many entries that a process obtained last count as in use; beyond them, what an object of its own still uses."""
+
+_WAIT = getattr(fcntl, "F_OFD_SETLKW", None)
+_TRY = getattr(fcntl, "F_OFD_SETLK", None)
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Locks:
+    """The locks of one folder.
+
+    For each name there are two: one is held while its entry is made, the other, which many may hold at once, while it
+    is used.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @contextlib.contextmanager
+    def making(self, name: str) -> Iterator[None]:
+        """Let one thread of one process at a time make an entry.
+
+        Raises:
+            OSError: The file of the locks cannot be written.
+        """
+        descriptor = _open(self.path)
+        try:
+            with contextlib.suppress(OSError):
+                _lock(descriptor, fcntl.F_WRLCK, _byte(name), wait=True)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def dropping(self, name: str) -> Iterator[bool]:
+        """Try to keep all others from using an entry; gives False if somebody does."""
+        descriptor = -1
+        free = True
+        try:
+            with contextlib.suppress(OSError):
+                descriptor = _open(self.path)
+                free = _lock(descriptor, fcntl.F_WRLCK, _byte(name) + 1, wait=False)
+            yield free
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def use(self, name: str) -> bool:
+        """Use an entry from now on, until this process has obtained many others; waits while it is removed.
+
+        Returns:
+            Whether others see it; if not, the folder cannot be written, and nothing is removed from it.
+        """
+        held = _held(self.path)
+        if not held.add(name):
+            return False
+        held.recent.append(name)
+        if len(held.recent) > RECENT:
+            held.remove(held.recent.popleft())
+        return True
+
+    def use_as_long_as(self, name: str, user: object) -> None:
+        """Use an entry as long as an object lives."""
+        held = _held(self.path)
+        if held.add(name):
+            weakref.finalize(user, held.remove, name).atexit = False
+
+
+class _Held:
+    """What a process uses of one folder, under one open file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.recent: deque[str] = deque()
+        self._descriptor = -1
+        self._users: Counter[str] = Counter()
+        self._guard = RLock()  # an object may end, and let go, in the midst of a call here
+
+    def add(self, name: str) -> bool:
+        with self._guard:
+            try:
+                if self._descriptor < 0:
+                    self._descriptor = _open(self.path)
+                if not self._users[name]:
+                    _lock(self._descriptor, fcntl.F_RDLCK, _byte(name) + 1, wait=True)
+            except OSError:
+                return False
+            self._users[name] += 1
+            return True
+
+    def remove(self, name: str) -> None:
+        with self._guard, contextlib.suppress(OSError):
+            self._users[name] -= 1
+            if not self._users[name]:
+                del self._users[name]
+                _lock(self._descriptor, fcntl.F_UNLCK, _byte(name) + 1, wait=False)
+
+
+_HELD: dict[str, _Held] = {}
+
+
+def _held(path: str) -> _Held:
+    return _HELD.setdefault(os.path.abspath(path), _Held(path))
+
+
+# A child has its parent's open file: the locks hold until both are done, and it must not undo them.
+os.register_at_fork(after_in_child=_HELD.clear)
+
+
+def _open(path: str) -> int:
+    """Open the file of the locks; what is no file, such as a pipe, is removed.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    for last in (False, True):
+        try:
+            descriptor = os.open(path, _OPEN, 0o600)
+        except OSError:
+            if last or not os.path.islink(path):
+                raise
+        else:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return descriptor
+            os.close(descriptor)
+        os.unlink(path)
+    raise OSError(f"{path} is no file")
+
+
+def _byte(name: str) -> int:
+    """Return where the two locks of a name are in the file."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=7).digest(), "little") * 2
+
+
+def _lock(descriptor: int, kind: int, at: int, wait: bool) -> bool:
+    """Lock or unlock a byte of an open file; return False if somebody else holds it.
+
+    Raises:
+        OSError: The file system has no locks.
+    """
+    if _WAIT is None or _TRY is None:
+        return True
+    asked = struct.pack("hhqqi0q", kind, os.SEEK_SET, at, 1, 0)
+    try:
+        fcntl.fcntl(descriptor, _WAIT if wait else _TRY, asked)
+    except BlockingIOError:
+        return False
+    return True

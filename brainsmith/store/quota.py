@@ -1,0 +1,57 @@
+"""How much is kept on disk of each kind, and what goes first when it is more."""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MEBIBYTE = 1 << 20
+QUOTAS = {
+    "build": 2048 * MEBIBYTE,
+    "rtl": 1024 * MEBIBYTE,
+    "synthesis": 1024 * MEBIBYTE,
+    "hls": 1024 * MEBIBYTE,
+    "ops": 1024 * MEBIBYTE,
+    "programs": 512 * MEBIBYTE,
+    "onnxruntime": 512 * MEBIBYTE,
+}
+"""The bytes that are kept of each kind, a folder in the cache folder; `OTHERS` of one that does not stand here."""
+
+OTHERS = 64 * MEBIBYTE
+
+ABANDONED = 3600.0
+"""Seconds after which what is half made counts as left by a process that was killed."""
+
+
+def quota_of(kind: str) -> int:
+    """Return how many bytes are kept of a kind."""
+    return QUOTAS.get(kind, OTHERS)
+
+
+def trim(entries: Iterable[tuple[float, int, str]], limit: int, drop: Callable[[str], bool]) -> None:
+    """Remove the entries used longest ago until the limit holds.
+
+    Args:
+        entries: When each was used last, its bytes, and its path.
+        limit: In bytes.
+        drop: Removes one; returns False where it is in use, or cannot be removed.
+    """
+    oldest_first = sorted(entries)
+    total = sum(size for _, size, _ in oldest_first)
+    for _, size, path in oldest_first:
+        if total <= limit:
+            return
+        if drop(path):
+            total -= size
+
+
+def is_abandoned(path: str) -> bool:
+    """Tell whether what is half made was left by a process that was killed."""
+    try:
+        return time.time() - os.stat(path).st_mtime > ABANDONED
+    except OSError:
+        return False

@@ -1,0 +1,71 @@
+"""Whom a folder belongs to: what is loaded from a cache runs as its user, so no one else may have written it."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def make_private(folder: str) -> None:
+    """Make a folder that only its user may enter, with those above it that are not there; tighten one of the user's own.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    missing = []
+    here = folder
+    while here and not os.path.isdir(here):
+        missing.append(here)
+        here = os.path.dirname(here)
+    for path in reversed(missing):
+        try:
+            os.mkdir(path, 0o700)
+        except (
+            FileExistsError
+        ):  # another process was first; or it is no folder, and that is what the next one says
+            if path == folder and not os.path.isdir(path):
+                raise NotADirectoryError(20, os.strerror(20), path) from None
+    tighten(folder)
+
+
+def tighten(folder: str) -> None:
+    """Let only its user enter a folder, if it is one of this user's own."""
+    try:
+        status = os.stat(folder)
+        if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+            os.chmod(folder, 0o700)
+    except OSError:  # a file system without rights
+        pass
+
+
+def why_untrusted(path: str) -> str:
+    """Return how another user may have changed a file or folder; empty if none may.
+
+    Raises:
+        OSError: It is not there.
+    """
+    status = os.stat(path)
+    for owner in (os.lstat(path).st_uid, status.st_uid):  # a link, and what it leads to
+        if owner not in (0, os.geteuid()):
+            return f"belongs to another user ({_user(owner)})"
+    return "may be written by other users" if status.st_mode & _OTHERS_WRITE else ""
+
+
+def withdraw_rights(folder: str) -> None:
+    """Take the right to write from all others, for a folder that was just made and all in it."""
+    for here, _, files in os.walk(folder):
+        for path in (here, *(os.path.join(here, name) for name in files)):
+            mode = os.lstat(path).st_mode
+            if mode & _OTHERS_WRITE and not stat.S_ISLNK(mode):
+                os.chmod(path, stat.S_IMODE(mode) & ~_OTHERS_WRITE)
+
+
+def _user(number: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
