@@ -114,3 +114,12 @@ def forget_type(domain: str, op_type: str) -> None:
     if qonnx is not None:
         with qonnx._REGISTRY_LOCK:
             qonnx._OP_REGISTRY.get(domain, {}).pop(op_type, None)
+
+
+def classes_in_use(domain: str, op_type: str) -> list[type]:
+    """Return the classes that QONNX makes nodes of a type of; none where it has not been asked for that type."""
+    qonnx = sys.modules.get(_QONNX_REGISTRY)
+    if qonnx is None:
+        return []
+    with qonnx._REGISTRY_LOCK:
+        return list(qonnx._OP_REGISTRY.get(domain, {}).get(op_type, {}).values())

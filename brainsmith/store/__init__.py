@@ -3,9 +3,13 @@
     fingerprint.py   what stands for content
     files.py         whole files, read and written at once
     values.py        plain values, believed under their key and stamp
-    folders.py       folders, made once under a lock
+    folders.py       folders, made once, and believed under their key
+    computed.py      values that code computed, believed as long as that code is the same
     imported.py      the source that each imported module was made of, noted while it is imported
     sources.py       what code depends on: the modules that it imports, and theirs
+    locks.py         who makes an entry, and who uses it
+    quota.py         how much is kept of each kind, and what goes first
+    safety.py        whom a folder belongs to
 
 An entry is believed only if nothing that it was made of has changed since.
 """

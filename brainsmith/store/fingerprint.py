@@ -7,7 +7,7 @@ from _imp import source_hash
 _SEED = 1
 
 
-def checksum(data: bytes) -> bytes:
+def checksum(data: bytes | memoryview) -> bytes:
     """Return 8 bytes that show damage, as the interpreter itself makes them for `.pyc` files: no import at all."""
     return bytes(source_hash(_SEED, data))
 

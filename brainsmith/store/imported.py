@@ -50,8 +50,7 @@ class Imported:
         self.path = path
         self.data = data
         self.digest = digest(data)
-        settled = status is not None and _changed_ns(status) < time.time_ns() - TICK_NS
-        self.status = _facts(status) if status is not None and settled else None
+        self.status = facts_of(status) if status is not None and is_settled(status) else None
 
 
 _NOTED: WeakKeyDictionary[ModuleType, Imported] = WeakKeyDictionary()
@@ -108,11 +107,34 @@ def has_changed(name: str) -> bool:
     if known is None:
         return str(getattr(sys.modules.get(name), "__file__", None)).endswith(".py")
     try:
-        if _facts(os.stat(known.path)) == known.status:
+        if facts_of(os.stat(known.path)) == known.status:
             return False
         return digest(_read(known.path)[0]) != known.digest
     except OSError:
         return True
+
+
+def is_file_imported(name: str, path: str, status: os.stat_result, source: str) -> bool:
+    """Tell whether a module, if it is imported, was surely made of a file as it is now.
+
+    Args:
+        name: Of the module.
+        path: The file.
+        status: Of it.
+        source: What stands for its content.
+    """
+    module = sys.modules.get(name)
+    if module is None:
+        return True
+    noted = _NOTED.get(module) if isinstance(module, ModuleType) else None
+    if noted is not None:
+        return noted.digest == source
+    return getattr(module, "__file__", None) == path and _changed_ns(status) < _BEGUN_NS - TICK_NS
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """Tell whether a file that changes after now will have another status."""
+    return _changed_ns(status) < time.time_ns() - TICK_NS
 
 
 def is_installed(path: str) -> bool:
@@ -197,11 +219,12 @@ def _read(path: str) -> tuple[bytes, os.stat_result]:
     while True:
         with open(path, "rb") as file:
             before, data = os.fstat(file.fileno()), file.read()
-            if _facts(before) == _facts(os.fstat(file.fileno())):
+            if facts_of(before) == facts_of(os.fstat(file.fileno())):
                 return data, before
 
 
-def _facts(status: os.stat_result) -> tuple[int, int, int, int]:
+def facts_of(status: os.stat_result) -> tuple[int, int, int, int]:
+    """Return what of a file's status changes when it does."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

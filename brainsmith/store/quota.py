@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 MEBIBYTE = 1 << 20
 QUOTAS = {
-    "build": 2048 * MEBIBYTE,
+    "builds": 2048 * MEBIBYTE,
     "rtl": 1024 * MEBIBYTE,
     "synthesis": 1024 * MEBIBYTE,
     "hls": 1024 * MEBIBYTE,
@@ -55,3 +55,35 @@ def is_abandoned(path: str) -> bool:
         return time.time() - os.stat(path).st_mtime > ABANDONED
     except OSError:
         return False
+
+
+def trim_files(folder: str, limit: int, newest: str) -> None:
+    """Remove the files of a folder that were used longest ago until the limit holds, and what was left half written.
+
+    Args:
+        folder: Of files, each an entry.
+        limit: In bytes.
+        newest: A file that stays.
+    """
+    entries = []
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                if entry.name.endswith(".tmp"):
+                    if is_abandoned(entry.path):
+                        _unlink(entry.path)
+                elif entry.path != newest and entry.is_file(follow_symlinks=False):
+                    status = entry.stat()
+                    entries.append((status.st_mtime, status.st_size, entry.path))
+        limit -= os.stat(newest).st_size
+    except OSError:  # others remove files too
+        pass
+    trim(entries, limit, _unlink)
+
+
+def _unlink(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True

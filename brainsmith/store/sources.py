@@ -13,13 +13,15 @@ import os
 import re
 import sys
 from importlib.machinery import PathFinder
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported import imported_source, is_installed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _IMPORT = re.compile(
     r"(?:^|[;:])[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^)#]|#[^\n]*)*\)|[^;\n]+)|import[ \t]+([^;\n]+))",
@@ -35,25 +37,26 @@ class Sources:
 
     Attributes:
         digests: What stands for each one's source, by its name.
+        files: Where each one's source lies.
         unknown: Modules that are imported, and whose file has changed since, before it was known: nothing that they
             compute can be tied to a source.
     """
 
-    __slots__ = ("digests", "unknown")
+    __slots__ = ("digests", "files", "unknown")
 
-    def __init__(self, digests: dict[str, str], unknown: tuple[str, ...]) -> None:
+    def __init__(self, digests: dict[str, str], files: dict[str, str], unknown: tuple[str, ...] = ()) -> None:
         self.digests = digests
+        self.files = files
         self.unknown = unknown
 
     def fingerprint(self) -> str | None:
         """Return what stands for all of them; None if one is unknown."""
         if self.unknown:
             return None
-        text = "\n".join(f"{name} {known}" for name, known in sorted(self.digests.items()))
-        return digest(text)
+        return digest("\n".join(f"{name} {known}" for name, known in sorted(self.digests.items())))
 
 
-def sources_of(roots: Iterable[str]) -> Sources:
+def sources_of(roots: Iterable[str], folders: Mapping[str, str] = MappingProxyType({})) -> Sources:
     """Return the modules that some modules are made of: themselves, what they import, and their packages.
 
     Those of the roots' own packages count, and others that are not installed; the versions of what is installed are
@@ -61,28 +64,32 @@ def sources_of(roots: Iterable[str]) -> Sources:
 
     Args:
         roots: Names of modules; `package.*` is a package and everything below it.
+        folders: Where packages lie that no path leads to, by their names.
     """
     roots = list(roots)
     own = {root.partition(".")[0] for root in roots}
+    finder = _Finder(folders)
     digests: dict[str, str] = {}
+    files: dict[str, str] = {}
     unknown = []
     seen: set[str] = set()
-    waiting = [name for root in roots for name in _expanded(root)]
+    waiting = [name for root in roots for name in finder.expanded(root)]
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
-        path = _file_of(name)
+        path = finder.file_of(name)
         if path is None or (name.partition(".")[0] not in own and is_installed(path)):
             continue
         read = _source(name, path)
         if read is None:
             unknown.append(name)
             continue
+        files[name] = path
         digests[name], text = read
         waiting.extend(_imports(text, name, os.path.basename(path) == "__init__.py"))
-    return Sources(digests, tuple(sorted(unknown)))
+    return Sources(digests, files, tuple(sorted(unknown)))
 
 
 def _source(name: str, path: str) -> tuple[str, bytes] | None:
@@ -91,8 +98,7 @@ def _source(name: str, path: str) -> tuple[str, bytes] | None:
         known = imported_source(name)
         return None if known is None else (known.digest, known.data)
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_bytes(path)
     except OSError:
         return None
     return digest(data), data
@@ -124,52 +130,72 @@ def _with_packages(name: str) -> Iterator[str]:
         name = name.rpartition(".")[0]
 
 
-def _expanded(root: str) -> list[str]:
-    """Return the modules that a root names."""
-    if not root.endswith(".*"):
-        return [root]
-    names = [root[:-2]]
-    for folder in _folders_of(root[:-2]):
-        for here, folders, files in os.walk(folder):
-            folders[:] = [name for name in folders if name.isidentifier() and name != "__pycache__"]
-            below = os.path.relpath(here, folder).split(os.sep)
-            inner = ".".join([root[:-2], *(part for part in below if part != ".")])
-            names += [
-                f"{inner}.{file[:-3]}" for file in files if file.endswith(".py") and file[:-3].isidentifier()
-            ]
-            names += [inner]
-    return [name.removesuffix(".__init__") for name in names]
+class _Finder:
+    """Finds modules as Python's own import does, and imports nothing."""
 
+    def __init__(self, folders: Mapping[str, str]) -> None:
+        self._folders = folders
+        self._found: dict[str, list[str]] = {}
 
-def _file_of(name: str) -> str | None:
-    """Return the Python file of a module; None if there is none: a built-in one, a namespace, or no module at all."""
-    module = sys.modules.get(name)
-    if module is not None:
-        file = getattr(module, "__file__", None)
-        return file if isinstance(file, str) and file.endswith(".py") else None
-    head, _, last = name.rpartition(".")
-    if not head:
+    def file_of(self, name: str) -> str | None:
+        """Return the Python file of a module; None if there is none: it is built in, a namespace, or no module at all."""
+        module = sys.modules.get(name)
+        if module is not None:
+            file = getattr(module, "__file__", None)
+            return file if isinstance(file, str) and file.endswith(".py") else None
+        head, _, last = name.rpartition(".")
+        if not head:
+            return self._top_file(name)
+        for folder in self.folders_of(head):
+            for path in (os.path.join(folder, last, "__init__.py"), os.path.join(folder, f"{last}.py")):
+                if os.path.isfile(path):
+                    return path
+        return None
+
+    def folders_of(self, package: str) -> list[str]:
+        """Return the folders in which a package's modules lie."""
+        if package not in self._found:
+            self._found[package] = self._search(package)
+        return self._found[package]
+
+    def expanded(self, root: str) -> list[str]:
+        """Return the modules that a root names."""
+        if not root.endswith(".*"):
+            return [root]
+        package = root[:-2]
+        names = [package]
+        for folder in self.folders_of(package):
+            for here, below, files in os.walk(folder):
+                below[:] = [name for name in below if name.isidentifier() and name != "__pycache__"]
+                parts = [part for part in os.path.relpath(here, folder).split(os.sep) if part != "."]
+                inner = ".".join([package, *parts])
+                stems = [file[:-3] for file in files if file.endswith(".py")]
+                names += [
+                    inner,
+                    *(f"{inner}.{stem}" for stem in stems if stem.isidentifier() and stem != "__init__"),
+                ]
+        return names
+
+    def _top_file(self, name: str) -> str | None:
+        if name in self._folders:
+            path = os.path.join(self._folders[name], "__init__.py")
+            return path if os.path.isfile(path) else None
         if name in sys.builtin_module_names or name in sys.stdlib_module_names:
             return None
         spec = PathFinder.find_spec(name)
         return spec.origin if spec is not None and spec.origin and spec.origin.endswith(".py") else None
-    for folder in _folders_of(head):
-        for path in (os.path.join(folder, last, "__init__.py"), os.path.join(folder, f"{last}.py")):
-            if os.path.isfile(path):
-                return path
-    return None
 
-
-def _folders_of(package: str) -> list[str]:
-    """Return the folders in which a package's modules lie, which is not imported for that."""
-    module = sys.modules.get(package)
-    if module is not None:
-        return list(getattr(module, "__path__", ()))
-    head, _, last = package.rpartition(".")
-    if not head:
+    def _search(self, package: str) -> list[str]:
+        module = sys.modules.get(package)
+        if module is not None:
+            return list(getattr(module, "__path__", ()))
+        if package in self._folders:
+            return [self._folders[package]]
+        head, _, last = package.rpartition(".")
+        if head:
+            folders = [os.path.join(folder, last) for folder in self.folders_of(head)]
+            return [folder for folder in folders if os.path.isdir(folder)]
         if package in sys.stdlib_module_names:
             return []
         spec = PathFinder.find_spec(package)
         return list((spec.submodule_search_locations if spec is not None else None) or ())
-    folders = [os.path.join(folder, last) for folder in _folders_of(head)]
-    return [folder for folder in folders if os.path.isdir(folder)]

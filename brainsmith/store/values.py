@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _FORMAT = 1
 _MAGIC = b"brainsmith kept\0"
+_WRITTEN: dict[str, int] = {}
+"""The bytes that this process has kept in a folder since it held it to its quota."""
 
 
 class Kept:
@@ -28,6 +30,7 @@ class Kept:
 
     def __init__(self, cache_dir: str, kind: str, key: str) -> None:
         self.key = f"{_FORMAT}|{__version__}|{sys.implementation.cache_tag}|{sys.prefix}|{key}"
+        self.kind = kind
         self.path = os.path.join(cache_dir, kind, short_digest(self.key))
 
     def load(self, stamp: Any) -> Any | None:
@@ -37,22 +40,45 @@ class Kept:
         except OSError:
             return None
         start = len(_MAGIC) + 8
-        if data[: len(_MAGIC)] != _MAGIC or checksum(data[start:]) != data[len(_MAGIC) : start]:
+        body = memoryview(data)[start:]
+        if data[: len(_MAGIC)] != _MAGIC or checksum(body) != data[len(_MAGIC) : start]:
             return None
         try:
-            key, saved_stamp, value = marshal.loads(data[start:])
+            key, saved_stamp, value = marshal.loads(body)
         except (ValueError, EOFError, TypeError):
             return None
-        return value if key == self.key and (stamp is None or saved_stamp == stamp) else None
+        if key != self.key or (stamp is not None and saved_stamp != stamp):
+            return None
+        try:
+            os.utime(self.path)  # what was used longest ago goes first
+        except OSError:
+            pass
+        return value
 
     def save(self, stamp: Any, value: Any) -> bool:
         """Write the value; False if it is not plain or the folder cannot be written, which only costs time."""
+        from brainsmith.store.safety import make_private, tighten
+
         try:
             body = marshal.dumps((self.key, stamp, value))
+            folder = os.path.dirname(self.path)
+            make_private(folder)
+            tighten(os.path.dirname(folder))
             write_atomically(self.path, _MAGIC + checksum(body) + body)
         except (OSError, ValueError):
             return False
+        self._trim(len(body))
         return True
+
+    def _trim(self, written: int) -> None:
+        """Hold this kind to its quota: at the first value that a process keeps, and when it has kept many."""
+        from brainsmith.store.quota import quota_of, trim_files
+
+        folder, limit = os.path.dirname(self.path), quota_of(self.kind)
+        _WRITTEN[folder] = _WRITTEN.get(folder, limit) + written
+        if _WRITTEN[folder] >= limit // 8:
+            _WRITTEN[folder] = 0
+            trim_files(folder, limit, self.path)
 
     def remove(self) -> None:
         """Forget the value."""

@@ -121,9 +121,11 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
     It is kept on disk unless it holds constants that operators of plugins computed, which may be others next time.
     """
     from brainsmith.execution.foreign_code import is_lasting
+    from brainsmith.execution.operator_modules import operator_modules
     from brainsmith.execution.standard_onnx.kept_models import obtain
 
     domains: set[str] = set()
+    modules: set[str] = set()
 
     def make() -> StandardModel:
         from brainsmith.execution.read_model import read_model
@@ -133,11 +135,12 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
         original = read_model(resource)
         domains.update(_folded_domains(original.graph))
         model = rewrite(original)
+        modules.update(operator_modules(original.graph))
         open_session(model.content, 1)
         return model
 
     try:
-        return obtain(content, make, lasts=lambda: all(map(is_lasting, domains)))
+        return obtain(content, make, lambda: all(map(is_lasting, domains)), lambda: modules)
     except ModelError as error:
         raise UnsupportedResourceError(str(error)) from error
 

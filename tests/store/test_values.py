@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brainsmith.store import quota
 from brainsmith.store.files import read_bytes, write_atomically
 from brainsmith.store.fingerprint import checksum, short_digest
 from brainsmith.store.values import Kept
@@ -192,3 +193,65 @@ def test_a_digest_is_16_hexadecimal_digits_and_stable():
     assert short_digest("text") == short_digest("text")
     assert len({short_digest(str(n)) for n in range(2000)}) == 2000
     assert len(short_digest("\udcff")) == 16
+
+
+@pytest.mark.parametrize(
+    "made", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["pipe", "device"]
+)
+def test_what_is_no_file_is_not_waited_for_and_replaced(kept, made):
+    kept.save("stamp", VALUE)
+    os.unlink(kept.path)
+    made(kept.path)
+    assert kept.load("stamp") is None
+    assert kept.save("stamp", VALUE)
+    assert kept.load("stamp") == VALUE
+
+
+def test_deep_nesting_is_as_good_as_nothing(kept):
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    assert kept.save(None, value) is False
+    body = b"[\x01\x00\x00\x00" * 100_000
+    Path(kept.path).parent.mkdir(parents=True, exist_ok=True)
+    Path(kept.path).write_bytes(b"brainsmith kept\0" + checksum(body) + body)
+    assert kept.load(None) is None
+
+
+def test_folders_are_private_and_own_ones_are_tightened(tmp_path):
+    (tmp_path / "cache").mkdir(mode=0o777)
+    (tmp_path / "cache").chmod(0o777)
+    assert Kept(str(tmp_path / "cache"), "things", "key").save(None, 1)
+    assert [
+        stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "cache", tmp_path / "cache/things")
+    ] == [0o700] * 2
+
+
+def test_the_values_used_longest_ago_go_first(tmp_path, monkeypatch):
+    monkeypatch.setitem(quota.QUOTAS, "things", 3500)
+    made = [Kept(str(tmp_path), "things", str(number)) for number in range(4)]
+    for age, kept in zip((30, 20, 10), made, strict=False):
+        assert kept.save(None, "x" * 1000)
+        os.utime(kept.path, (time.time() - age,) * 2)
+    assert made[0].load(None)
+    assert made[3].save(None, "x" * 1000)
+    assert [kept.load(None) is not None for kept in made] == [True, False, True, True]
+
+
+def test_a_value_above_the_quota_stays_alone(tmp_path, monkeypatch):
+    monkeypatch.setitem(quota.QUOTAS, "things", 100)
+    one, other = Kept(str(tmp_path), "things", "one"), Kept(str(tmp_path), "things", "other")
+    assert one.save(None, "x" * 1000)
+    assert one.load(None)
+    assert other.save(None, "x" * 1000)
+    assert (one.load(None), other.load(None)) == (None, "x" * 1000)
+
+
+def test_what_a_killed_process_left_half_written_is_removed(kept):
+    old, new = Path(f"{kept.path}.1.dead.tmp"), Path(f"{kept.path}.2.live.tmp")
+    old.parent.mkdir(parents=True)
+    for file in (old, new):
+        file.write_text("half")
+    os.utime(old, (time.time() - 7200,) * 2)
+    kept.save(None, 1)
+    assert (old.exists(), new.exists()) == (False, True)

@@ -24,6 +24,7 @@ from brainsmith.execution.lowering.partitions import (
 )
 from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.operator_modules import operator_modules
 from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import CHUNK, Program
@@ -61,6 +62,7 @@ class _Lowering:
         self.facts = facts
         self._inner = inner
         self._files: dict[str, str] | None = {}
+        self._modules: set[str] = set()
         self._graph = facts.model.graph
         self._unsettled = levels_without_offset(self._graph)
         self._instructions: list[Instruction] = []
@@ -90,6 +92,7 @@ class _Lowering:
             sizes,
             max(1, min(CHUNK, _CHUNK_BYTES // max(1, largest))),
             self._files,
+            frozenset(self._modules | operator_modules(self._graph)),
         )
 
     def _add(self, node: Any) -> None:
@@ -145,6 +148,7 @@ class _Lowering:
         self._tensors.extend(node.output)
         for outer in node.output:
             self._check(outer, None)
+        self._modules |= part.modules
         if self._files is not None:
             self._files = None if part.files is None else {**self._files, **files, **part.files}
 

@@ -39,6 +39,7 @@ class Program:
         chunk: Runs that are computed together: as many as keep the largest tensor's memory bounded.
         files: Digests by path of further files that the model names; None if it depends on what cannot be told from
             files, so that it must not be kept.
+        modules: Where the operators of its model are defined; not part of what is kept of it.
     """
 
     signature: ModelSignature
@@ -48,6 +49,7 @@ class Program:
     shapes: dict[str, Shape]
     chunk: int = CHUNK
     files: dict[str, str] | None = field(default_factory=dict)
+    modules: frozenset[str] = field(default=frozenset(), compare=False)
     _calls: list[Callable[..., Any] | None] = field(
         default_factory=list, init=False, repr=False, compare=False
     )

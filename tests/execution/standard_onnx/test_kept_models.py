@@ -7,6 +7,7 @@ import pytest
 from brainsmith.execution.standard_onnx import kept_models
 from brainsmith.execution.standard_onnx.kept_models import obtain
 from brainsmith.execution.standard_onnx.rewrite import rewrite
+from brainsmith.store import quota
 from tests.execution.standard_onnx.test_rewrite import network
 
 
@@ -21,7 +22,7 @@ def never():
 
 
 def files(folder):
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in folder.glob("brainsmith/onnxruntime/*") if path.is_file())
 
 
 def test_a_model_is_kept_whole(folder):
@@ -87,7 +88,7 @@ def test_the_models_used_longest_ago_go_first(folder, monkeypatch):
         (new,) = set(files(folder)) - before
         os.utime(new, (1_000_000 - age, 1_000_000 - age))
     obtain("one", never)  # used now
-    monkeypatch.setattr(kept_models, "LIMIT", 2 * files(folder)[0].stat().st_size + 10)
+    monkeypatch.setitem(quota.QUOTAS, "onnxruntime", 2 * files(folder)[0].stat().st_size + 10)
     obtain("three", lambda: standard)
     assert obtain("one", never) == obtain("three", never) == standard
     with pytest.raises(AssertionError):

@@ -1,0 +1,31 @@
+"""Which modules define the operators of a graph: what is made of a model holds what they compute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.plugin.node_types import classes_in_use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def operator_modules(graph: Any) -> set[str]:
+    """Return the modules of the classes of a graph's nodes, and of their base classes.
+
+    Only those that were asked for something count, so this is asked once something was made of the model.
+
+    Args:
+        graph: Of a model, or in an attribute of a node; such ones within it count too.
+    """
+    types = {(node.domain, node.op_type) for node in _nodes(graph)}
+    classes = {base for kind in types for cls in classes_in_use(*kind) for base in cls.__mro__}
+    return {base.__module__ for base in classes} - {"builtins", "abc"}
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                yield from _nodes(inner)

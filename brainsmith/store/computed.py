@@ -1,0 +1,123 @@
+"""Values on disk that code computed: believed as long as the modules that it is made of are the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import PathFinder
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.store.imported import facts_of, is_file_imported, is_settled, note_imports
+from brainsmith.store.sources import Sources, sources_of
+from brainsmith.store.values import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_NO_FOLDERS: Mapping[str, str] = MappingProxyType({})
+
+
+class Computed:
+    """A value on disk, under a folder and a key.
+
+    Args:
+        cache_dir: The cache folder.
+        kind: The folder in it.
+        key: Stands for all that the value was computed from, except for the code.
+        roots: The modules that compute it (`sources_of`).
+    """
+
+    def __init__(self, cache_dir: str, kind: str, key: str, roots: Iterable[str]) -> None:
+        self._cache_dir = cache_dir
+        self._roots = tuple(roots)
+        self._kept = Kept(cache_dir, kind, key)
+        note_imports()
+
+    def load(self) -> Any | None:
+        """Return the value, if all modules that computed it, and those that they import, are as they were."""
+        plain = self._kept.load(None)
+        if plain is None:
+            return None
+        modules, folders, fingerprint, value = plain
+        return value if fingerprint == self._sources(modules, folders).fingerprint() else None
+
+    def save(self, value: Any, modules: Iterable[str] = ()) -> bool:
+        """Keep a value.
+
+        Args:
+            value: A plain one.
+            modules: Further ones that computed it, found while it was.
+
+        Returns:
+            Whether it was kept: not if it is unknown which sources computed it.
+        """
+        modules = tuple(sorted(modules))
+        folders = _mounted(modules)
+        found = self._sources(modules, folders)
+        fingerprint = found.fingerprint()
+        if fingerprint is None or not found.digests.keys() >= set(modules):
+            return False
+        return self._kept.save(None, (modules, folders, fingerprint, value))
+
+    def _sources(self, modules: Iterable[str], folders: Mapping[str, str]) -> Sources:
+        return kept_sources((*self._roots, *modules), self._cache_dir, folders)
+
+
+def _mounted(modules: Iterable[str]) -> dict[str, str]:
+    """Return the folders of packages that no path leads to: plugins' folders are mounted when they are needed."""
+    folders = {}
+    for top in {name.partition(".")[0] for name in modules}:
+        places = list(getattr(sys.modules.get(top), "__path__", ()))
+        if places and PathFinder.find_spec(top) is None:
+            folders[top] = places[0]
+    return folders
+
+
+def kept_sources(roots: Iterable[str], cache_dir: str, folders: Mapping[str, str] = _NO_FOLDERS) -> Sources:
+    """Return what `sources_of` does, whose result is kept as long as no file or folder changes.
+
+    Args:
+        roots: Names of modules; `package.*` is a package and everything below it.
+        cache_dir: The cache folder.
+        folders: Where packages lie that no path leads to, by their names.
+    """
+    roots = tuple(roots)
+    kept = Kept(cache_dir, "sources", repr((roots, sorted(folders.items()), sys.path)))
+    plain = kept.load(None)
+    if plain is not None and (found := _still_true(*plain)) is not None:
+        return found
+    found = sources_of(roots, folders)
+    statuses = _statuses(found.files)
+    if statuses is not None and all(map(is_settled, statuses.values())) and _are_of_files(found, statuses):
+        facts = {path: facts_of(status) for path, status in statuses.items()}
+        kept.save(None, (found.digests, found.files, facts))
+    return found
+
+
+def _still_true(
+    digests: dict[str, str], files: dict[str, str], facts: dict[str, tuple[int, ...]]
+) -> Sources | None:
+    """Return what was found, if it would be found again."""
+    statuses = _statuses(files)
+    if statuses is None or any(facts_of(status) != facts[path] for path, status in statuses.items()):
+        return None
+    found = Sources(digests, files)
+    return found if _are_of_files(found, statuses) else None
+
+
+def _statuses(files: Mapping[str, str]) -> dict[str, os.stat_result] | None:
+    """Return the status of each file, and of the folders that they lie in: one that is added there may count too."""
+    try:
+        folders = {os.path.dirname(path) for path in files.values()}
+        return {path: os.stat(path) for path in (*files.values(), *folders)}
+    except OSError:
+        return None
+
+
+def _are_of_files(found: Sources, statuses: Mapping[str, os.stat_result]) -> bool:
+    """Tell whether all modules that are imported were made of their files as these are now."""
+    return not found.unknown and all(
+        is_file_imported(name, path, statuses[path], found.digests[name])
+        for name, path in found.files.items()
+    )
