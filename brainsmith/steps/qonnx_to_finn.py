@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 MOST_THRESHOLD_BITS = 8
 """An activation of more bits stays a Quant node: it would need too many thresholds (FINN's default)."""
+
+QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 
 
 @step(
@@ -24,11 +27,14 @@ MOST_THRESHOLD_BITS = 8
 def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Convert QONNX quantisers to FINN's form: integer weights, MultiThreshold, and scales as Mul and Add.
 
-    A model without quantisers is only tidied. The activations' widest type is
-    `cfg.max_multithreshold_bit_width` where the builder has one, else 8 bits; wider ones stay Quant nodes.
+    Every rounding mode, scale and whole zero point comes out as QONNX computes it, ties included (transform
+    QuantisersToThresholds). A model without quantisers is tidied, and its thresholds are placed between the values that
+    reach them. The activations' widest type is `cfg.max_multithreshold_bit_width` where the builder has one, else 8
+    bits; wider ones stay Quant nodes.
+
+    Raises:
+        ModelError: A quantiser has parameters that integers and thresholds cannot give.
     """
-    from finn.transformation.qonnx.convert_qonnx_to_finn import ConvertQONNXtoFINN
-    from finn.transformation.qonnx.quant_act_to_multithreshold import default_filter_function_generator
     from qonnx.transformation.fold_constants import FoldConstants
     from qonnx.transformation.general import (
         GiveReadableTensorNames,
@@ -38,12 +44,14 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
-    if any(node.op_type in ("Quant", "BipolarQuant", "BinaryQuant", "Trunc") for node in model.graph.node):
-        widest = getattr(cfg, "max_multithreshold_bit_width", MOST_THRESHOLD_BITS)
-        if not model.check_all_tensor_shapes_specified():
-            model = model.transform(InferShapes())
-        model = model.transform(ConvertQONNXtoFINN(default_filter_function_generator(widest)))
-        model = model.transform(own_transform("FitThresholdLayouts")())
+    if not model.check_all_tensor_shapes_specified():
+        model = model.transform(InferShapes())
+    if any(node.op_type in QUANTISERS for node in model.graph.node):
+        model = _integer_weights(model)
+    widest = getattr(cfg, "max_multithreshold_bit_width", MOST_THRESHOLD_BITS)
+    model = model.transform(own_transform("QuantisersToThresholds")(widest))
+    _warn_of_wide(model, widest)
+    model = model.transform(own_transform("FitThresholdLayouts")())
     tidy = (
         InferShapes(),
         FoldConstants(),
@@ -55,3 +63,44 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     for transform in tidy:
         model = model.transform(transform)
     return model
+
+
+def _integer_weights(model: ModelWrapper) -> ModelWrapper:
+    """Make quantised weights integers with a Mul behind their layer, and pooled averages FINN's."""
+    from finn.transformation.qonnx.convert_qonnx_to_finn import (
+        AvgPoolAndTruncToQuantAvgPool,
+        ExtractBiasFromConv,
+        FoldQuantWeights,
+        FoldTransposeIntoQuantInit,
+        GemmToMatMul,
+        InferMissingConvKernelShape,
+        InferMissingGemmBias,
+    )
+    from qonnx.transformation.infer_data_layouts import InferDataLayouts
+    from qonnx.transformation.infer_datatypes import InferDataTypes
+
+    for transform in (
+        InferMissingConvKernelShape(),
+        ExtractBiasFromConv(),
+        InferMissingGemmBias(),
+        GemmToMatMul(),
+        FoldTransposeIntoQuantInit(),
+        InferDataTypes(),
+        own_transform("FoldConstantQuantisers")(),
+        FoldQuantWeights(),
+        AvgPoolAndTruncToQuantAvgPool(),
+        InferDataLayouts(),
+    ):
+        model = model.transform(transform)
+    return model
+
+
+def _warn_of_wide(model: ModelWrapper, widest: int) -> None:
+    """Say which quantisers stay."""
+    for node in model.graph.node:
+        bits = model.get_initializer(node.input[3]) if node.op_type in ("Quant", "IntQuant") else None
+        if bits is not None and model.get_initializer(node.input[0]) is None:
+            logging.getLogger(__name__).warning(
+                "%s '%s' stays a quantiser: its bit width of %d is more than the %d that thresholds may have",
+                node.op_type, node.name, bits, widest,
+            )  # fmt: skip

@@ -30,7 +30,10 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     Convolutions become Im2Col and MatMul, in NHWC; bipolar products become XNOR-popcount. What cannot be
     absorbed stays: a last Mul or Add in front of the output. Behind a fork each branch has its own scale, and a sum
     of branches with equal scales is one of integers. A mean over all pixels becomes FINN's GlobalAccPool, a sum,
-    and its divisor a scale like any other.
+    and its divisor a scale like any other. Thresholds of integers become integers.
+
+    Raises:
+        ModelError: Whether a value reaches a threshold depends on rounding.
     """
     from finn.transformation.streamline import Streamline
     from finn.transformation.streamline.absorb import (
@@ -84,7 +87,8 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         model = transposes_past_forks(model)
     model = _global_sums(model)
     again = (Streamline(),) if any(node.op_type in MOVABLE for node in model.graph.node) else tidying
-    for transform in (*again, AbsorbScalarMulAddIntoTopK(), InferDataLayouts(), RemoveUnusedTensors()):
+    rounded = (own_transform("IntegerThresholds")(), InferDataLayouts(), RemoveUnusedTensors())
+    for transform in (*again, AbsorbScalarMulAddIntoTopK(), *rounded):
         model = model.transform(transform)
     return model
 

@@ -67,6 +67,10 @@ class GraphView:
         node = self._producers.get(name)
         return node if node is not None and is_standard(node, *op_types) else None
 
+    def made_by(self, name: str) -> NodeProto | None:
+        """Return the node that makes a tensor, whatever it is; None for inputs and constants."""
+        return self._producers.get(name)
+
     def readers(self, name: str) -> int:
         """Count the node inputs, nested graphs included, and the graph outputs that read a tensor."""
         return self._reads.get(name, 0)

@@ -1,0 +1,76 @@
+"""IntegerThresholds: thresholds of whole numbers become whole, where no rounding can have moved one past a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from qonnx.transformation.base import Transformation
+
+from brainsmith.errors import ModelError
+from brainsmith.plugin.core import transform
+from brainsmith.rtl.cores.integers import integer_datatype
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+MARGIN = 1 / 16
+"""How far a threshold must be from every whole number: QuantisersToThresholds places it in the middle, and a quarter
+from one where bits are counted in place of signs."""
+
+ROUNDED = 2.0**22
+"""From here on float32 does not hold the middle between whole numbers; the float model rounds its sums, too."""
+
+
+@transform(
+    name="IntegerThresholds",
+    stage="topology_opt",
+    description="Round the thresholds of integers up, and refuse those that a value may lie on",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+    tags=("quantisation", "streamlining"),
+)
+class IntegerThresholds(Transformation):
+    """Make each threshold of a MultiThreshold of integers the least integer that reaches it.
+
+    Streamlining divides thresholds by scales and subtracts from them, and rounds. One that QuantisersToThresholds
+    placed in the middle between two values stays between them, and the integer is right. One at an integer, or near
+    it, was not placed: whether that integer reaches the level depends on rounding, so it is refused.
+
+    Raises:
+        ModelError: A threshold lies on a whole number, or near one, that the input may hold.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Round them all; the flag is always False."""
+        for node in model.graph.node:
+            if node.op_type != "MultiThreshold":
+                continue
+            thresholds, kind = model.get_initializer(node.input[1]), model.get_tensor_datatype(node.input[0])
+            if thresholds is None or not kind.is_integer():
+                continue
+            _check(node, thresholds, kind)
+            whole = np.clip(np.ceil(thresholds), kind.min(), kind.max() + 1).astype(np.float32)
+            if np.array_equal(whole, thresholds):
+                continue
+            model.set_initializer(node.input[1], whole)
+            model.set_tensor_datatype(
+                node.input[1], integer_datatype(int(min(whole.min(), -1)), int(whole.max()))
+            )
+        return model, False
+
+
+def _check(node: NodeProto, thresholds: Any, kind: Any) -> None:
+    finite = np.where(np.isfinite(thresholds), thresholds, 0.5)
+    near = np.abs(finite - np.rint(finite)) < MARGIN
+    reachable = (finite > kind.min() - 1) & (finite < kind.max() + 1) & (np.abs(finite) < ROUNDED)
+    found = np.argwhere(near & reachable)
+    if len(found):
+        row, at = (int(place) for place in found[0])
+        raise ModelError(
+            f"MultiThreshold '{node.name}': its threshold {at} of channel {row} is {finite[row, at]:g}, so close to a "
+            "whole number that rounding decides which level the value has. The scales before it are not known to have a common "
+            "unit: quantise what goes into it with one scale, or give its quantiser a scale of its own in front"
+        )

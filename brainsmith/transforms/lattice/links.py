@@ -1,0 +1,187 @@
+"""Link: an operator that does the same to every element of a channel, and never falls where its input rises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.transforms.graph_view import attribute, is_standard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from onnx import NodeProto
+
+    from brainsmith.transforms.graph_view import GraphView
+
+    Singles: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+    Doubles: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One node with one input that varies.
+
+    Attributes:
+        node: The node.
+        source: Its input.
+        apply: Computes (channels or 1, any) float32, rounding as the node does.
+        signs: 1 where the result rises with the input, -1 where it falls; one for each channel, or one.
+        factor: What it multiplies by, as float64; None where it is no multiplication with an addition.
+        added: What it adds then.
+        axis: Of the channels, from the last one; None where all are treated alike.
+    """
+
+    node: NodeProto
+    source: str
+    apply: Callable[[Singles], Singles]
+    signs: np.ndarray[Any, np.dtype[np.int64]]
+    factor: Doubles | None = None
+    added: Doubles | None = None
+    axis: int | None = None
+
+    @property
+    def channels(self) -> int:
+        """How many channels it tells apart; 1 where none."""
+        arrays = (self.signs, self.factor, self.added)
+        return max(array.size for array in arrays if array is not None)
+
+
+def link_of(view: GraphView, node: NodeProto) -> Link | None:
+    """Return what a node does to each channel; None if it is something else, or not known to rise or fall alone."""
+    if is_standard(node, "Mul", "Add", "Sub", "Div"):
+        return _arithmetic(view, node)
+    if is_standard(node, "BatchNormalization") and len(node.output) == 1:
+        return _batch_norm(view, node)
+    if is_standard(node, "Relu", "Clip", "LeakyRelu", "Neg", "Identity"):
+        return _piecewise(view, node)
+    return _curve(node) if is_standard(node, *_CURVES) else None
+
+
+def _arithmetic(view: GraphView, node: NodeProto) -> Link | None:
+    constants = [view.constant(name) for name in node.input]
+    varying = [at for at, value in enumerate(constants) if value is None]
+    if len(varying) != 1:
+        return None
+    (at,) = varying
+    operand = constants[1 - at]
+    if operand is None or (at == 1 and node.op_type == "Div"):
+        return None
+    found = _by_channel(view, node.input[at], operand)
+    if found is None:
+        return None
+    values, axis = found
+    functions: dict[str, Callable[[Singles], Singles]] = {
+        "Mul": lambda x: np.multiply(x, values[:, None]),
+        "Div": lambda x: np.divide(x, values[:, None]),
+        "Add": lambda x: np.add(x, values[:, None]),
+        "Sub": lambda x: np.subtract(x, values[:, None]) if at == 0 else np.subtract(values[:, None], x),
+    }
+    exact = values.astype(np.float64)
+    if node.op_type in ("Mul", "Div"):
+        if node.op_type == "Div" and not exact.all():
+            return None
+        factor, added = (exact if node.op_type == "Mul" else 1 / exact), np.zeros(1)
+    elif node.op_type == "Sub" and at == 1:
+        factor, added = -np.ones(1), exact
+    else:
+        factor, added = np.ones(1), (exact if node.op_type == "Add" else -exact)
+    return Link(node, node.input[at], functions[node.op_type], _signs(factor), factor, added, axis)
+
+
+def _by_channel(view: GraphView, name: str, operand: Any) -> tuple[Singles, int | None] | None:
+    """Return an operand as one number, or one for each channel of one axis; None if it is neither."""
+    shape = view.model.get_tensor_shape(name)
+    if operand.dtype != np.float32 or not np.isfinite(operand).all():
+        return None
+    if operand.size == 1:
+        same_rank = shape is None or operand.ndim <= max(len(shape), 1)
+        return (operand.reshape(-1), None) if same_rank else None
+    if shape is None or operand.ndim > len(shape):
+        return None
+    axes = [at - operand.ndim for at, size in enumerate(operand.shape) if size != 1]
+    if len(axes) != 1 or operand.size != shape[axes[0]]:
+        return None
+    return operand.reshape(-1), axes[0]
+
+
+def _batch_norm(view: GraphView, node: NodeProto) -> Link | None:
+    shape = view.model.get_tensor_shape(node.input[0])
+    parameters = [view.constant(name) for name in node.input[1:5]]
+    if shape is None or any(value is None or value.dtype != np.float32 for value in parameters):
+        return None
+    gamma, beta, mean, variance = [np.asarray(value) for value in parameters]
+    epsilon = np.float32(attribute(node, "epsilon", 1e-5))
+    # As ONNX Runtime computes it: a factor and a summand are made first, in float32.
+    factor = (gamma / np.sqrt(variance + epsilon)).astype(np.float32)
+    added = (beta - mean * factor).astype(np.float32)
+
+    def apply(x: Singles) -> Singles:
+        return x * factor[:, None] + added[:, None]
+
+    exact = factor.astype(np.float64)
+    axis = 1 - len(shape) if factor.size > 1 else None
+    return Link(node, node.input[0], apply, _signs(exact), exact, added.astype(np.float64), axis)
+
+
+def _piecewise(view: GraphView, node: NodeProto) -> Link | None:
+    one, none, source = np.ones(1), np.zeros(1), node.input[0]
+    rising = np.ones(1, np.int64)
+    if node.op_type == "Identity":
+        return Link(node, source, lambda x: x, rising, one, none)
+    if node.op_type == "Neg":
+        return Link(node, source, np.negative, -rising, -one, none)
+    if node.op_type == "Relu":
+        return Link(node, source, lambda x: np.maximum(x, np.float32(0)), rising)
+    if node.op_type == "LeakyRelu":
+        slope = np.float32(attribute(node, "alpha", 0.01))
+        return Link(node, source, lambda x: np.where(x < 0, x * slope, x), rising) if slope >= 0 else None
+    limits = _clip_limits(view, node)
+    return None if limits is None else Link(node, source, lambda x: np.clip(x, *limits), rising)
+
+
+def _clip_limits(view: GraphView, node: NodeProto) -> tuple[Any, Any] | None:
+    stated = [attribute(node, "min"), attribute(node, "max")]
+    for at, name in enumerate(node.input[1:3]):
+        value = view.constant(name) if name else None
+        if name and (value is None or value.size != 1):
+            return None
+        stated[at] = None if value is None else value.reshape(-1)[0]
+    low = np.float32(-np.inf if stated[0] is None else stated[0])
+    high = np.float32(np.inf if stated[1] is None else stated[1])
+    return (low, high) if low <= high else None
+
+
+_CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
+
+
+def _curve(node: NodeProto) -> Link:
+    """Return a function that rises all along, computed by ONNX Runtime, whose rounding is its own."""
+    sessions: list[Any] = []
+
+    def apply(x: Singles) -> Singles:
+        if not sessions:
+            sessions.append(_session(node))
+        return np.asarray(sessions[0].run(None, {"x": x})[0])
+
+    return Link(node, node.input[0], apply, np.ones(1, np.int64))
+
+
+def _session(node: NodeProto) -> Any:
+    import onnxruntime
+    from onnx import TensorProto, helper
+
+    alone = type(node)()
+    alone.CopyFrom(node)
+    alone.input[:], alone.output[:] = ["x"], ["y"]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, None]) for name in "xy"]
+    graph = helper.make_graph([alone], "curve", ends[:1], ends[1:])
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)])
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def _signs(factors: Doubles) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.where(factors < 0, -1, 1).astype(np.int64)
