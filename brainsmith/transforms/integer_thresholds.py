@@ -71,6 +71,6 @@ def _check(node: NodeProto, thresholds: Any, kind: Any) -> None:
         row, at = (int(place) for place in found[0])
         raise ModelError(
             f"MultiThreshold '{node.name}': its threshold {at} of channel {row} is {finite[row, at]:g}, so close to a "
-            "whole number that rounding decides which level the value has. The scales before it are not known to have a common "
-            "unit: quantise what goes into it with one scale, or give its quantiser a scale of its own in front"
+            "whole number that rounding decides which level the value has. The scales before it are not known to have "
+            "a common unit: quantise what goes into it with one scale, or give its quantiser a scale of its own in front"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 QONNX = "qonnx.custom_op.general"
 MOST_BITS = 8
+
+PASSING = ("Flatten", "Identity", "MaxPool", "Mul", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+"""Operators behind which a product still gets the signs of a quantiser, times a scale."""
 
 LAYOUTS = {(2, -1): "NC", (3, -1): "NWC", (3, -2): "NCW", (4, -1): "NHWC", (4, -3): "NCHW"}
 """What a MultiThreshold with a row for each channel states, by the number of axes and the channels' axis."""
@@ -79,6 +83,9 @@ class QuantisersToThresholds(Transformation):
     def _quantiser(self, view: GraphView, lattices: Lattices, node: NodeProto) -> None:
         staircase = quantiser_of(view, node)
         result = node.output[0]
+        if staircase.datatype == "BIPOLAR" and not _feeds_signs(view, result):
+            # FINN has no layer that gives -1 and 1; two equal thresholds do.
+            staircase = replace(staircase, step=1, datatype="INT2")
         if _bits(view, node) > self._most_bits:
             low, high = staircase.low, staircase.high
         else:
@@ -90,6 +97,23 @@ class QuantisersToThresholds(Transformation):
             scale = staircase.scale.astype(np.float64).reshape(-1)
             plain = Lattice(scale, plain.offset, plain.low, plain.high, staircase.axis or -1)
         lattices.note(result, plain)
+
+
+def _feeds_signs(view: GraphView, name: str) -> bool:
+    """Tell whether a tensor goes into products by weights of -1 and 1 alone: then they become XNOR and a count."""
+    readers = [node for node in view.graph.node if name in node.input]
+    return (
+        bool(readers)
+        and view.readers(name) == len(readers)
+        and all(_takes_signs(view, node) for node in readers)
+    )
+
+
+def _takes_signs(view: GraphView, node: NodeProto) -> bool:
+    if node.op_type in ("MatMul", "Conv"):
+        padded = any(attribute(node, "pads", []))
+        return not padded and view.model.get_tensor_datatype(node.input[1]).name == "BIPOLAR"
+    return node.op_type in PASSING and _feeds_signs(view, node.output[0])
 
 
 def _bits(view: GraphView, node: NodeProto) -> int:

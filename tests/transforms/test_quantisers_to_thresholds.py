@@ -156,3 +156,12 @@ def test_channels_on_a_middle_axis_are_refused():
     assert str(caught.value) == (
         "Quant 'quant0' has its channels on axis 2 of 4: thresholds need channels on the second axis or on the last one"
     )
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.25])
+def test_signs_are_counted_with_two_thresholds_where_no_product_of_signs_takes_them(scale):
+    net = Net(1, 2, datatype="INT4").node("Add", 0.5).node("BipolarQuant", scale, domain=CUSTOM)
+    changed = assert_same(net.model())
+    (node,) = changed.get_nodes_by_op_type("MultiThreshold")
+    assert changed.get_initializer(node.input[1]).tolist() == [[-0.5, -0.5]]
+    assert changed.get_tensor_datatype(node.output[0]).name == "INT2"

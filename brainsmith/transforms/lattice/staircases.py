@@ -193,7 +193,7 @@ def _axis(node: NodeProto, what: str, value: Any, shape: list[int] | None) -> in
             f"{_name(node)} has a {what} of shape {list(value.shape)}: one for all values or one for each channel is "
             "needed"
         )
-    return axes[0]
+    return int(axes[0])
 
 
 def _name(node: NodeProto) -> str:
