@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import re
 
-from brainsmith.plugin.source import Definition, Source
+from brainsmith.plugin.questions import question
+from brainsmith.plugin.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,37 +18,37 @@ class ClassNode:
 
     Attributes:
         source: The file that defines it.
-        definition: Its header.
-        abstract: The abstract methods that it declares, once they have been read.
-        open_methods: Those that it or an ancestor declares and none of them defines, once they have been asked for.
+        index: Which of the file's classes it is.
+        name: The class's name.
+        written: The dotted names of its bases as written.
+        open_methods: The abstract methods that it or an ancestor declares and none of them defines, once they have been
+            asked for.
     """
 
-    __slots__ = ("_bases", "abstract", "definition", "open_methods", "source", "table")
+    __slots__ = ("_bases", "index", "name", "open_methods", "source", "table", "written")
 
-    def __init__(self, table: ClassTable, source: Source, definition: Definition) -> None:
+    def __init__(
+        self, table: ClassTable, source: Source, index: int, name: str, written: tuple[str, ...]
+    ) -> None:
         self.table = table
         self.source = source
-        self.definition = definition
+        self.index = index
+        self.name = name
+        self.written = written
         self._bases: tuple[ClassNode | str, ...] | None = None
-        self.abstract: tuple[str, ...] | None = None
         self.open_methods: tuple[str, ...] | None = None
-
-    @property
-    def name(self) -> str:
-        """The class's name."""
-        return self.definition.name
 
     @property
     def full_name(self) -> str:
         """`module.Class`."""
-        return f"{self.source.file.module}.{self.definition.name}"
+        return f"{self.source.file.module}.{self.name}"
 
     @property
     def bases(self) -> tuple[ClassNode | str, ...]:
         """The direct bases, in order."""
         if self._bases is None:
             self._bases = ()  # a class that is its own base must not recurse
-            self._bases = tuple(self.table.resolve(self.source, base, self) for base in self.definition.bases)
+            self._bases = tuple(self.table.resolve(self.source, base, self) for base in self.written)
         return self._bases
 
     def ancestors(self) -> Iterable[ClassNode | str]:
@@ -65,26 +66,15 @@ class ClassNode:
                 waiting.extend(base.bases)
 
     @property
-    def span(self) -> tuple[bytes, int, int]:
-        """The file's text, and where the class begins and ends in it (at the next class, or the file's end)."""
-        data = self.source.data
-        end = self.definition.end
-        return data, self.definition.start, end if end >= 0 else len(data)
+    def line(self) -> int:
+        """The 1-based line of the class."""
+        line: int = self.source.ask("class_lines")[self.index]
+        return line
 
     def defines(self, name: str) -> bool:
         """Tell whether a method or attribute of this name is defined in the class."""
-        data, start, end = self.span
-        encoded = name.encode()
-        if data.find(b"def " + encoded + b"(", start, end) >= 0:
-            return True
-        position = data.find(encoded, start, end)
-        while position >= 0:
-            before = data[data.rfind(b"\n", 0, position) + 1 : position]
-            after = data[position + len(encoded) : position + len(encoded) + 40].lstrip(b" \t")
-            if before[:1].isspace() and before.strip() in (b"", b"def", b"async def") and after[:1] in _BINDS:
-                return True
-            position = data.find(encoded, position + 1, end)
-        return False
+        found: bool = self.source.ask("defines", self.index, name)
+        return found
 
     def __repr__(self) -> str:
         return f"<class {self.full_name}>"
@@ -101,19 +91,15 @@ class ClassTable:
         self._children: dict[str, list[ClassNode]] | None = None
 
     def add(self, source: Source) -> None:
-        """Add the classes of one file.
-
-        Raises:
-            SyntaxError: The file had to be parsed, and is not Python.
-        """
+        """Add the classes of one file."""
         module = source.file.module
         self._sources[module] = source
         self._children = None
-        for definition in source.classes():
-            node = ClassNode(self, source, definition)
+        for index, (name, bases) in enumerate(source.ask("class_headers")):
+            node = ClassNode(self, source, index, name, bases)
             self.nodes.append(node)
-            self._by_name.setdefault(definition.name, []).append(node)
-            self._by_full_name[f"{module}.{definition.name}"] = node
+            self._by_name.setdefault(name, []).append(node)
+            self._by_full_name[f"{module}.{name}"] = node
 
     def get(self, full_name: str) -> ClassNode | None:
         """Return the class of a dotted name, following what packages import from their modules."""
@@ -187,10 +173,10 @@ class ClassTable:
             children: dict[str, list[ClassNode]] = {}
             self._children = children
             for node in self.nodes:
-                for base in node.definition.bases:
+                for base in node.written:
                     simple = base.rpartition(".")[2]
                     children.setdefault(simple, []).append(node)
-                    if simple not in self._by_name and _may_be_alias(node, simple):
+                    if simple not in self._by_name and node.source.ask("may_be_alias", node.index, simple):
                         for target in node.bases:
                             name = target if isinstance(target, str) else target.name
                             children.setdefault(name.rpartition(".")[2], []).append(node)
@@ -211,14 +197,48 @@ class ClassTable:
         return answer
 
 
-def _may_be_alias(node: ClassNode, name: str) -> bool:
+_BINDS = (b"=", b"(", b":")
+_ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:async\s+)?def\s+(\w+)")
+
+
+@question(nothing=False)
+def may_be_alias(source: Source, index: int, name: str) -> bool:
     """Tell whether a base's name may stand for a class of another name: `import X as Name` or `Name = X`."""
-    data, end, encoded = node.source.data, node.definition.start, name.encode()
+    data, end, encoded = source.data, source.class_at(index).start, name.encode()
     return data.find(b" as " + encoded, 0, end) >= 0 or data.find(b"\n" + encoded, 0, end) >= 0
 
 
-_BINDS = (b"=", b"(", b":")
-_ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:async\s+)?def\s+(\w+)")
+@question(nothing=False)
+def defines(source: Source, index: int, name: str) -> bool:
+    """Tell whether a method or attribute of a name is defined in one of the file's classes."""
+    data, start, end = _span(source, index)
+    encoded = name.encode()
+    if data.find(b"def " + encoded + b"(", start, end) >= 0:
+        return True
+    position = data.find(encoded, start, end)
+    while position >= 0:
+        before = data[data.rfind(b"\n", 0, position) + 1 : position]
+        after = data[position + len(encoded) : position + len(encoded) + 40].lstrip(b" \t")
+        if before[:1].isspace() and before.strip() in (b"", b"def", b"async def") and after[:1] in _BINDS:
+            return True
+        position = data.find(encoded, position + 1, end)
+    return False
+
+
+@question(nothing=())
+def abstract_methods(source: Source, index: int) -> tuple[str, ...]:
+    """Return the abstract methods that one of the file's classes declares."""
+    data, start, end = _span(source, index)
+    if data.find(b"abstract", start, end) < 0:
+        return ()
+    return tuple(name.decode() for name in _ABSTRACT.findall(data, start, end))
+
+
+def _span(source: Source, index: int) -> tuple[bytes, int, int]:
+    """Return the file's text, and where a class begins and ends in it (at the next class, or the file's end)."""
+    definition = source.class_at(index)
+    end = definition.end if definition.end >= 0 else len(source.data)
+    return source.data, definition.start, end
 
 
 def is_abstract(node: ClassNode) -> bool:
@@ -249,10 +269,5 @@ def declares_abstract(node: ClassNode) -> bool:
 
 
 def _declared(node: ClassNode) -> tuple[str, ...]:
-    if node.abstract is None:
-        data, start, end = node.span
-        has_any = data.find(b"abstract", start, end) >= 0
-        node.abstract = (
-            tuple(name.decode() for name in _ABSTRACT.findall(data, start, end)) if has_any else ()
-        )
-    return node.abstract
+    names: tuple[str, ...] = node.source.ask("abstract_methods", node.index)
+    return names

@@ -8,9 +8,9 @@ import os
 from functools import lru_cache
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.files import SourceFile, stamp, stamps
+from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
+from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.source import Source
-from brainsmith.store.files import read_bytes
 from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
@@ -110,7 +110,12 @@ def details_of(info: PluginInfo) -> Details:
     plain = kept.load(None)
     if plain is None or stamps(plain[0]) != plain[1]:
         files = {path: stamp(path)}
-        details = _read(info, path, files)
+        try:
+            details = on_enough_stack(_read, info, path, files)
+        except SyntaxError as error:
+            raise PluginLoadError(f"{path}:{error.lineno}: the file is not Python: {error.msg}") from error
+        except UNREADABLE as error:
+            raise PluginLoadError(str(unreadable(path, error))) from error
         parameters = [parameter.to_plain() for parameter in details.parameters]
         kept.save(None, (list(files), list(files.values()), parameters, details.docstring, details.bases))
         return details
@@ -128,10 +133,7 @@ def _path_of(info: PluginInfo) -> str:
 def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
     source = _parsed(path, info.module, path.endswith("__init__.py"), stamp(path))
     name = info.reference.partition(":")[2]
-    try:
-        node = _find(source, name)
-    except SyntaxError as error:
-        raise PluginLoadError(f"{path}:{error.lineno}: the file is not Python: {error.msg}") from error
+    node = _find(source, name)
     if node is None:
         raise PluginLoadError(f"{path} does not define {name!r}; it may be imported there from elsewhere")
     docstring = inspect.cleandoc(ast.get_docstring(node, clean=False) or "")
@@ -204,7 +206,7 @@ def _source_of(module: str, files: dict[str, Stamp]) -> Source | None:
 @lru_cache(maxsize=12)
 def _parsed(path: str, module: str, is_package: bool, _: Stamp) -> Source:
     """Return a file's source; the last few are kept, since plugins that share files and bases are asked in a row."""
-    return Source(SourceFile(path, module, is_package), read_bytes(path))
+    return Source(SourceFile(path, module, is_package), read_source(path))
 
 
 def _parameters(arguments: ast.arguments, skip: int) -> Iterator[Parameter]:

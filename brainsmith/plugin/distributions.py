@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from brainsmith.plugin.files import stamp
+from brainsmith.plugin.files import read_source, stamp
 from brainsmith.store.files import read_bytes
 
 _INSTALLED = ("site-packages", "dist-packages")
@@ -94,10 +94,14 @@ def info_folders(folders: list[str]) -> list[InfoFolder]:
 
 
 def offers(info: InfoFolder, group: str) -> bool:
-    """Tell whether a distribution declares entry points of a group, by a look at the text."""
+    """Tell whether a distribution declares entry points of a group, by a look at the text.
+
+    Raises:
+        OSError: The text is there and cannot be read.
+    """
     try:
-        return f"[{group}]".encode() in read_bytes(os.path.join(info.path, "entry_points.txt"))
-    except OSError:
+        return f"[{group}]".encode() in read_source(os.path.join(info.path, "entry_points.txt"))
+    except (FileNotFoundError, NotADirectoryError):  # most declare none; an `.egg-info` may be one file
         return False
 
 

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from stat import S_ISDIR, S_ISREG
+
+from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     Stamp = tuple[int, int, int]
 
 ABSENT = (-1, -1, -1)
 """The stamp of a path that does not exist."""
+
+LARGEST = 16 << 20
+"""The bytes that a source file may have; the largest in Python's own library has half a million."""
+
+
+def read_source(path: str) -> bytes:
+    """Read a whole source file.
+
+    Raises:
+        OSError: It cannot be read, is no file (but a pipe or a folder, say), or is larger than a source can be.
+    """
+    return read_bytes(path, _refuse_what_is_no_source)
+
+
+def _refuse_what_is_no_source(status: os.stat_result) -> None:
+    if not S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is a folder, a pipe or a device")
+    if status.st_size > LARGEST:
+        text = f"it has {status.st_size / 1e6:.0f} MB, and a source may have {LARGEST / 1e6:.0f}"
+        raise OSError(errno.EFBIG, text)
 
 
 class SourceFile:
@@ -42,7 +66,7 @@ class Listing:
         files: Its Python files.
         misnamed: Python files that nothing can import.
         manifests: Files called `plugin.json`.
-        closed: Folders that may not be read, each with the reason.
+        closed: Folders that may not be read, and links that lead nowhere else than to themselves, each with the reason.
     """
 
     __slots__ = ("closed", "files", "folders", "manifests", "misnamed")
@@ -55,7 +79,25 @@ class Listing:
         self.closed: list[tuple[str, OSError]] = []
 
 
-def list_sources(folder: str, module: str) -> Listing:
+Entries = tuple[tuple[str, str], ...]
+"""What a folder holds, by name: the name and `folder`, `link` or `file`."""
+
+
+def list_entries(folder: str) -> Entries:
+    """List a folder.
+
+    Raises:
+        OSError: It is not there, or may not be read.
+    """
+    with os.scandir(folder) as entries:
+        return tuple(sorted((entry.name, _kind(entry)) for entry in entries))
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    return "link" if entry.is_symlink() else "folder" if entry.is_dir(follow_symlinks=False) else "file"
+
+
+def list_sources(folder: str, module: str, entries_of: Callable[[str], Entries] = list_entries) -> Listing:
     """List the Python files that can be imported below a folder.
 
     Only names that are identifiers count, since no other can stand in an import. Links to folders are followed,
@@ -64,6 +106,7 @@ def list_sources(folder: str, module: str) -> Listing:
     Args:
         folder: An absolute path; nothing is listed if it does not exist.
         module: The dotted name under which the folder is imported.
+        entries_of: Lists one folder.
     """
     listing = Listing()
     seen: set[tuple[int, int]] = set()
@@ -71,8 +114,7 @@ def list_sources(folder: str, module: str) -> Listing:
     while waiting:
         here, name = waiting.pop()
         try:
-            with os.scandir(here) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+            found = entries_of(here)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -80,34 +122,47 @@ def list_sources(folder: str, module: str) -> Listing:
             listing.folders.append(here)
             continue
         listing.folders.append(here)
-        for entry in found:
-            base = entry.name
+        for base, kind in found:
+            path = f"{here}{os.sep}{base}"
             if base.endswith(".py"):
-                stem = base[:-3]
-                if stem == "__init__":
-                    listing.files.append(SourceFile(entry.path, name, True))
-                elif stem.isidentifier():
-                    listing.files.append(SourceFile(entry.path, f"{name}.{stem}", False))
-                elif not stem.startswith("."):  # as editors' own files do
-                    listing.misnamed.append(entry.path)
+                _list_file(listing, path, base[:-3], name)
             elif base == "plugin.json":
-                listing.manifests.append(entry.path)
-            elif base.isidentifier() and base != "__pycache__" and _is_new_folder(entry, seen, folder):
-                waiting.append((entry.path, f"{name}.{base}"))
+                listing.manifests.append(path)
+            elif kind != "file" and base.isidentifier() and base != "__pycache__":
+                try:
+                    if kind == "folder" or _leads_elsewhere(path, seen, folder):
+                        waiting.append((path, f"{name}.{base}"))
+                except OSError as error:
+                    listing.closed.append((path, error))
     return listing
 
 
-def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]], root: str) -> bool:
-    if not entry.is_symlink():
-        return entry.is_dir()
-    if not entry.is_dir():
+def _list_file(listing: Listing, path: str, stem: str, package: str) -> None:
+    if stem == "__init__":
+        listing.files.append(SourceFile(path, package, True))
+    elif stem.isidentifier():
+        listing.files.append(SourceFile(path, f"{package}.{stem}", False))
+    elif not stem.startswith("."):  # as editors' own files do
+        listing.misnamed.append(path)
+
+
+def _leads_elsewhere(link: str, seen: set[tuple[int, int]], root: str) -> bool:
+    """Tell whether a link leads to a folder that is not listed yet.
+
+    Raises:
+        OSError: It leads in a circle, or to where one may not look.
+    """
+    try:
+        status = os.stat(link)
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    top, target = os.path.join(os.path.realpath(root), ""), os.path.join(os.path.realpath(entry.path), "")
+    if not S_ISDIR(status.st_mode):
+        return False
+    top, target = os.path.join(os.path.realpath(root), ""), os.path.join(os.path.realpath(link), "")
     if target.startswith(top) or top.startswith(
         target
     ):  # what it leads to is listed, or holds what is listed
         return False
-    status = entry.stat()
     identity = (status.st_dev, status.st_ino)
     if identity in seen:
         return False

@@ -77,8 +77,5 @@ class KindChecker:
             packages = [Package(name, folders) for name, folders in found if folders]
             self._classes = ClassTable()
             for source in [*(one for package in packages for one in package.sources), *self._sources]:
-                try:
-                    self._classes.add(source)
-                except SyntaxError:
-                    continue  # it cannot be imported either
+                self._classes.add(source)
         return self._classes

@@ -8,6 +8,8 @@ import re
 from brainsmith.errors import PluginDefinitionError, Problem
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.info import PluginInfo, Priority
+from brainsmith.plugin.isolation import isolated, on_enough_stack
+from brainsmith.plugin.shown import LONGEST
 from brainsmith.plugin.source import Source, dotted_name, parse
 
 TYPE_CHECKING = False
@@ -38,6 +40,12 @@ class Found:
         self.groups: dict[str, tuple[str, ...]] = {}
         self.problems: list[Problem] = []
 
+    def clear(self) -> None:
+        """Forget what was found, as before a second reading."""
+        self.records.clear()
+        self.groups.clear()
+        self.problems.clear()
+
 
 def may_hold_plugins(data: bytes) -> bool:
     """Tell whether a file can hold a plugin or a group at all: a look at its bytes."""
@@ -53,18 +61,23 @@ def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) ->
         extra: Entries for each record's `extra`.
     """
     found = Found()
-    try:
-        blocks = _fast_blocks(source)
-        if blocks is None:
-            blocks = _exact_blocks(source, found)
-        for block in blocks:
-            _read_block(source, block, framework, extra or {}, found)
-        if b"\nGROUPS" in source.data or source.data.startswith(b"GROUPS"):
-            _read_groups(source, found)
-    except SyntaxError as error:
-        text = f"the file is not Python, so its plugins are not found: {error.msg}"
-        found.problems.append(Problem(source.file.path, error.lineno or 0, error.offset or 0, text))
+    problem = isolated(source.file.path, _scan, source, framework, extra or {}, found)
+    if problem is not None:
+        found.problems.append(problem)
+    else:
+        found.problems.extend(source.answers.problems)
     return found
+
+
+def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -> None:
+    found.clear()
+    blocks = _fast_blocks(source)
+    if blocks is None:
+        blocks = _exact_blocks(source, found)
+    for block in blocks:
+        _read_block(source, block, framework, extra, found)
+    if b"\nGROUPS" in source.data or source.data.startswith(b"GROUPS"):
+        _read_groups(source, found)
 
 
 class _Block:
@@ -295,7 +308,7 @@ def _literals(decorator: ast.expr, plugin_type: str, offset: int, source: Source
     if not isinstance(decorator, ast.Call):
         return {}
     if decorator.args:
-        found = ast.unparse(decorator.args[0])
+        found = _shown(decorator.args[0])
         raise PluginDefinitionError(
             f'{path}:{decorator.lineno + offset}: @{plugin_type} takes keywords only, such as @{plugin_type}(name="X");'
             f" found {found}"
@@ -306,18 +319,27 @@ def _literals(decorator: ast.expr, plugin_type: str, offset: int, source: Source
             values["**"] = keyword.value
             continue
         try:
-            values[keyword.arg] = _value(keyword.value, source)
+            values[keyword.arg] = on_enough_stack(_value, keyword.value, source)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise PluginDefinitionError(
                 f"{path}:{keyword.value.lineno + offset}: {keyword.arg}= of @{plugin_type} must be a literal, because"
-                f" discovery does not run plugin code; found {ast.unparse(keyword.value)}"
+                f" discovery does not run plugin code; found {_shown(keyword.value)}"
             ) from None
     if "**" in values:
         raise PluginDefinitionError(
             f"{path}:{values['**'].lineno + offset}: @{plugin_type} must be given its keywords as literals, because"
-            f" discovery does not run plugin code; found **{ast.unparse(values['**'])}"
+            f" discovery does not run plugin code; found **{_shown(values['**'])}"
         )
     return values
+
+
+def _shown(node: ast.expr) -> str:
+    """Return an expression as messages show it: cut where it is long."""
+    try:
+        text: str = on_enough_stack(ast.unparse, node)
+    except (RecursionError, MemoryError):
+        return "an expression that is nested too deeply to be shown"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
 
 
 def _value(node: ast.expr, source: Source) -> Any:
@@ -337,13 +359,13 @@ def _read_groups(source: Source, found: Found) -> None:
         if target != "GROUPS" or value is None:
             continue
         try:
-            table = ast.literal_eval(value)
-        except ValueError:
+            table = on_enough_stack(ast.literal_eval, value)
+        except (ValueError, TypeError, MemoryError, RecursionError):
             table = None
         if not _is_group_table(table):
             text = (
                 "GROUPS must be a literal dict of lists of plugin names, because discovery does not run plugin code;"
-                f" found {ast.unparse(value)}"
+                f" found {_shown(value)}"
             )
             found.problems.append(Problem(source.file.path, node.lineno, 0, text))
             continue

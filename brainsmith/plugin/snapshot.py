@@ -51,6 +51,20 @@ class AdapterResult:
         self.detail = ""
         self.milliseconds = 0.0
 
+    def add(self, other: AdapterResult) -> None:
+        """Add what was found in a part of the adapter's places."""
+        self.records.extend(other.records)
+        self.groups.update(other.groups)
+        self.problems.extend(other.problems)
+        self.watched.extend(other.watched)
+
+    def clear(self) -> None:
+        """Forget what was found, as before a second reading."""
+        self.records.clear()
+        self.groups.clear()
+        self.problems.clear()
+        self.watched.clear()
+
 
 class Snapshot:
     """The result of a whole discovery.

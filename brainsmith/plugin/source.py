@@ -14,9 +14,15 @@ import warnings
 from _thread import allocate_lock
 from itertools import pairwise
 
+from brainsmith.plugin.files import read_source
+from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
+from brainsmith.plugin.questions import QUESTIONS, Answers, question
+from brainsmith.store.fingerprint import checksum
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from brainsmith.plugin.files import SourceFile
 
@@ -56,18 +62,63 @@ class Source:
 
     Attributes:
         file: Where it is and which module it makes.
-        data: The text as bytes, with line breaks as Python's own reader makes them, and without what it skips.
+        answers: What has been asked of it.
     """
 
-    def __init__(self, file: SourceFile, data: bytes) -> None:
+    def __init__(self, file: SourceFile, data: bytes | None, answers: Answers | None = None) -> None:
+        """Hold a file's content, or what is known of it.
+
+        Args:
+            file: Where it is.
+            data: The bytes as read; None to read them when the answers do not do.
+            answers: What is known of this content.
+        """
         self.file = file
-        self.data = _with_plain_lines(data)
-        self._bindings: dict[str, str | None] = {}
+        self._data = None if data is None else _with_plain_lines(data)
+        if answers is None:
+            answers = Answers(checksum(data or b""), {}, [])
+        self.answers = answers
+        self._classes: list[Definition] | None = None
         self._tree: ast.Module | None = None
         self._all_bindings: dict[str, str] | None = None
         self._stars: list[str] = []
         self._strings: bytes | None = b""
         self._strings_limit = 0
+
+    @property
+    def data(self) -> bytes:
+        """The text as bytes, with line breaks as Python's own reader makes them, and without what it skips.
+
+        Raises:
+            ChangedWhileReadError: It is no longer the content that answers are known of.
+        """
+        if self._data is None:
+            try:
+                data = read_source(self.file.path)
+            except OSError as error:
+                raise ChangedWhileReadError(self.file.path) from error
+            if checksum(data) != self.answers.digest:
+                raise ChangedWhileReadError(self.file.path)
+            self._data = _with_plain_lines(data)
+        return self._data
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the answer to a question (`questions`); what it fails with is noted as the file's problem."""
+        key = (name, *arguments)
+        try:
+            return self.answers.given[key]
+        except KeyError:
+            pass
+        function, nothing = QUESTIONS[name]
+        try:
+            answer = on_enough_stack(function, self, *arguments)
+        except UNREADABLE as error:
+            answer = nothing
+            problem = unreadable(self.file.path, error)
+            if str(problem) not in map(str, self.answers.problems):
+                self.answers.problems.append(problem)
+        self.answers.given[key] = answer
+        return answer
 
     @property
     def tree(self) -> ast.Module:
@@ -167,18 +218,22 @@ class Source:
 
         None if it imports no such name. With several imports of one name (as in a try statement) the first counts.
         """
-        if name not in self._bindings:
-            self._bindings[name] = self._find_binding(name)
-        return self._bindings[name]
+        target: str | None = self.ask("imported_name", name)
+        return target
 
-    def stars(self) -> list[str]:
+    def stars(self) -> tuple[str, ...]:
         """Return the modules of which everything is imported."""
-        if b"import *" not in self.data:
-            return []
-        self._read_imports()
-        return self._stars
+        modules: tuple[str, ...] = self.ask("starred_modules")
+        return modules
 
-    def _find_binding(self, name: str) -> str | None:
+    def class_at(self, index: int) -> Definition:
+        """Return one of the classes at the top level, in the order of the file."""
+        if self._classes is None:
+            self._classes = self.classes()
+        return self._classes[index]
+
+    def find_binding(self, name: str) -> str | None:
+        """Return what `binding` does, by reading the text."""
         data, encoded = self.data, name.encode()
         position = data.find(encoded)
         for _ in range(8):  # the import is among the first places where the name stands, or it is an odd one
@@ -206,15 +261,20 @@ class Source:
                 return f"{self._absolute(module.decode())}.{original.strip()}"
         return None
 
+    def find_stars(self) -> tuple[str, ...]:
+        """Return what `stars` does, by reading the text."""
+        if b"import *" not in self.data:
+            return ()
+        self._read_imports()
+        return tuple(self._stars)
+
     def _read_imports(self) -> dict[str, str]:
         if self._all_bindings is None:
-            self._all_bindings = {}
-            try:
-                body = self.tree.body
-            except (SyntaxError, ValueError):
-                return self._all_bindings
-            for node in _module_level(body):
-                self._read_import(node, self._all_bindings)
+            found: dict[str, str] = {}
+            self._stars.clear()
+            for node in _module_level(self.tree.body):
+                self._read_import(node, found)
+            self._all_bindings = found
         return self._all_bindings
 
     def imports_of(self, node: ast.stmt) -> dict[str, str]:
@@ -253,6 +313,44 @@ class Source:
         parts = self.file.module.split(".")
         kept = parts[: len(parts) - level + (1 if self.file.is_package else 0)]
         return ".".join([*kept, *([module[level:]] if module[level:] else [])])
+
+
+class ChangedWhileReadError(Exception):
+    """A file changed since a discovery began, so that what is known of it is no longer true."""
+
+
+@question(nothing=None)
+def imported_name(source: Source, name: str) -> str | None:
+    """Return the dotted target of a name that a file imports."""
+    return source.find_binding(name)
+
+
+@question(nothing=())
+def starred_modules(source: Source) -> tuple[str, ...]:
+    """Return the modules of which a file imports everything."""
+    return source.find_stars()
+
+
+@question(nothing=())
+def class_headers(source: Source) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the names and bases of the classes at a file's top level."""
+    return tuple((item.name, item.bases) for item in source.classes())
+
+
+@question(nothing=(), place=True)
+def class_lines(source: Source) -> tuple[int, ...]:
+    """Return the lines of the classes at a file's top level."""
+    return lines_of(source, source.classes())
+
+
+def lines_of(source: Source, definitions: list[Definition]) -> tuple[int, ...]:
+    """Return the lines of definitions, which come in the order of the file, so that each part is counted once."""
+    lines, line, offset = [], 1, 0
+    for item in definitions:
+        line += source.data.count(b"\n", offset, item.start)
+        offset = item.start
+        lines.append(item.line or line)
+    return tuple(lines)
 
 
 _BACKSLASH = ord("\\")

@@ -8,7 +8,8 @@ import re
 from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.definition import did_you_mean
-from brainsmith.plugin.files import SourceFile, list_sources
+from brainsmith.plugin.files import SourceFile, list_sources, read_source
+from brainsmith.plugin.isolation import isolated
 from brainsmith.plugin.kind_check import KindChecker
 from brainsmith.plugin.loading import folder_module, import_object
 from brainsmith.plugin.operators import claim_message, claims
@@ -16,7 +17,6 @@ from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import DECORATOR_TARGETS, scan
 from brainsmith.plugin.source import Source, dotted_name
-from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,16 +65,17 @@ def check_sources(path: str, registry: Registry) -> Checked:
         framework = frameworks.get(source.file.path) or _framework(source)
         extra = {} if "." in source.file.module and framework == "brainsmith" else _folder_extra(source)
         found = scan(source, framework, extra)
-        found.problems.extend(_syntax_error(source, found.problems))
         checked.problems.extend(found.problems)
         groups.update(found.groups)
         if any(_is_syntax_error(problem) for problem in found.problems):
             continue
-        # A file that discovery scans too has one record only: the discovered one, which knows its module's name.
-        checked.records.extend(_as_discovered(info, known) for info in found.records)
-        checked.problems.extend(_unbound_decorators(source))
-        checked.problems.extend(kinds.problems(source, found.records))
-        checked.hints.extend(_file_name_hints(source, found.records))
+        further: list[Problem] = []
+        problem = isolated(source.file.path, _look_further, source, found.records, kinds, further)
+        checked.problems.extend(further if problem is None else [problem])
+        if problem is None or not _is_syntax_error(problem):
+            # A file that discovery scans too has one record only: the discovered one, which knows its module's name.
+            checked.records.extend(_as_discovered(info, known) for info in found.records)
+            checked.hints.extend(_file_name_hints(source, found.records))
     for manifest in manifests:
         bundle = parse_manifest(manifest, checked.problems)
         if bundle is not None:
@@ -102,14 +103,18 @@ def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
             yield Problem(info.file, info.line, 0, str(error))
 
 
-def _syntax_error(source: Source, problems: list[Problem]) -> Iterator[Problem]:
-    """Yield that a file is not Python, where the scan had no reason to parse all of it."""
-    try:
-        source.tree  # noqa: B018  (parses)
-    except SyntaxError as error:
-        if not any(_is_syntax_error(problem) for problem in problems):
-            text = f"the file is not Python: {error.msg}"
-            yield Problem(source.file.path, error.lineno or 0, error.offset or 0, text)
+def _look_further(
+    source: Source, records: list[PluginInfo], kinds: KindChecker, problems: list[Problem]
+) -> None:
+    """Find what the scan had no reason to see: all of the file is parsed.
+
+    Raises:
+        SyntaxError: The file is not Python.
+    """
+    problems.clear()
+    source.tree  # noqa: B018  (parses)
+    problems.extend(_unbound_decorators(source))
+    problems.extend(kinds.problems(source, records))
 
 
 def _is_syntax_error(problem: Problem) -> bool:
@@ -137,7 +142,7 @@ def _files(path: str) -> tuple[list[SourceFile], list[str]]:
 def _read(files: list[SourceFile], problems: list[Problem]) -> Iterator[Source]:
     for file in files:
         try:
-            yield Source(file, read_bytes(file.path))
+            yield Source(file, read_source(file.path))
         except OSError as error:
             problems.append(Problem(file.path, 0, 0, f"the file cannot be read: {error.strerror}"))
 

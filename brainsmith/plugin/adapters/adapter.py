@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from brainsmith.plugin.files import Listing, SourceFile, list_sources
+from brainsmith.plugin.files import Listing, SourceFile, list_sources, read_source
+from brainsmith.plugin.isolation import unreadable
 from brainsmith.plugin.scan import may_hold_plugins, scan
 from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.source import Source
-from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,13 +95,13 @@ class Package:
         for folder in folders:
             listing = list_sources(folder, name)
             self.watched.extend(listing.folders)
-            self.problems.extend(_unreadable(*closed) for closed in listing.closed)
+            self.problems.extend(unreadable(*closed) for closed in listing.closed)
             for file in listing.files:
                 self.watched.append(file.path)
                 try:
-                    self.sources.append(Source(file, read_bytes(file.path)))
+                    self.sources.append(Source(file, read_source(file.path)))
                 except OSError as error:
-                    self.problems.append(_unreadable(file.path, error))
+                    self.problems.append(unreadable(file.path, error))
 
 
 def package_folders(name: str) -> list[str]:
@@ -134,9 +134,9 @@ def scan_files(
     for file in files:
         result.watched.append(file.path)
         try:
-            data = read_bytes(file.path)
+            data = read_source(file.path)
         except OSError as error:
-            result.problems.append(_unreadable(file.path, error))
+            result.problems.append(unreadable(file.path, error))
             continue
         if not may_hold_plugins(data):
             continue
@@ -151,20 +151,16 @@ def scan_listing(
 ) -> None:
     """Scan a folder's listing for decorated plugins, into a result."""
     result.watched.extend(listing.folders)
-    result.problems.extend(_unreadable(*closed) for closed in listing.closed)
+    result.problems.extend(unreadable(*closed) for closed in listing.closed)
     scan_files(result, listing.files, framework, extra)
     for path in listing.misnamed:
         try:
-            holds = may_hold_plugins(read_bytes(path))
+            holds = may_hold_plugins(read_source(path))
         except OSError:
             continue
         if holds:
             text = "its name is no Python identifier, so nothing can import it, and its plugins are not found: rename it"
             result.problems.append(_problem(path, text))
-
-
-def _unreadable(path: str, error: OSError) -> Problem:
-    return _problem(path, f"the file cannot be read: {error.strerror}")
 
 
 def _problem(path: str, text: str) -> Problem:

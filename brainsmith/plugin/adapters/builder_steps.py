@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import re
 
-from brainsmith.plugin.source import Definition, Source, parse
+from brainsmith.plugin.questions import question
+from brainsmith.plugin.source import Definition, Source, lines_of, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +28,24 @@ _FOLLOWING = re.compile(rb"\n[^\s)]")
 _ROW = re.compile(rb"[\"'](\w+)[\"']\s*:\s*([\w.]+)\s*[,}\n]")
 
 
-def steps_of(source: Source) -> Iterator[Definition]:
-    """Yield the steps that a file defines."""
-    for definition in source.functions(_STEP):
-        if _PLAIN.match(source.data, definition.start) or _takes_model_and_cfg(source, definition):
-            yield definition
+@question(nothing=())
+def step_names(source: Source) -> tuple[str, ...]:
+    """Return the names of the steps that a file defines, in its order."""
+    return tuple(item.name for item in _steps_of(source))
+
+
+@question(nothing=(), place=True)
+def step_lines(source: Source) -> tuple[int, ...]:
+    """Return the lines of the steps that a file defines, in its order."""
+    return lines_of(source, _steps_of(source))
+
+
+def _steps_of(source: Source) -> list[Definition]:
+    return [
+        item
+        for item in source.functions(_STEP)
+        if _PLAIN.match(source.data, item.start) or _takes_model_and_cfg(source, item)
+    ]
 
 
 def _takes_model_and_cfg(source: Source, definition: Definition) -> bool:
@@ -64,21 +78,34 @@ def step_tables(sources: list[Source], packages: set[str]) -> dict[str, str]:
     """
     entered: dict[str, str] = {}
     for source in sources:
-        data = source.data
-        if source.file.module.rpartition(".")[0] not in packages or not _LOOKUP.search(data):
-            continue
-        rows = [*_DECORATED.findall(data), *_calls(data)]
-        fillers = {name for name in {row[0] for row in rows} if _fills_table(data, name)}
-        for name, arguments, function in rows:
-            if name in fillers:
-                key = arguments.split(b"=")[-1].strip().strip(b"\"'") or function
-                entered[_full_name(source, function.decode())] = key.rpartition(b".")[2].decode()
-        for match in _LOOKUP.finditer(data):
-            opening = data.find(b"{", match.end(), data.find(b"\n\n", match.end()) + 1 or len(data))
-            if opening >= 0:
-                for key, function in _ROW.findall(data, opening, data.find(b"\n}", opening) + 2 or len(data)):
-                    entered.setdefault(_full_name(source, function.decode()), key.decode())
+        if source.file.module.rpartition(".")[0] in packages:
+            filled, written = source.ask("step_table")
+            entered.update(filled)
+            for function, key in written:
+                entered.setdefault(function, key)
     return entered
+
+
+@question(nothing=((), ()))
+def step_table(source: Source) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """Return what a file enters in a table of steps by a function, and what it writes into one: function and name."""
+    data = source.data
+    if not _LOOKUP.search(data):
+        return (), ()
+    rows = [*_DECORATED.findall(data), *_calls(data)]
+    fillers = {name for name in {row[0] for row in rows} if _fills_table(data, name)}
+    filled = []
+    for name, arguments, function in rows:
+        if name in fillers:
+            key = arguments.split(b"=")[-1].strip().strip(b"\"'") or function
+            filled.append((_full_name(source, function.decode()), key.rpartition(b".")[2].decode()))
+    written: list[tuple[str, str]] = []
+    for match in _LOOKUP.finditer(data):
+        opening = data.find(b"{", match.end(), data.find(b"\n\n", match.end()) + 1 or len(data))
+        if opening >= 0:
+            rows_of = _ROW.findall(data, opening, data.find(b"\n}", opening) + 2 or len(data))
+            written.extend((_full_name(source, function.decode()), key.decode()) for key, function in rows_of)
+    return tuple(filled), tuple(written)
 
 
 def _calls(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:

@@ -16,6 +16,7 @@ from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_files, scan_listing
 from brainsmith.plugin.distributions import InfoFolder, info_folders, offers, search_folders
 from brainsmith.plugin.files import SourceFile, list_sources
+from brainsmith.plugin.isolation import UNREADABLE, isolated, unreadable
 from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
@@ -79,12 +80,23 @@ class EntryPointAdapter:
         folders = search_folders()
         infos = info_folders(folders)
         zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
-        offering = [info for info in infos if offers(info, GROUP)]
-        for info in offering:
-            result.watched.append(os.path.join(info.path, "entry_points.txt"))
+        offering = []
+        for info in infos:
+            path = os.path.join(info.path, "entry_points.txt")
+            try:
+                if offers(info, GROUP):
+                    offering.append(info)
+                    result.watched.append(path)
+            except OSError as error:
+                result.watched.append(path)
+                result.problems.append(unreadable(path, error))
         found = list_entry_points(offering, zipped, result.problems) if offering or zipped else []
         for point in found:
-            self._read(point, result)
+            own = AdapterResult(self.name)
+            problem = isolated(point.origin, self._read, point, own)
+            result.add(own)
+            if problem is not None:
+                result.problems.append(problem)
         names = sorted({point.distribution for point in found})
         result.detail = (
             f"distributions: {', '.join(names)}" if names else "no installed distribution offers plugins"
@@ -92,6 +104,8 @@ class EntryPointAdapter:
         return result
 
     def _read(self, point: EntryPoint, result: AdapterResult) -> None:
+        """Read one entry point into an empty result; what an earlier attempt left there is dropped."""
+        result.clear()
         files, folder = module_files(point.module)
         if not files:
             text = f"it names the module {point.module!r}, which is not installed"
@@ -132,18 +146,22 @@ def list_entry_points(offering: list[InfoFolder], zipped: bool, problems: list[P
     for info in offering:
         try:
             entries = PathDistribution(Path(info.path)).entry_points.select(group=GROUP)
-        except (OSError, ValueError, AttributeError) as error:  # whatever another's metadata may hold
+        except (*UNREADABLE, AttributeError) as error:  # whatever another's metadata may hold
             text = f"its entry points cannot be read: {error}"
             problems.append(Problem(os.path.join(info.path, "entry_points.txt"), 0, 0, text))
             continue
         found.extend((entry, info.name, info.version) for entry in entries)
     if zipped:
         known = {entry for entry, _, _ in found}
-        found.extend(
-            (entry, entry.dist.name, entry.dist.version)
-            for entry in entry_points(group=GROUP)
-            if entry not in known and entry.dist is not None
-        )
+        try:
+            found.extend(
+                (entry, entry.dist.name, entry.dist.version)
+                for entry in entry_points(group=GROUP)
+                if entry not in known and entry.dist is not None
+            )
+        except (*UNREADABLE, AttributeError) as error:
+            text = f"the entry points in the archives on sys.path cannot be read: {error}"
+            problems.append(Problem("sys.path", 0, 0, text))
     ExtensionManager.ENTRY_POINT_CACHE[GROUP] = [entry for entry, _, _ in found]
     listed = ExtensionManager.make_test_instance([], namespace=GROUP).list_entry_points()
     points = [

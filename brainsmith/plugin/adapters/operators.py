@@ -15,6 +15,7 @@ import ast
 import re
 
 from brainsmith.plugin.closure import ClassNode, ClassTable
+from brainsmith.plugin.questions import question
 from brainsmith.plugin.source import Source, dotted_name
 
 BACKEND_DOMAINS = ("hls", "rtl")
@@ -39,30 +40,15 @@ class Operators:
         self.table = table
         self.domains: set[str] = set()
         self.entries: dict[str, tuple[str, str]] = {}
-        holders = [source for source in sources if source.file.is_package and _is_domain(source)]
+        holders = [source for source in sources if source.file.is_package and source.ask("is_domain")]
         self.domains.update(source.file.module for source in holders)
         for source in holders:
-            self._read_table(source)
+            for key, value in source.ask("table_entries"):
+                self._enter(source, source.file.module, key, value)
         for source in sources:
-            near = source.file.is_package or ".custom_op." in source.file.module
-            if near and b"\nadd_op_to_domain(" in source.data:
-                self._read_added(source)
-
-    def _read_table(self, source: Source) -> None:
-        domain = source.file.module
-        entries = [(key.decode(), value.decode()) for key, value in _ENTRY.findall(source.data)]
-        listed = _LISTED.search(source.data)
-        if listed:
-            names = [name.decode() for name in _QUOTED.findall(listed.group(1))]
-            entries.extend((name, name) for name in names)
-        if _LITERAL.search(source.data):
-            entries.extend(_literal_entries(source))
-        for key, value in entries:
-            self._enter(source, domain, key, value)
-
-    def _read_added(self, source: Source) -> None:
-        for domain, value in _ADDED.findall(source.data):
-            self._enter(source, domain.decode(), value.decode().rpartition(".")[2], value.decode())
+            if source.file.is_package or ".custom_op." in source.file.module:
+                for domain, value in source.ask("added_operators"):
+                    self._enter(source, domain, value.rpartition(".")[2], value)
 
     def _enter(self, source: Source, domain: str, key: str, value: str) -> None:
         node = self.table.only(value.rpartition(".")[2]) or self.table.resolve(source, value)
@@ -80,19 +66,13 @@ class Operators:
 
     def _decorated(self, node: ClassNode) -> str:
         """Return the domain whose decorator stands above a class."""
-        data, start = node.source.data, node.definition.start
-        while True:
-            begin = data.rfind(b"\n", 0, start - 1) + 1
-            line = data[begin : max(start - 1, begin)].rstrip()
-            if not line.startswith(b"@"):
-                return ""
-            name = line[1:].partition(b"(")[0].strip().decode("utf-8", "replace")
+        for name in node.source.ask("names_above", node.index):
             head, dot, rest = name.partition(".")
             target = node.source.binding(head)
             domain = f"{target}{dot}{rest}".rpartition(".")[0] if target else node.source.file.module
             if domain in self.domains:
                 return domain
-            start = begin
+        return ""
 
     def home(self, node: ClassNode) -> str:
         """Return the innermost domain below whose package a class is defined; empty if there is none."""
@@ -113,20 +93,53 @@ class Operators:
         return "op"
 
 
-def _is_domain(source: Source) -> bool:
+@question(nothing=())
+def names_above(source: Source, index: int) -> tuple[str, ...]:
+    """Return the dotted names of the decorators on one of the file's classes, the nearest first."""
+    data, start = source.data, source.class_at(index).start
+    names: list[str] = []
+    while True:
+        begin = data.rfind(b"\n", 0, start - 1) + 1
+        line = data[begin : max(start - 1, begin)].rstrip()
+        if not line.startswith(b"@"):
+            return tuple(names)
+        names.append(line[1:].partition(b"(")[0].strip().decode("utf-8", "replace"))
+        start = begin
+
+
+@question(nothing=False)
+def is_domain(source: Source) -> bool:
+    """Tell whether a package's file names operators."""
     data = source.data
     if b"\ncustom_op" in data:
         return True
     return b"\n__all__" in data and "custom_op" in source.file.module.split(".")
 
 
+@question(nothing=())
+def table_entries(source: Source) -> tuple[tuple[str, str], ...]:
+    """Return the operators that a domain's file names: the name, and the class as written."""
+    entries = [(key.decode(), value.decode()) for key, value in _ENTRY.findall(source.data)]
+    listed = _LISTED.search(source.data)
+    if listed:
+        names = [name.decode() for name in _QUOTED.findall(listed.group(1))]
+        entries.extend((name, name) for name in names)
+    if _LITERAL.search(source.data):
+        entries.extend(_literal_entries(source))
+    return tuple(entries)
+
+
+@question(nothing=())
+def added_operators(source: Source) -> tuple[tuple[str, str], ...]:
+    """Return what a file adds to domains: the domain, and the class as written."""
+    if b"\nadd_op_to_domain(" not in source.data:
+        return ()
+    return tuple((domain.decode(), value.decode()) for domain, value in _ADDED.findall(source.data))
+
+
 def _literal_entries(source: Source) -> list[tuple[str, str]]:
     entries: list[tuple[str, str]] = []
-    try:
-        body = source.tree.body
-    except SyntaxError:
-        return entries
-    for node in body:
+    for node in source.tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         value = getattr(node, "value", None)
         if not isinstance(target, ast.Name):

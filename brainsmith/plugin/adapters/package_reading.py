@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.builder_steps import step_tables, steps_of
+from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.operators import Operators
 from brainsmith.plugin.closure import ClassNode, ClassTable, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.adapters.adapter import Package, Reading
-    from brainsmith.plugin.source import Definition, Source
+    from brainsmith.plugin.source import Source
 
 # What a framework's sources do not state: description, author, requires, min_ and max_brainsmith, priority, stage.
 _UNSTATED = ("", "", (), "", "", 50, None)
@@ -85,6 +85,7 @@ class PackageAdapter:
         finder = _Finder(self.name, package, reading.classes(closure), result)
         finder.find_classes()
         finder.find_steps()
+        result.problems.extend(problem for source in package.sources for problem in source.answers.problems)
         return result
 
 
@@ -97,13 +98,12 @@ class _Finder:
         self.classes = classes
         self.result = result
         self.prefix = f"{package.name}."
-        self.lines = _Lines()
         self.taken: dict[str, PluginInfo] = {}
 
     def find_classes(self) -> None:
         for node in self.classes.transforms:
             if node.source.file.module.startswith(self.prefix) and not is_abstract(node):
-                self._add("transform", node.name, node.source, node.definition)
+                self._add("transform", node.name, node.source, node.name, node.line)
         for node in self.classes.operators:
             if node.source.file.module.startswith(self.prefix):
                 self._find_operator(node)
@@ -121,9 +121,9 @@ class _Finder:
         extra = {"domain": domain}
         if kind == "backend":
             kernel = self._kernel_of(node)
-            self._add(kind, name, node.source, node.definition, extra, kernel, domain.rpartition(".")[2])
+            self._add(kind, name, node.source, node.name, node.line, extra, kernel, domain.rpartition(".")[2])
         else:
-            self._add(kind, name, node.source, node.definition, extra)
+            self._add(kind, name, node.source, node.name, node.line, extra)
 
     def _kernel_of(self, node: ClassNode) -> str | None:
         operators = self.classes.domains
@@ -135,32 +135,36 @@ class _Finder:
         return None
 
     def find_steps(self) -> None:
-        found = [(source, item) for source in self.package.sources for item in steps_of(source)]
-        packages = {source.file.module.rpartition(".")[0] for source, _ in found}
+        found = [
+            (source, name, place)
+            for source in self.package.sources
+            for place, name in enumerate(source.ask("step_names"))
+        ]
+        packages = {source.file.module.rpartition(".")[0] for source, _, _ in found}
         tables = step_tables(self.package.sources, packages)
-        for source, definition in found:
-            name = tables.get(f"{source.file.module}.{definition.name}")
+        for source, function, place in found:
+            name = tables.get(f"{source.file.module}.{function}")
             extra = {"in_table": True} if name else {}
-            self._add("step", name or definition.name, source, definition, extra)
+            self._add("step", name or function, source, function, source.ask("step_lines")[place], extra)
 
     def _add(
         self,
         plugin_type: str,
         name: str,
         source: Source,
-        definition: Definition,
+        defined: str,
+        line: int,
         extra: dict[str, Any] | None = None,
         kernel: str | None = None,
         backend_type: str | None = None,
     ) -> None:
-        line = definition.line or self.lines.line_of(source, definition.start)
         file = source.file
         info = PluginInfo.from_plain(
             (
                 name,
                 plugin_type,
                 self.framework,
-                f"{file.module}:{definition.name}",
+                f"{file.module}:{defined}",
                 self.result.version,
                 *_UNSTATED,
                 kernel,
@@ -196,22 +200,6 @@ class _Finder:
         return longer
 
 
-class _Lines:
-    """Counts lines; definitions of one file come in order, so that each part is counted once."""
-
-    def __init__(self) -> None:
-        self._source: Source | None = None
-        self._offset = 0
-        self._line = 1
-
-    def line_of(self, source: Source, offset: int) -> int:
-        if source is not self._source or offset < self._offset:
-            self._source, self._offset, self._line = source, 0, 1
-        self._line += source.data.count(b"\n", self._offset, offset)
-        self._offset = offset
-        return self._line
-
-
 class Classes:
     """The classes of some packages that can be plugins.
 
@@ -226,10 +214,7 @@ class Classes:
         table = ClassTable()
         sources = [source for package in packages for source in package.sources]
         for source in sources:
-            try:
-                table.add(source)
-            except SyntaxError:
-                continue  # what Python cannot read it cannot import either
+            table.add(source)
         self.transforms = table.descendants([TRANSFORM_ROOT])
         self.operators = table.descendants([OPERATOR_ROOT])
         self.parents = {

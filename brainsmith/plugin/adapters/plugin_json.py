@@ -7,17 +7,18 @@ import os
 from brainsmith.errors import BundleDefinitionError, Problem
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
 from brainsmith.plugin.definition import did_you_mean
+from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.loading import folder_module
 from brainsmith.plugin.shown import shown
-from brainsmith.store.files import read_bytes
+from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from brainsmith.plugin.snapshot import AdapterResult
     from brainsmith.plugin.version import VersionRange
 
 FILE_NAME = "plugin.json"
@@ -120,8 +121,8 @@ def parse_manifest(path: str, problems: list[Problem]) -> Manifest | None:
 
     found = len(problems)
     try:
-        text = read_bytes(path).decode("utf-8")
-        plain = json.loads(text, parse_int=whole_number)
+        text = read_source(path).decode("utf-8")
+        plain = on_enough_stack(lambda: json.loads(text, parse_int=whole_number))
     except OSError as error:
         problems.append(Problem(path, 0, 0, f"the file cannot be read: {error.strerror}"))
     except UnicodeDecodeError as error:
@@ -151,12 +152,21 @@ def parse_manifest(path: str, problems: list[Problem]) -> Manifest | None:
 def discover_manifests(result: AdapterResult, paths: list[str]) -> None:
     """Add the records of some `plugin.json` files to what an adapter found."""
     for path in paths:
-        result.watched.append(path)
-        manifest = parse_manifest(path, result.problems)
-        if manifest is not None:
-            result.problems.extend(manifest.missing_file())
-            result.watched.append(manifest.file)
-            result.records.append(manifest.record())
+        own = AdapterResult(result.name)
+        problem = isolated(path, _discover_manifest, own, path)
+        result.add(own)
+        if problem is not None:
+            result.problems.append(problem)
+
+
+def _discover_manifest(result: AdapterResult, path: str) -> None:
+    result.clear()
+    result.watched.append(path)
+    manifest = parse_manifest(path, result.problems)
+    if manifest is not None:
+        result.problems.extend(manifest.missing_file())
+        result.watched.append(manifest.file)
+        result.records.append(manifest.record())
 
 
 def _places(text: str, path: str, problems: list[Problem]) -> Iterator[tuple[str, tuple[int, int]]]:

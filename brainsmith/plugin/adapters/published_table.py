@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from brainsmith.errors import Problem, ToolError
+from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
+from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.source import parse
-from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,10 +111,14 @@ def _stated_kernel(stated: str, point: EntryPoint) -> str:
 
 
 def literal_table(path: str, function: str) -> Any | None:
-    """Return the literal that a function in a file returns; None if it computes anything."""
+    """Return the literal that a function in a file returns; None if it computes anything.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     try:
-        body = parse(read_bytes(path), path).body
-    except (OSError, SyntaxError):
+        body = on_enough_stack(parse, read_source(path), path).body
+    except SyntaxError:
         return None
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
@@ -124,8 +129,8 @@ def literal_table(path: str, function: str) -> Any | None:
                 and statements[0].value is not None
             ):
                 try:
-                    return ast.literal_eval(statements[0].value)
-                except ValueError:
+                    return on_enough_stack(ast.literal_eval, statements[0].value)
+                except (ValueError, TypeError, RecursionError):
                     return None
     return None
 

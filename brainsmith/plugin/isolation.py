@@ -1,0 +1,84 @@
+"""Read each file for itself: whatever one of them holds or raises, no other plugin is lost by it."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock, start_new_thread
+
+from brainsmith.errors import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
+
+UNREADABLE = (OSError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
+"""What reading a file raises because of what the file is or holds."""
+
+
+def isolated(path: str, read: Callable[..., object], *arguments: Any) -> Problem | None:
+    """Run what reads one file; return what is wrong with the file, if that made the reading end.
+
+    Args:
+        path: The file, for the problem.
+        read: Begins anew when it is called a second time.
+        *arguments: What it is called with.
+    """
+    try:
+        on_enough_stack(read, *arguments)
+    except UNREADABLE as error:
+        return unreadable(path, error)
+    return None
+
+
+def unreadable(path: str, error: BaseException, line: int = 0) -> Problem:
+    """Return the problem of a file that cannot be read.
+
+    Args:
+        path: The file.
+        error: One of `UNREADABLE`.
+        line: Where in the file, if the error does not know it.
+    """
+    if isinstance(error, OSError):
+        return Problem(path, line, 0, f"the file cannot be read: {error.strerror or error}")
+    if isinstance(error, SyntaxError):
+        text = f"the file is not Python, so its plugins are not found: {error.msg}"
+        return Problem(path, error.lineno or line, error.offset or 0, text)
+    if isinstance(error, RecursionError | MemoryError):
+        text = "an expression or statement is nested too deeply, so the file's plugins are not found"
+        return Problem(path, line, 0, text)
+    return Problem(path, line, 0, f"the file cannot be read: {type(error).__name__}: {error}")
+
+
+def on_enough_stack(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function; if the stack ends, call it again on a whole one.
+
+    A discovery may be called at any depth. What a file gives must not depend on that, or it would be kept wrong.
+
+    Raises:
+        RecursionError: A whole stack is not enough either.
+    """
+    try:
+        return function(*arguments)
+    except RecursionError:
+        pass
+    outcome: list[Any] = []
+    running = allocate_lock()
+
+    def run() -> None:
+        try:
+            outcome.append((function(*arguments), None))
+        except BaseException as error:  # noqa: BLE001  (raised in the thread that asked)
+            outcome.append((None, error))
+        finally:
+            running.release()
+
+    running.acquire()
+    start_new_thread(run, ())
+    running.acquire()
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    result: Result = value
+    return result

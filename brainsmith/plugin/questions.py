@@ -1,0 +1,57 @@
+"""What is asked of a file: plain answers that depend on nothing but its text and its module's name.
+
+So an answer stays true as long as the file's content does: the next discovery reads only the files that changed. A
+question that a file does not survive (its expressions are nested too deeply, say) is that file's problem alone.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from brainsmith.errors import Problem
+
+    Key = tuple[Any, ...]
+    """A question's name and its arguments."""
+
+QUESTIONS: dict[str, tuple[Callable[..., Any], Any]] = {}
+"""By name: the function that answers, given the source and the arguments, and the answer where it fails."""
+
+PLACES: set[str] = set()
+"""The questions whose answers are lines: they change with what else is in the file."""
+
+
+def question(nothing: Any, *, place: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function a question: `source.ask("its_name", ...)` calls it once for each content and arguments.
+
+    Args:
+        nothing: The answer for a file that cannot be read.
+        place: Whether the answer is about where something stands, and not about what it is.
+    """
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        QUESTIONS[function.__name__] = (function, nothing)
+        if place:
+            PLACES.add(function.__name__)
+        return function
+
+    return enter
+
+
+class Answers:
+    """What has been asked of one content of a file.
+
+    Attributes:
+        digest: Stands for the content.
+        given: The answers by question.
+        problems: What made a question fail.
+    """
+
+    __slots__ = ("digest", "given", "problems")
+
+    def __init__(self, digest: bytes, given: dict[Key, Any], problems: list[Problem]) -> None:
+        self.digest = digest
+        self.given = given
+        self.problems = problems
