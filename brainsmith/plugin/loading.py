@@ -86,6 +86,10 @@ def _prepare(info: PluginInfo) -> None:
         from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
         prepare_finn()
+    elif info.framework == "qonnx" or any(need.startswith("qonnx") for need in info.requires):
+        from brainsmith.plugin.adapters.qonnx_mends import mend_qonnx
+
+        mend_qonnx()
 
 
 def folder_module(folder: str) -> str:

@@ -30,7 +30,7 @@ def choose_backends(model: ModelWrapper, cfg: Any, earlier: list[dict[str, Any]]
         BuildError: Nodes can have none of the backends that are allowed.
     """
     from qonnx.custom_op.registry import getCustomOp
-    from qonnx.transformation.general import GiveReadableTensorNames, GiveUniqueNodeNames
+    from qonnx.transformation.general import GiveUniqueNodeNames
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
@@ -38,7 +38,7 @@ def choose_backends(model: ModelWrapper, cfg: Any, earlier: list[dict[str, Any]]
     for transform in (
         chosen,
         GiveUniqueNodeNames(),
-        GiveReadableTensorNames(),
+        own_transform("GiveReadableTensorNames")(),
         InferShapes(),
         InferDataTypes(),
     ):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.steps.own_transforms import own_transform
+
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -29,13 +31,12 @@ def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
         MoveLinearPastFork,
         MoveScalarLinearPastSplit,
     )
-    from qonnx.transformation.general import SortGraph
 
     # Twice past forks: streamlining brings further scales to them, and a scale that forks must not be moved
     # past a sum, because FINN would take it from its other consumers.
     past_forks = (MoveLinearPastFork(), MoveScalarLinearPastSplit())
     past_joins = (MoveLinearPastEltwiseAdd(), MoveAffinePastJoinConcat())
-    moves = (*past_forks, Streamline(), *past_forks, *past_joins, SortGraph())
+    moves = (*past_forks, Streamline(), *past_forks, *past_joins, own_transform("SortGraph")())
     before: list[str] = []
     # A scale may come to a fork past a sum: then there is another round.
     while not before or (before != _kinds(model) and _scale_in_front_of_fork(model)):
@@ -86,7 +87,6 @@ def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
         MoveTransposePastJoinConcat,
         MoveTransposePastSplit,
     )
-    from qonnx.transformation.general import SortGraph
 
     past_forks = (MoveTransposePastFork(), MoveTransposePastSplit())
     past_joins = (MoveTransposePastJoinAdd(), MoveTransposePastJoinConcat())
@@ -94,7 +94,12 @@ def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
     before: list[str] = []
     while before != _kinds(model):
         before = _kinds(model)
-        for transform in (*moves, AbsorbTransposeIntoMultiThreshold(), MakeMaxPoolNHWC(), SortGraph()):
+        for transform in (
+            *moves,
+            AbsorbTransposeIntoMultiThreshold(),
+            MakeMaxPoolNHWC(),
+            own_transform("SortGraph")(),
+        ):
             model = model.transform(transform)
     return merge_equal_transposes(model)
 

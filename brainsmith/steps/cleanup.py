@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
+from brainsmith.steps.own_transforms import own_transform
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -28,31 +29,27 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """
     from qonnx.transformation.fold_constants import FoldConstants
     from qonnx.transformation.general import (
-        GiveReadableTensorNames,
         GiveUniqueNodeNames,
         GiveUniqueParameterTensors,
         RemoveStaticGraphInputs,
-        RemoveUnusedTensors,
-        SortGraph,
     )
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
     from qonnx.transformation.quant_constant_folding import FoldTransposeIntoQuantInit
-    from qonnx.transformation.remove import RemoveIdentityOps
 
     for node in model.graph.node:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
-    model = model.transform(SortGraph()).transform(InferShapes())
+    model = model.transform(own_transform("SortGraph")()).transform(InferShapes())
     for node in model.graph.node:
         _write_out_defaults(model, node)
     transforms = [
         GiveUniqueParameterTensors(),
         FoldConstants(exclude_op_types=[*QUANTISERS, "QuantizeLinear", "DequantizeLinear"]),
         FoldTransposeIntoQuantInit(),
-        RemoveIdentityOps(),
+        own_transform("RemoveIdentityOps")(),
         RemoveStaticGraphInputs(),
-        RemoveUnusedTensors(),
+        own_transform("RemoveUnusedTensors")(),
         InferDataTypes(),
     ]
     for transform in transforms:
@@ -60,7 +57,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     names = [node.name for node in model.graph.node]
     if "" in names or len(set(names)) < len(names):
         model = model.transform(GiveUniqueNodeNames())
-        model = model.transform(GiveReadableTensorNames())
+        model = model.transform(own_transform("GiveReadableTensorNames")())
     return model
 
 

@@ -59,7 +59,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     _check_nothing_between(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
-    for name in ("qonnx:GiveUniqueNodeNames", "qonnx:GiveReadableTensorNames"):
+    for name in ("qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames"):
         model = model.transform(registry.get("transform", name)())
     return model
 

@@ -37,7 +37,6 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """
     from qonnx.transformation.fold_constants import FoldConstants
     from qonnx.transformation.general import (
-        GiveReadableTensorNames,
         GiveUniqueNodeNames,
         RemoveStaticGraphInputs,
     )
@@ -56,7 +55,7 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         InferShapes(),
         FoldConstants(),
         GiveUniqueNodeNames(),
-        GiveReadableTensorNames(),
+        own_transform("GiveReadableTensorNames")(),
         InferDataTypes(),
         RemoveStaticGraphInputs(),
     )

@@ -45,14 +45,11 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from finn.transformation.streamline.reorder import MakeMaxPoolNHWC, MakeScaleResizeNHWC
     from qonnx.transformation.bipolar_to_xnor import ConvertBipolarMatMulToXnorPopcount
     from qonnx.transformation.general import (
-        GiveReadableTensorNames,
         GiveUniqueNodeNames,
-        RemoveUnusedTensors,
     )
     from qonnx.transformation.infer_data_layouts import InferDataLayouts
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
-    from qonnx.transformation.remove import RemoveIdentityOps
 
     lowering = (
         LowerConvsToMatMul(),
@@ -64,9 +61,9 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         AbsorbConsecutiveTransposes(),
     )
     tidying = (
-        RemoveIdentityOps(),
+        own_transform("RemoveIdentityOps")(),
         GiveUniqueNodeNames(),
-        GiveReadableTensorNames(),
+        own_transform("GiveReadableTensorNames")(),
         InferDataTypes(),
         InferDataLayouts(),
     )
@@ -87,7 +84,11 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         model = transposes_past_forks(model)
     model = _global_sums(model)
     again = (Streamline(),) if any(node.op_type in MOVABLE for node in model.graph.node) else tidying
-    rounded = (own_transform("IntegerThresholds")(), InferDataLayouts(), RemoveUnusedTensors())
+    rounded = (
+        own_transform("IntegerThresholds")(),
+        InferDataLayouts(),
+        own_transform("RemoveUnusedTensors")(),
+    )
     for transform in (*again, AbsorbScalarMulAddIntoTopK(), *rounded):
         model = model.transform(transform)
     return model

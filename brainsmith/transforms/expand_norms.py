@@ -41,7 +41,7 @@ class ExpandNorms(Transformation):
 
         mean      = ReduceMean(x, axes)                      LayerNorm only
         centred   = Sub(x, mean)                             LayerNorm only; for RMSNorm it is x
-        square    = Mul(centred, centred)
+        square    = Pow(centred, 2)
         variance  = ReduceMean(square, axes)
         shifted   = Add(variance, epsilon)
         deviation = Sqrt(shifted)
@@ -51,14 +51,15 @@ class ExpandNorms(Transformation):
         output    = Add(scaled, bias)                        if there is a bias
 
     So there is one division per row instead of one per element, and every other part is element-wise or a
-    reduction.
+    reduction. The square is no Mul(centred, centred), because several of FINN's transforms take each of a product's
+    inputs for another branch.
 
     - The operators LayerNormalization and RMSNormalization are replaced. Their outputs Mean and InvStdDev are
       `mean` and `inverse`, under their own names. Where the element type differs from stash_type, a Cast
       stands before `mean` and another behind `normal`, as ONNX's definition has them. A node whose input has
       no declared element type, or no declared rank where the axis counts from the front, is left alone: run
       InferShapes first.
-    - The sub-graphs that exporters write are brought into the same form: Pow(centred, 2) for the square;
+    - The sub-graphs that exporters write are brought into the same form: Mul(centred, centred) for the square;
       division by the deviation, Div(1, deviation), Pow(shifted, -0.5) and Pow(shifted, 0.5) for the inverse;
       the subtraction written twice; operands in either order. Scale and bias behind them are Mul and Add
       already and stay untouched. What other nodes read of the old form stays.
@@ -121,6 +122,10 @@ class _Chain:
         self.nodes[-1].attribute.append(helper.make_attribute("axes", list(self.axes)))
         return name
 
+    def square(self, source: str) -> str:
+        """Append the square of a tensor."""
+        return self.add("Pow", [source, self.number(2.0, "two")], "square")
+
     def number(self, value: float, part: str) -> str:
         """Add a constant with one element, in the chain's element type."""
         dtype = helper.tensor_dtype_to_np_dtype(self.elem_type)
@@ -179,7 +184,7 @@ def _expand_operator(view: GraphView, node: NodeProto) -> bool:
     if op.centre:
         mean = chain.mean(source, "mean", op.mean)
         source = chain.add("Sub", [source, mean], "centred")
-    square = chain.add("Mul", [source, source], "square")
+    square = chain.square(source)
     variance = chain.mean(square, "variance")
     epsilon = chain.number(attribute(node, "epsilon", 1e-5), "epsilon")
     shifted = chain.add("Add", [variance, epsilon], "shifted", reduced=True)
@@ -230,7 +235,7 @@ def _rewrite_subgraph(view: GraphView, norm: Normalisation) -> None:
     chain = _Chain(view, node.name or output, norm.centred, elem_type, norm.axes)
     shifted = norm.shifted
     if not norm.square_is_canonical:
-        square = chain.add("Mul", [norm.centred, norm.centred], "square")
+        square = chain.square(norm.centred)
         variance = chain.mean(square, "variance")
         shifted = chain.add("Add", [variance, norm.epsilon], "shifted", reduced=True)
     inverse = chain.inverse(shifted)

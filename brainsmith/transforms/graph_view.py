@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import ValueInfoProto, helper, numpy_helper
 
+from brainsmith.plugin.adapters.graph_edits import names_read
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
     from onnx import GraphProto, NodeProto
@@ -53,13 +55,13 @@ class GraphView:
 
     def _enter(self, node: NodeProto) -> None:
         self._producers.update((name, node) for name in node.output if name)
-        for name in _names_read(node):
+        for name in names_read(node):
             self._reads[name] = self._reads.get(name, 0) + 1
 
     def _leave(self, node: NodeProto) -> None:
         for name in node.output:
             self._producers.pop(name, None)
-        for name in _names_read(node):
+        for name in names_read(node):
             self._reads[name] -= 1
 
     def producer(self, name: str, *op_types: str) -> NodeProto | None:
@@ -78,10 +80,10 @@ class GraphView:
     def constant(self, name: str) -> npt.NDArray[Any] | None:
         """Return the value of a tensor that never changes, or None.
 
-        An initializer, or the output of a Constant node. An initializer that is a graph input as well is a
-        default that a caller may override, so it is none (QONNX's RemoveStaticGraphInputs makes it one).
+        An initializer, or the output of a Constant node. An initializer that is a graph input as well, as older
+        exporters write them, is no input: every build takes it for the constant that it is.
         """
-        if name in self._initializers and name not in self._inputs:
+        if name in self._initializers:
             return np.asarray(numpy_helper.to_array(self._initializers[name]))
         node = self.producer(name, "Constant")
         return None if node is None else _value_of_constant(node)
@@ -96,6 +98,16 @@ class GraphView:
         if value is not None and value.type.tensor_type.HasField("shape"):
             return len(value.type.tensor_type.shape.dim)
         return len(self._initializers[name].dims) if name in self._initializers else None
+
+    def dimensions(self, name: str) -> list[int | None] | None:
+        """Return the dimensions of a tensor, None for each that is not known, or None where its rank is not."""
+        value = self._values.get(name)
+        if value is not None and value.type.tensor_type.HasField("shape"):
+            return [
+                dim.dim_value if dim.HasField("dim_value") else None
+                for dim in value.type.tensor_type.shape.dim
+            ]
+        return list(self._initializers[name].dims) if name in self._initializers else None
 
     def static_shape(self, name: str, elem_type: int) -> list[int] | None:
         """Return the shape of a tensor of this element type, or None unless all of it is known."""
@@ -197,16 +209,6 @@ class GraphView:
         for name in names:
             self._initializers.pop(name, None)
             self._values.pop(name, None)
-
-
-def _names_read(node: NodeProto) -> Iterator[str]:
-    """Yield each tensor name once per place in a node that reads it, its nested graphs included."""
-    yield from (name for name in node.input if name)
-    for attr in node.attribute:
-        for nested in (attr.g, *attr.graphs) if attr.HasField("g") or attr.graphs else ():
-            for inner in nested.node:
-                yield from _names_read(inner)
-            yield from (value.name for value in nested.output)
 
 
 def _value_of_constant(node: NodeProto) -> npt.NDArray[Any] | None:

@@ -12,13 +12,13 @@ GROUPS = {
     # Names, shapes and datatypes are known, and nothing is left that computes nothing.
     "cleanup_transforms": [
         "qonnx:RemoveStaticGraphInputs",
-        "qonnx:RemoveUnusedTensors",
+        "RemoveUnusedTensors",
         "qonnx:InferShapes",
         "qonnx:FoldConstants",
-        "qonnx:RemoveIdentityOps",
-        "qonnx:SortGraph",
+        "RemoveIdentityOps",
+        "SortGraph",
         "qonnx:GiveUniqueNodeNames",
-        "qonnx:GiveReadableTensorNames",
+        "GiveReadableTensorNames",
         "qonnx:InferDataTypes",
     ],
     # One dialect of quantisation: Quant nodes, on operators that FINN reads, with weights as integers.
@@ -39,7 +39,7 @@ GROUPS = {
         "qonnx:BatchNormToAffine",
         "ConvertDivToMul",
         "MergeOpChains",
-        "qonnx:RemoveIdentityOps",
+        "RemoveIdentityOps",
         "qonnx:InferShapes",
         "qonnx:InferDataTypes",
         "qonnx:GiveUniqueNodeNames",
@@ -54,6 +54,6 @@ GROUPS = {
         "finn:MinimizeWeightBitWidth",
         "qonnx:InferDataTypes",
         "qonnx:GiveUniqueNodeNames",
-        "qonnx:GiveReadableTensorNames",
+        "GiveReadableTensorNames",
     ],
 }

@@ -19,7 +19,7 @@ class Normalisation(NamedTuple):
         axes: The axes of the reduction, counted from the back, in rising order.
         epsilon: The constant's tensor.
         shifted: The tensor `mean(centred ** 2) + epsilon`.
-        square_is_canonical: The square is `Mul(centred, centred)`, of this very tensor.
+        square_is_canonical: The square is `Pow(centred, 2)`, of this very tensor.
         canonical: All of it has the form that ExpandNorms writes.
         source: For LayerNorm the tensor `x`, empty for RMSNorm.
     """
@@ -40,7 +40,7 @@ class Variance(NamedTuple):
     of: str
     axes: tuple[int, ...]
     epsilon: str
-    by_product: bool
+    by_power: bool
 
 
 def find_normalisation(view: GraphView, node: NodeProto) -> Normalisation | None:
@@ -49,15 +49,15 @@ def find_normalisation(view: GraphView, node: NodeProto) -> Normalisation | None
         variance = read_variance(view, shifted)
         if variance is None or not _same_value(view, variance.of, centred):
             continue
-        plain_square = variance.by_product and variance.of == centred
+        by_power = variance.by_power and variance.of == centred
         return Normalisation(
             node=node,
             centred=centred,
             axes=variance.axes,
             epsilon=variance.epsilon,
             shifted=shifted,
-            square_is_canonical=plain_square,
-            canonical=plain_square and by_reciprocal,
+            square_is_canonical=by_power,
+            canonical=by_power and by_reciprocal,
             source=_centred_source(view, centred, variance.axes),
         )
     return None
@@ -120,13 +120,13 @@ def read_variance(view: GraphView, name: str) -> Variance | None:
 
 
 def _squared(view: GraphView, name: str) -> tuple[str, bool] | None:
-    """Return the tensor whose square this is, and whether it is a product (else a power)."""
+    """Return the tensor whose square this is, and whether it is a power (else a product)."""
     product = view.producer(name, "Mul")
     if product is not None and product.input[0] == product.input[1]:
-        return product.input[0], True
+        return product.input[0], False
     power = view.producer(name, "Pow")
     if power is not None and _all_equal(view, power.input[1], 2.0):
-        return power.input[0], False
+        return power.input[0], True
     return None
 
 

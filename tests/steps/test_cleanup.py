@@ -1,6 +1,9 @@
+import numpy as np
+from qonnx.core.onnx_exec import execute_onnx
 from qonnx.util.basic import get_by_name
 
 from brainsmith.plugins import steps
+from brainsmith.plugins import transforms as tfm
 from tests.steps.conftest import Graph, digits_model, integers
 
 
@@ -65,3 +68,30 @@ def test_twice_is_the_same_as_once(config):
     once = steps.cleanup(digits_model("cnn"), config).model.SerializeToString(deterministic=True)
     model = steps.cleanup(digits_model("cnn"), config)
     assert steps.cleanup(model, config).model.SerializeToString(deterministic=True) == once
+
+
+def test_the_epsilon_of_a_normalisation_stays_and_a_row_of_one_value_is_no_nan(config):
+    model = Graph(1, 4).node("LayerNormalization", np.ones(4, np.float32)).model(1, 4)
+    row = np.full((1, 4), 3.0, np.float32)
+    model = model.transform(tfm.ExpandNorms())
+    for step in (steps.cleanup, steps.qonnx_to_finn, steps.streamline):
+        model = step(model, config)
+        (result,) = execute_onnx(model, {model.graph.input[0].name: row}).values()
+        assert np.array_equal(result, np.zeros((1, 4)))
+
+
+def test_a_node_that_reads_one_tensor_twice_still_does(config):
+    graph = Graph(1, 4).quant(4)
+    graph.node("Mul", graph.tail)
+    model = graph.node("Add", graph.tail).model(1, 4)
+    for node in model.graph.node:
+        node.name = ""
+    inputs = np.asarray([[1, -2, 3, 0]], np.float32)
+    (expected,) = execute_onnx(
+        model.transform(tfm.InferShapes()), {model.graph.input[0].name: inputs}
+    ).values()
+    for step in (steps.cleanup, steps.qonnx_to_finn):
+        model = step(model, config)
+        assert any(node.input[0] == node.input[1] for node in model.graph.node if len(node.input) == 2)
+        (result,) = execute_onnx(model, {model.graph.input[0].name: inputs}).values()
+        assert np.array_equal(result, expected)

@@ -77,11 +77,12 @@ def test_a_constant_numerator_stays():
     assert apply(ConvertDivToMul(), model)[1] is False
 
 
-def test_a_divisor_that_a_caller_may_override_stays():
+def test_a_divisor_that_is_a_graph_input_too_is_a_constant():
     model = make_model(
         [helper.make_node("Div", ["x", "c"], ["y"])], {"x": (2,), "c": (1,)}, ["y"], {"c": np.float32([4])}
     )
-    assert apply(ConvertDivToMul(), model)[1] is False
+    after, modified = ConvertDivToMul().apply(model)
+    assert (modified, ops(after)) == (True, ["Mul"])
 
 
 def test_an_integer_annotation_stays_true():

@@ -27,7 +27,8 @@ INFER = ("InferThresholdingLayer", "InferQuantizedMatrixVectorActivation", "Infe
 
 def transformed(model, names):
     for name in names:
-        qualified = name if ":" in name or name in ("ConvertDivToMul", "MergeOpChains") else f"finn:{name}"
+        grouped = any(name in members for members in GROUPS.values())
+        qualified = name if grouped or ":" in name else f"finn:{name}"
         model = model.transform(get_registry().get("transform", qualified)())
     return model
 

@@ -10,23 +10,23 @@ single kernels need in one function, but import at once, are deferred: they are 
 
 from __future__ import annotations
 
-import builtins
 import os
 import sys
 import threading
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
+from brainsmith.plugin.adapters.completion import CompletingLoader
+from brainsmith.plugin.adapters.qonnx_mends import mend_qonnx
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
     from brainsmith.plugin.adapters.stand_ins import ImportFunction
 
@@ -48,6 +48,7 @@ def prepare_finn() -> None:
     Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
     `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it does nothing.
     """
+    mend_qonnx()
     with _lock:
         if any(isinstance(finder, _FinnFinder) for finder in sys.meta_path):
             return
@@ -157,7 +158,7 @@ class _FinnFinder:
         import_as = self._import_for(fullname, spec)
         if complete is None and import_as is None:
             return None
-        spec.loader = _CompletingLoader(spec.loader, complete, import_as)
+        spec.loader = CompletingLoader(spec.loader, complete, import_as)
         return spec
 
     def _import_for(self, fullname: str, spec: ModuleSpec) -> ImportFunction | None:
@@ -177,39 +178,3 @@ def _source(spec: ModuleSpec) -> bytes:
             return b"\n" + source.read()
     except OSError:
         return b""
-
-
-class _CompletingLoader(Loader):
-    """Executes a module with its own loader, with its own way to import, and a last touch if needed."""
-
-    def __init__(
-        self,
-        loader: Any,
-        complete: Callable[[ModuleType], None] | None,
-        import_as: ImportFunction | None,
-    ) -> None:
-        self.loader = loader
-        self.complete = complete
-        self.import_as = import_as
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Create the module as its own loader does."""
-        spec.loader = self.loader
-        module: ModuleType | None = self.loader.create_module(spec)
-        spec.loader = self
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Execute the module and complete it; afterwards it names its own loader again."""
-        names = dict(vars(builtins))
-        if self.import_as is not None:
-            names["__import__"] = self.import_as
-            module.__dict__["__builtins__"] = names
-        self.loader.exec_module(module)
-        if self.import_as is import_deferred:
-            names["__import__"] = builtins.__import__  # what its functions import is wanted at once
-        module.__loader__ = self.loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self.loader
-        if self.complete is not None:
-            self.complete(module)

@@ -166,7 +166,7 @@ threads = [threading.Thread(target=work) for _ in range(16)]
 import finn.xsi
 print(json.dumps([len(sys.meta_path) - count, "SimEngine" in vars(finn.xsi)]))
 """
-    assert run_python(code, tmp_path)[0] == [1, True]
+    assert run_python(code, tmp_path)[0] == [2, True]
 
 
 @needs_finn

@@ -1,0 +1,127 @@
+"""Where QONNX would change what a graph computes, this project's own transforms do the work instead.
+
+FINN's transforms call QONNX's clean-up by its classes, and so does `ModelWrapper.transform` after each transform. It is
+not enough, then, that `tfm.SortGraph` is ours. QONNX's classes keep their names and arguments, and stay reachable as
+`tfm.qonnx.SortGraph`; what they do to a graph is done by the transform of the same name in `brainsmith/transforms`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.plugin.adapters.completion import CompletingLoader
+from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+    from onnx import NodeProto
+
+REPLACED = {
+    "qonnx.transformation.general": ("GiveReadableTensorNames", "RemoveUnusedTensors", "SortGraph"),
+    "qonnx.transformation.remove": ("RemoveIdentityOps",),
+}
+"""The classes whose work is done by our transforms of the same name, by module."""
+
+_lock = threading.Lock()
+
+
+def mend_qonnx() -> None:
+    """Mend QONNX's classes, those that are imported already and those that will be; call it before their use.
+
+    Idempotent and safe with many threads. It imports nothing of QONNX.
+    """
+    with _lock:
+        if _QonnxFinder in sys.meta_path:
+            return
+        sys.meta_path.insert(0, _QonnxFinder)
+    for name, mend in _MENDS.items():
+        if name in sys.modules:
+            mend(sys.modules[name])
+
+
+class _QonnxFinder:
+    """Finds QONNX's modules as Python does, and mends those that need it."""
+
+    @staticmethod
+    def find_spec(
+        fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module that is to be mended; None for all others."""
+        if fullname not in _MENDS:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = CompletingLoader(spec.loader, _MENDS[fullname], None)
+        return spec
+
+
+def _mend_transforms(module: ModuleType) -> None:
+    for name in REPLACED[module.__name__]:
+        replaced = getattr(module, name, None)
+        if replaced is not None:
+            replaced.apply = _work_of(name)
+
+
+def _work_of(name: str) -> Callable[[Any, Any], tuple[Any, bool]]:
+    """Return an `apply` that does what our transform does, with the arguments that QONNX's was made with."""
+    ours: list[Any] = []
+
+    def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        if not ours:
+            from brainsmith.plugin.manager import get_plugin_manager
+
+            ours.append(get_plugin_manager().all_records()[0].get("transform", f"brainsmith:{name}"))
+        result: tuple[Any, bool] = ours[0].apply(self, model)
+        return result
+
+    return apply
+
+
+def _mend_removal(module: ModuleType) -> None:
+    _mend_transforms(module)
+    # An identity is one exactly, unless a caller asks for a tolerance.
+    module.RemoveIdentityOps.__init__.__defaults__ = (0.0,)
+    # FINN's modules may have imported the function already, so it is the function that changes, not the name.
+    module.remove_node_and_rewire.__code__ = _remove_node_and_rewire.__code__
+
+
+def _remove_node_and_rewire(model: Any, node: NodeProto) -> None:
+    from brainsmith.plugin.adapters.qonnx_mends import remove_node
+
+    remove_node(model, node)
+
+
+def remove_node(model: Any, node: NodeProto) -> None:
+    """Remove a node that computes nothing; where the graph needs one in its place, that is an Identity.
+
+    As in QONNX, a node that joins branches is not removed.
+    """
+    if model.is_join_node(node):
+        warnings.warn(
+            "a node that joins branches is not removed: " + (node.name or node.op_type), stacklevel=3
+        )
+    elif not bypass_node(model.graph, node):
+        del node.attribute[:], node.input[1:]
+        node.op_type, node.domain = "Identity", ""
+
+
+def _mend_renaming(module: ModuleType) -> None:
+    def rename_tensor(self: Any, old_name: str, new_name: str) -> None:
+        """Rename a tensor from old_name to new_name."""
+        rename_tensors(self.graph, {old_name: new_name})
+
+    module.ModelWrapper.rename_tensor = rename_tensor
+
+
+_MENDS: dict[str, Callable[[ModuleType], None]] = {
+    **dict.fromkeys(REPLACED, _mend_transforms),
+    "qonnx.transformation.remove": _mend_removal,
+    "qonnx.core.modelwrapper": _mend_renaming,
+}

@@ -1,0 +1,72 @@
+"""QONNX's classes do what ours do, whenever they were imported."""
+
+import inspect
+
+import pytest
+
+from brainsmith.plugin.adapters.qonnx_mends import REPLACED
+from brainsmith.plugins import transforms as tfm
+from tests.plugin.installed import run_python
+
+NAMES = [(module, name) for module, names in REPLACED.items() for name in names]
+
+SQUARE = """
+from onnx import helper, TensorProto
+def square():
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [1])] for name in "xy"]
+    nodes = [helper.make_node("Mul", ["x", "x"], ["t"]), helper.make_node("Add", ["t", "t"], ["y"], name="sum")]
+    return ModelWrapper(helper.make_model(helper.make_graph(nodes, "square", *ends)))
+def named(model):
+    model.rename_tensor("t", "new")
+    return [list(node.input) for node in model.graph.node]
+"""
+
+LOAD = "from brainsmith.plugins import transforms as tfm; tfm.InferShapes\n"
+IMPORT = "from qonnx.core.modelwrapper import ModelWrapper\n"
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_each_has_a_transform_of_ours_that_takes_the_same_arguments(module, name):
+    theirs, ours = getattr(__import__(module, fromlist=[name]), name), tfm[name]
+    assert theirs is tfm.qonnx[name]
+    assert theirs is not ours
+    assert ours.__module__.startswith("brainsmith.transforms.")
+    assert inspect.signature(theirs).parameters.keys() == inspect.signature(ours).parameters.keys()
+    # What ours reads of itself is what an object of theirs holds.
+    assert vars(theirs()) == vars(ours())
+
+
+@pytest.mark.parametrize("order", [LOAD + IMPORT, IMPORT + LOAD], ids=["import after", "import before"])
+def test_renaming_changes_every_place(order):
+    code = f"import json\n{order}{SQUARE}\nprint(json.dumps(named(square())))"
+    assert run_python(code) == [["x", "x"], ["new", "new"]]
+
+
+@pytest.mark.parametrize("order", [LOAD + IMPORT, IMPORT + LOAD], ids=["import after", "import before"])
+def test_the_function_that_removes_a_node_is_mended_where_it_is_imported_already(order):
+    code = f"""
+import json
+from qonnx.transformation.remove import remove_node_and_rewire as early
+{order}{SQUARE}
+from onnx import helper
+model = square()
+model.graph.node.append(helper.make_node("Identity", ["y"], ["z"]))
+model.graph.output[0].name = "z"
+early(model, model.graph.node[-1])
+alone = square()
+del alone.graph.node[:]
+alone.graph.node.append(helper.make_node("Relu", ["x"], ["y"]))
+early(alone, alone.graph.node[0])
+print(json.dumps([[[node.op_type, *node.output] for node in graph.node] for graph in (model.graph, alone.graph)]))
+"""
+    assert run_python(code) == [[["Mul", "t"], ["Add", "z"]], [["Identity", "y"]]]
+
+
+def test_importing_the_hub_imports_nothing_of_qonnx():
+    code = """
+import json, sys
+from brainsmith.plugin.adapters.qonnx_mends import mend_qonnx
+mend_qonnx(); mend_qonnx()
+print(json.dumps([name for name in sys.modules if name.partition(".")[0] in ("qonnx", "onnx", "numpy")]))
+"""
+    assert run_python(code) == []
