@@ -16,12 +16,13 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from brainsmith.blueprint.names import did_you_mean, parse_name
 from brainsmith.blueprint.schema import Arguments, PluginName, Position
 from brainsmith.errors import Problem
+from brainsmith.plugin.shown import shown
 
 _TAG = "tag:yaml.org,2002:"
 #: Tags whose scalars are texts here: a date, ``=`` and ``<<`` mean nothing special in a blueprint.
 _TEXT_TAGS = (_TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge")
 #: YAML 1.1 reads ``1e-6`` as a text, because it has no dot; people mean a number.
-_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+_EXPONENT = re.compile(r"[-+]?(\d+(?:\.\d*)?|\.\d+)[eE][-+]?\d+")
 _constructor = yaml.constructor.SafeConstructor()
 
 Pairs = dict[str, tuple[Node, Node]]
@@ -59,7 +60,7 @@ def scalar(node: ScalarNode) -> object:
     try:
         return getattr(_constructor, f"construct_yaml_{kind}")(node)
     except (ValueError, KeyError, OverflowError, IndexError):
-        raise ValueError(f"{node.value!r} is not a YAML {kind}") from None
+        raise ValueError(f"{shown(node.value)} is not a YAML {kind}") from None
 
 
 def describe(node: Node) -> str:
@@ -71,7 +72,7 @@ def describe(node: Node) -> str:
     if is_null(node):
         return "null" if node.value else "empty"
     try:
-        return repr(scalar(node))
+        return shown(scalar(node))
     except ValueError as error:
         return str(error)
 
@@ -164,7 +165,10 @@ class Document:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
-        return value if math.isfinite(value) else None
+        try:
+            return value if math.isfinite(value) else None
+        except OverflowError:  # a whole number beyond the range of floats
+            return None
 
     def plain(self, node: Node, label: str) -> object:
         """Give a node as None, bool, int, float, str, list or dict."""

@@ -12,11 +12,12 @@ from brainsmith.blueprint.schema import KEYS, Target
 #: AMD device names: family and size, package, speed grade; xa is automotive, xq defence, xc everything else.
 #: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S.
 _PART = re.compile(r"x[acq][a-z]{0,3}\d+[a-z0-9]*(-[a-z0-9]+)+", re.IGNORECASE)
-_CLOCK = re.compile(r"(?P<number>\d+\.?\d*|\.\d+)\s*(?P<unit>ps|ns|us|khz|mhz|ghz)", re.IGNORECASE)
+_CLOCK = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>ps|ns|us|khz|mhz|ghz)", re.IGNORECASE)
 _NS_PER_PERIOD = {"ps": 1e-3, "ns": 1.0, "us": 1e3}
 _NS_PER_CYCLE_OF = {"khz": 1e6, "mhz": 1e3, "ghz": 1.0}
 #: 2 GHz and 1 MHz: outside, the unit is wrong rather than the wish.
 CLOCK_RANGE_NS = (0.5, 1000.0)
+MOST_FPS = 2_000_000_000
 #: A number without unit is in ns; from here on, MHz was meant.
 _SURELY_MHZ = 50
 
@@ -74,9 +75,14 @@ def _period(text: str) -> float | None:
 
 
 def _fps(doc: Document, node: Node) -> int | None:
-    """Read a positive whole number of inferences per second."""
+    """Read a positive whole number of inferences per second; there can be one in each cycle."""
     number = doc.number(node)
     if number is None or number < 1 or number != int(number):
         doc.report(node, f"target.fps must be a positive whole number, not {describe(node)}")
+        return None
+    if number > MOST_FPS:
+        doc.report(
+            node, f"target.fps must be at most {MOST_FPS:,}, one in each cycle at 2 GHz, not {describe(node)}"
+        )
         return None
     return int(number)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
-from brainsmith.execution.evaluated_text import refuse_code
+from brainsmith.graph.sound import require_sound
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -33,7 +33,6 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
         wrapper = _wrap(source.model, name)
     _check_ops(wrapper, name)
     _check_inputs(wrapper, name)
-    _check_connections(wrapper, name)
     _check_input_shape(wrapper, name)
     _check_quantised(wrapper, name)
     return Artifact.of(_fix_output_shapes(wrapper, name))
@@ -83,7 +82,7 @@ def _wrap(proto: Any, name: str) -> ModelWrapper:
 
     if not proto.graph.node:
         raise ModelError(f"{name} has no nodes: there is nothing to build")
-    refuse_code(proto, name)
+    require_sound(proto, name)
     return ModelWrapper(proto, make_deepcopy=True)
 
 
@@ -107,21 +106,6 @@ def _check_inputs(model: ModelWrapper, name: str) -> None:
         )
     if not model.graph.output:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
-
-
-def _check_connections(model: ModelWrapper, name: str) -> None:
-    """Raise if a tensor is read that nothing gives; subgraphs have tensors of their own, and are left out."""
-    given = {"", *(value.name for value in model.graph.input), *(t.name for t in model.graph.initializer)}
-    given.update(output for node in model.graph.node for output in node.output)
-    readers = [(f"node '{node.name}' ({node.op_type})", node.input) for node in model.graph.node]
-    readers.append(("the graph's output", [value.name for value in model.graph.output]))
-    for reader, tensors in readers:
-        for tensor in tensors:
-            if tensor not in given:
-                raise ModelError(
-                    f"{name}: {reader} needs the tensor '{tensor}', which no input, constant or node gives. "
-                    "Export the model again."
-                )
 
 
 def _check_input_shape(model: ModelWrapper, name: str) -> None:

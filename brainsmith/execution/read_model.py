@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
-from brainsmith.execution.evaluated_text import refuse_code
+from brainsmith.graph.sound import require_sound
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -26,10 +26,10 @@ def read_model(resource: Any) -> ModelWrapper:
     from qonnx.core.modelwrapper import ModelWrapper
 
     if isinstance(resource, ModelWrapper):
-        refuse_code(resource.model, "the model")
+        require_sound(resource.model, "the model")
         return resource
     if isinstance(resource, onnx.ModelProto):
-        refuse_code(resource, "the model")
+        require_sound(resource, "the model")
         return ModelWrapper(resource)
     what = os.fspath(resource) if isinstance(resource, str | os.PathLike) else "what is given"
     try:
@@ -49,5 +49,5 @@ def read_model(resource: Any) -> ModelWrapper:
         raise ModelError(f"{what}: is no ONNX model") from error
     if not model.graph.node:
         raise ModelError(f"{what}: is no ONNX model, or one without nodes")
-    refuse_code(model, what)
+    require_sound(model, what)
     return ModelWrapper(model)

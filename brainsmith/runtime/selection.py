@@ -113,9 +113,11 @@ class Selection:
                 yield info
 
     def _none(self, resource: Any, reasons: dict[str, str]) -> TargetError:
-        told = (
-            "".join(f"\n  {name}: {reason}" for name, reason in reasons.items()) or "\n  none is registered"
-        )
+        targets: dict[str, list[str]] = {}
+        for name, reason in reasons.items():
+            targets.setdefault(reason, []).append(name)
+        lines = [f"\n  {', '.join(names)}: {reason}" for reason, names in targets.items()]
+        told = "".join(lines) or "\n  none is registered"
         if self._unsupported:
             return UnsupportedResourceError(
                 f"no target for {self._what} can execute {describe_resource(resource)}:{told}"

@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
-from brainsmith.execution.evaluated_text import EVALUATED, is_literal
+from brainsmith.graph.evaluated_text import EVALUATED, is_literal
+from brainsmith.graph.sound import require_sound
 from brainsmith.runtime.file_facts import partition_files
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def check_model(data: bytes) -> None:
         raise ModelError(
             f"a partition of the model names the model {named[0]!r}, and those of the server are not for clients"
         )
+    require_sound(model, "what was sent")
 
 
 def check_config(config: Mapping[str, Any]) -> None:

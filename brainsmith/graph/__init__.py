@@ -1,0 +1,1 @@
+"""What holds of every model, however it is made: its structure, its datatypes, and that reading it runs nothing."""

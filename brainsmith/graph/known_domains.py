@@ -1,0 +1,59 @@
+"""Whose operators a model may have: QONNX imports the module that a node's domain names, whatever module that is."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+STANDARD = ("", "ai.onnx", "ai.onnx.ml")
+"""ONNX's own, which no module stands for."""
+_FRAMEWORKS = ("qonnx.custom_op.", "finn.custom_op.")
+_OWN = ("brainsmith.ops", "brainsmith.kernels", "brainsmith.backends.hls", "brainsmith.backends.rtl")
+_OLD = ("onnx.brevitas", "qonnx", "finn")
+"""Names that QONNX replaces by `qonnx.custom_op.general`."""
+
+
+def domain_fault(domain: str) -> str:
+    """Return why a node's domain must not be looked up, to follow "is of"; nothing if it may.
+
+    It may where that imports nothing: there is no such module (ONNX Runtime's own domains are none), or somebody has
+    imported it before; and where it is a domain of QONNX, FINN, this project, or of a plugin that discovery finds.
+    """
+    if domain in STANDARD or domain in _OWN or domain in _OLD or domain.startswith(_FRAMEWORKS):
+        return ""
+    module = _module_of(domain)
+    top = module.partition(".")[0]
+    if module in sys.modules or not _is_there(top) or _is_a_plugins(domain, module):
+        return ""
+    return (
+        f"domain {domain!r}, for which QONNX would import the module '{module}', and that is no domain of QONNX, "
+        "FINN, BrainSmith or a plugin that is found here. If you trust the module, import it first, or make its "
+        "operators plugins (`brainsmith plugins list` shows what is found); else remove the node"
+    )
+
+
+def _module_of(domain: str) -> str:
+    """Return the module that QONNX looks in."""
+    registry = sys.modules.get("qonnx.custom_op.registry")
+    return str(registry.resolve_domain(domain)) if registry is not None else domain
+
+
+def _is_there(top: str) -> bool:
+    """Tell whether there is a module of a name without a dot; none is imported."""
+    try:
+        return find_spec(top) is not None if top else True
+    except ValueError:  # one that is imported and does not say from where
+        return True
+
+
+def _is_a_plugins(domain: str, module: str) -> bool:
+    """Tell whether a plugin states the domain, or comes from the package that it names."""
+    from brainsmith.plugin.manager import get_plugin_manager
+
+    top = module.partition(".")[0]
+    for info in get_plugin_manager().all_records()[0].records():
+        if info.extra.get("domain") == domain:
+            return True
+        if info.framework != "brainsmith" and info.reference.partition(":")[0].partition(".")[0] == top:
+            return True
+    return False

@@ -1,0 +1,102 @@
+"""What a model says of sizes: shapes, constants and numbers of bits that no array and no circuit can have."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.graph.datatype_names import MOST_BITS
+from brainsmith.graph.well_formed import node_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MOST_ELEMENTS = 1 << 28
+"""Of a tensor between two nodes: 1 GB in float32."""
+_BIT_WIDTHS = {"Quant": (3,), "IntQuant": (3,), "Trunc": (3, 4, 5), "FloatQuant": (2, 3)}
+"""Inputs of QONNX's quantisers that are numbers of bits, by their places; `Trunc` of version 2 has a scale at 4."""
+_EXTERNAL = 1
+"""Where a constant's data are in another file (`TensorProto.EXTERNAL`)."""
+_PACKED = frozenset({21, 22, 23, 25, 26})
+"""Types of which several values share a byte (INT4, UINT4, FLOAT4E2M1, UINT2, INT2)."""
+
+
+def size_faults(graph: Any) -> Iterator[str]:
+    """Yield what is wrong with the shapes and constants of one graph; not of those inside of its nodes."""
+    constants = {tensor.name for tensor in graph.initializer}
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim if not dim.dim_param]
+        if value.name not in constants:
+            yield from _shape_faults(f"tensor '{value.name}'", dims, MOST_ELEMENTS)
+    for tensor in graph.initializer:
+        yield from constant_faults(f"constant '{tensor.name}'", tensor)
+
+
+def constant_faults(what: str, tensor: Any) -> Iterator[str]:
+    """Yield what is wrong with a constant: a size that is none, or that its data do not have."""
+    dims = list(tensor.dims)
+    yield from _shape_faults(what, dims, None)
+    if tensor.data_location == _EXTERNAL or tensor.data_type in _PACKED or min(dims, default=0) < 0:
+        return
+    held = _elements_held(tensor)
+    if held is not None and held != math.prod(dims):
+        yield f"{what} has the shape {_text(dims)}, and its data have {held:,} elements"
+
+
+def bit_width_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[str]:
+    """Yield quantisers whose number of bits is a constant that cannot be one.
+
+    Args:
+        nodes: Of a graph.
+        constants: Its constants, as tensors by name.
+    """
+    for node in nodes:
+        places = _BIT_WIDTHS.get(node.op_type, ())
+        if node.op_type == "Trunc":
+            places = (3, len(node.input) - 1)
+        for place in dict.fromkeys(places):
+            tensor = constants.get(node.input[place]) if place < len(node.input) else None
+            worst = None if tensor is None else _worst(tensor)
+            if worst is not None:
+                yield (
+                    f"{node_text(node)} has {worst:g} bits (its input '{node.input[place]}'), and there can be "
+                    f"up to {MOST_BITS}"
+                )
+
+
+def _worst(tensor: Any) -> float | None:
+    """Return a number of bits in a constant that cannot be one; None if there is none, or its data are elsewhere."""
+    from onnx import numpy_helper
+
+    if tensor.data_location == _EXTERNAL:
+        return None
+    values = numpy_helper.to_array(tensor).ravel()
+    if values.dtype.kind not in "fiu":
+        return None
+    return next((float(value) for value in values if not 0 <= float(value) <= MOST_BITS), None)
+
+
+def _shape_faults(what: str, dims: list[int], most: int | None) -> Iterator[str]:
+    if any(dim < 0 for dim in dims):
+        yield f"{what} has the shape {_text(dims)}, and a dimension cannot be negative"
+    elif most is not None and math.prod(dims) > most:
+        yield f"{what} has the shape {_text(dims)}, which is more than {most:,} elements"
+
+
+def _elements_held(tensor: Any) -> int | None:
+    """Return how many elements the data of a constant have; None where that is not known."""
+    from onnx import helper
+
+    try:
+        size = helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+        field = helper.tensor_dtype_to_field(tensor.data_type)
+    except (KeyError, ValueError):
+        return None
+    if tensor.raw_data:
+        return int(len(tensor.raw_data) // size)
+    held = len(getattr(tensor, field))
+    return held // 2 if tensor.data_type in (14, 15) else held  # complex numbers take two
+
+
+def _text(dims: list[int]) -> str:
+    return f"[{', '.join(map(str, dims))}]"

@@ -1,0 +1,93 @@
+"""What every model passes when it is opened, whoever opens it: it is one graph of possible sizes, and runs nothing.
+
+A model is data of somebody, perhaps of somebody unknown. What QONNX, FINN and ONNX take as it is, and fail at after
+minutes, in a traceback or by running it, is refused here in one message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import ModelError
+from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
+from brainsmith.graph.evaluated_text import code_faults
+from brainsmith.graph.known_domains import STANDARD, domain_fault
+from brainsmith.graph.sizes import bit_width_faults, constant_faults, size_faults
+from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DATATYPE = "finn_datatype"
+_BITS = ("bit_width", "bitwidth")
+_TEXT, _INTEGER = 3, 2
+"""The types of an attribute that is one text, or one whole number (`AttributeProto.STRING`, `INT`)."""
+
+
+def require_sound(model: Any, what: str) -> None:
+    """Raise if a model is unsound: see `tests/graph/test_sound.py` for all that is refused.
+
+    Args:
+        model: An ONNX model.
+        what: Names it in the message.
+
+    Raises:
+        ModelError: Names the first place, what is wrong there, and what it must be.
+    """
+    fault = next(_faults(model), "")
+    if fault:
+        raise ModelError(f"{what}: {fault}")
+
+
+def _faults(model: Any) -> Iterator[str]:
+    domains: dict[str, str] = {}
+    for function in model.functions:
+        yield from _node_faults(list(function.node), {}, domains)
+    for graph in all_graphs(model.graph):
+        yield from code_faults(graph)
+        yield from _annotation_faults(graph)
+        yield from size_faults(graph)
+        nodes = list(graph.node)
+        constants = {tensor.name: tensor for tensor in graph.initializer}
+        yield from _node_faults(nodes, constants, domains)
+    if fault := structure_fault(model.graph, names=False):
+        yield f"{fault}. Export the model again."
+
+
+def _annotation_faults(graph: Any) -> Iterator[str]:
+    """Yield datatypes of tensors that are none."""
+    for annotation in graph.quantization_annotation:
+        for entry in annotation.quant_parameter_tensor_names:
+            if entry.key == _DATATYPE and (fault := datatype_fault(entry.value)):
+                said = shortened(repr(entry.value))
+                yield f"tensor '{annotation.tensor_name}' has {_DATATYPE} = {said}, {fault}"
+
+
+def _node_faults(nodes: list[Any], constants: dict[str, Any], domains: dict[str, str]) -> Iterator[str]:
+    """Yield what is wrong with nodes themselves; `domains` keeps what is known of each domain."""
+    for node in nodes:
+        if node.domain in STANDARD:
+            if node.op_type == "Constant":
+                tensors = [attribute.t for attribute in node.attribute if attribute.name == "value"]
+                constants.update(zip(node.output, tensors, strict=False))
+                for tensor in tensors:
+                    yield from constant_faults(f"the value of {node_text(node)}", tensor)
+            continue
+        if node.domain not in domains:
+            domains[node.domain] = domain_fault(node.domain)
+        if domains[node.domain]:
+            yield f"{node_text(node)} is of {domains[node.domain]}"
+        yield from _attribute_faults(node)
+    yield from bit_width_faults(nodes, constants)
+
+
+def _attribute_faults(node: Any) -> Iterator[str]:
+    """Yield datatypes and numbers of bits in the attributes of a node of QONNX, FINN or a plugin."""
+    for attribute in node.attribute:
+        name = attribute.name.lower()
+        if attribute.type == _TEXT and attribute.s and name.endswith(("datatype", "dtype")):
+            text = attribute.s.decode("utf-8", "replace")
+            if fault := datatype_fault(text):
+                yield f"{node_text(node)} has {attribute.name} = {shortened(repr(text))}, {fault}"
+        elif attribute.type == _INTEGER and name.endswith(_BITS) and not 0 <= attribute.i <= MOST_BITS:
+            yield f"{node_text(node)} has {attribute.name} = {attribute.i}, and there can be up to {MOST_BITS} bits"

@@ -1,0 +1,108 @@
+"""Models that somebody made to stop or to run whoever opens them, and what is said of each."""
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+from tests.build import graphs
+
+MODULE = "beside_the_model"
+"""A module that lies beside the model, and says that it was imported."""
+KINDS = "INT4, UINT8, BINARY, BIPOLAR, TERNARY, FIXED<8,4>, SCALEDINT<8>, FLOAT16, FLOAT32 or FLOAT<5,2>"
+
+
+def good():
+    return graphs.quant_mlp().model
+
+
+def with_datatype(text):
+    made = good()
+    annotation = made.graph.quantization_annotation.add(tensor_name="act0")
+    annotation.quant_parameter_tensor_names.add(key="finn_datatype", value=text)
+    return made
+
+
+def with_bits(value, as_node=False):
+    made = good()
+    node = next(node for node in made.graph.node if node.op_type == "Quant")
+    at = next(at for at, tensor in enumerate(made.graph.initializer) if tensor.name == node.input[3])
+    tensor = numpy_helper.from_array(np.array(value, np.float32), node.input[3])
+    if as_node:
+        del made.graph.initializer[at]
+        made.graph.node.insert(0, helper.make_node("Constant", [], [node.input[3]], value=tensor))
+    else:
+        made.graph.initializer[at].CopyFrom(tensor)
+    return made
+
+
+def with_input(shape):
+    made = good()
+    made.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", 1, shape))
+    return made
+
+
+def with_constant(shape):
+    made = good()
+    made.graph.initializer[0].dims[:] = shape
+    return made
+
+
+def with_cycle():
+    made = good()
+    made.graph.node[-1].input[0] = made.graph.node[-1].output[0]
+    return made
+
+
+def with_domain(domain):
+    made = good()
+    made.graph.node[-1].domain = domain
+    return made
+
+
+MODELS = {
+    "bits of a datatype": lambda: with_datatype("INT1000000000"),
+    "digits of a datatype": lambda: with_datatype("UINT" + "9" * 100_000),
+    "unknown datatype": lambda: with_datatype("HALFINT"),
+    "empty datatype": lambda: with_datatype(""),
+    "exponent of a datatype": lambda: with_datatype("FLOAT<64,2>"),
+    "fixed point": lambda: with_datatype("FIXED<8,8>"),
+    "bit width": lambda: with_bits(1e30),
+    "bit width that is none": lambda: with_bits(float("nan"), as_node=True),
+    "huge dimension": lambda: with_input([1, 10**12]),
+    "overflowing dimensions": lambda: with_input([2**62, 2**62]),
+    "negative dimension": lambda: with_input([1, -6]),
+    "constant without its data": lambda: with_constant([10**12]),
+    "cycle": with_cycle,
+    "module beside the model": lambda: with_domain(MODULE),
+}
+FAULTS = {
+    "bits of a datatype": (
+        "tensor 'act0' has finn_datatype = 'INT1000000000', which has 1000000000 bits, and there can be 1 to 64"
+    ),
+    "digits of a datatype": (
+        "tensor 'act0' has finn_datatype = 'UINT99999999999999999999999999999999999... (100,006 characters), which has "
+        "9999999999999999999999999999999999999999... (100,000 characters) bits, and there can be 1 to 64"
+    ),
+    "unknown datatype": f"tensor 'act0' has finn_datatype = 'HALFINT', which is no datatype; those are such as {KINDS}",
+    "empty datatype": f"tensor 'act0' has finn_datatype = '', which is empty: a datatype is such as {KINDS}",
+    "exponent of a datatype": (
+        "tensor 'act0' has finn_datatype = 'FLOAT<64,2>', whose exponent has 64 bits, and there can be up to 11"
+    ),
+    "fixed point": (
+        "tensor 'act0' has finn_datatype = 'FIXED<8,8>', which has 8 bits before the point, and there can be -64 to 7 "
+        "of its 8"
+    ),
+    "bit width": "node 'act0' (Quant) has 1e+30 bits (its input 'act0_b'), and there can be up to 64",
+    "bit width that is none": "node 'act0' (Quant) has nan bits (its input 'act0_b'), and there can be up to 64",
+    "huge dimension": "tensor 'x' has the shape [1, 1000000000000], which is more than 268,435,456 elements",
+    "overflowing dimensions": (
+        "tensor 'x' has the shape [4611686018427387904, 4611686018427387904], which is more than 268,435,456 elements"
+    ),
+    "negative dimension": "tensor 'x' has the shape [1, -6], and a dimension cannot be negative",
+    "constant without its data": "constant 'act0_s' has the shape [1000000000000], and its data have 1 elements",
+    "cycle": ("it has a cycle: node 'matmul1' (MatMul) -> node 'matmul1' (MatMul). Export the model again."),
+    "module beside the model": (
+        f"node 'matmul1' (MatMul) is of domain '{MODULE}', for which QONNX would import the module '{MODULE}', and "
+        "that is no domain of QONNX, FINN, BrainSmith or a plugin that is found here. If you trust the module, import "
+        "it first, or make its operators plugins (`brainsmith plugins list` shows what is found); else remove the node"
+    ),
+}
