@@ -87,9 +87,9 @@ def _prepare(info: PluginInfo) -> None:
 
         prepare_finn()
     elif info.framework == "qonnx" or any(need.startswith("qonnx") for need in info.requires):
-        from brainsmith.plugin.adapters.qonnx_mends import mend_qonnx
+        from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 
-        mend_qonnx()
+        mend_frameworks()
 
 
 def folder_module(folder: str) -> str:

@@ -10,7 +10,9 @@ from brainsmith.plugin.core import step
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
+from brainsmith.steps.integer_products import integer_products
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
+from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
@@ -39,7 +41,9 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Turn a streamlined model into hardware layers with minimal bit widths.
 
     The kernels that `cfg.kernel_preferences` names are inferred first, with the transforms that state them
-    (`@transform(kernel=...)`), then whatever FINN can. Thresholds stay layers of their own if RTL is
+    (`@transform(kernel=...)`), then whatever FINN can. Where no kernel for layer normalisations is named, they are
+    LayerNorm kernels of floats. Scales that were left in front of matrix products, because several nodes read
+    them, move behind these first, so the products are of integers. Thresholds stay layers of their own if RTL is
     preferred for MVAU or the builder says so (`cfg.standalone_thresholds`, by default True). A layout
     Transpose in front or at the end, and a float Mul or Add at the end, stay for the host.
 
@@ -47,9 +51,13 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         ModelError: A node between hardware layers could not be converted.
     """
     registry, _ = get_plugin_manager().all_records()
-    model = annotate_integer_ranges(model)
-    for transform in _kernel_transforms(registry, listed_kernels(cfg, registry)):
+    listed = listed_kernels(cfg, registry)
+    model = annotate_integer_ranges(integer_products(model))
+    for transform in _kernel_transforms(registry, listed):
         model = model.transform(transform())
+    if not any(kernel.name == "LayerNorm" for kernel in listed):
+        # FINN has no layer for most normalisations. A kernel that approximates is one that the blueprint names.
+        model = model.transform(own_transform("InferLayerNorm")(fraction_bits=None))
     standalone = prefers_rtl(cfg, registry, "finn:MVAU") or getattr(cfg, "standalone_thresholds", True)
     first = (*THRESHOLDS, *PRODUCTS) if standalone else (*PRODUCTS, *THRESHOLDS)
     model = _convert(model, (*first, *STREAMS), registry, cfg)

@@ -27,6 +27,10 @@ FRACTION_BITS = 8
 """Bits behind the point of normalised integers, unless the transform is told otherwise."""
 
 
+KERNEL = "LayerNormKernel"
+"""The type of the kernel's nodes."""
+
+
 @transform(
     name="InferLayerNorm",
     kernel="LayerNorm",
@@ -46,17 +50,17 @@ class InferLayerNorm(Transformation):
     takes the integers (a normalisation does not depend on scale and offset, but for epsilon, which is divided by the
     scale's square), gives integers, and a Mul by 2^-fraction_bits follows. That Mul, and Mul and Add by positive
     constants behind it, are absorbed by the MultiThresholds that they end in. Integers of more than 64 bits inside
-    the kernel stay floats.
+    the kernel stay floats. A kernel that was inferred with floats, before the integers could be seen, is inferred anew.
 
     Left alone: other axes, element types other than float32, shapes that are not known, and an operator whose
     output Mean or InvStdDev is read (run ExpandNorms first; then the kernel takes the place of the normalised
     result only).
 
     Args:
-        fraction_bits: Of the output of a kernel of integers.
+        fraction_bits: Of the output of a kernel of integers; None for floats in any case, which round as ONNX's do.
     """
 
-    def __init__(self, fraction_bits: int = FRACTION_BITS) -> None:
+    def __init__(self, fraction_bits: int | None = FRACTION_BITS) -> None:
         super().__init__()
         self.fraction_bits = fraction_bits
 
@@ -66,6 +70,8 @@ class InferLayerNorm(Transformation):
         modified = False
         for name in [node.output[0] for node in model.graph.node if node.output]:
             modified |= self._infer_operator(view, name) or self._infer_chain(view, name)
+        for node in [node for node in model.graph.node if node.op_type == KERNEL]:
+            modified |= self._infer_anew(view, node)
         return model, modified
 
     def _infer_operator(self, view: GraphView, output: str) -> bool:
@@ -102,6 +108,28 @@ class InferLayerNorm(Transformation):
         self._put(view, node, norm.source, output, epsilon, [])
         return True
 
+    def _infer_anew(self, view: GraphView, node: NodeProto) -> bool:
+        """Let a kernel of floats be one of integers, if its input is made of integers by now."""
+        epsilon = attribute(node, "epsilon", 1e-5)
+        if (
+            attribute(node, "outputDataType") != b"FLOAT32"
+            or self._integers(view, node.input[0], epsilon) is None
+        ):
+            return False
+        self._put(view, node, node.input[0], node.output[0], epsilon, [])
+        return True
+
+    def _integers(
+        self, view: GraphView, source: str, epsilon: float
+    ) -> tuple[IntegerSource, BaseDataType, int] | None:
+        """Return of which integers a kernel is to be, those that it gives and their fraction bits; None for floats."""
+        shape = view.static_shape(source, TensorProto.FLOAT) or []
+        integers = find_integer_source(view, source)
+        if integers is None or self.fraction_bits is None:
+            return None
+        given = _integer_output(view, integers, shape[-1], self.fraction_bits, epsilon)
+        return None if given is None else (integers, given, self.fraction_bits)
+
     def _put(
         self,
         view: GraphView,
@@ -113,20 +141,19 @@ class InferLayerNorm(Transformation):
     ) -> None:
         """Put a kernel, and the nodes behind it, in the place of a node."""
         unread = [*node.input, *node.output[1:]]
-        shape = view.static_shape(source, TensorProto.FLOAT) or []
-        integers = find_integer_source(view, source)
-        given = integers and _integer_output(view, integers, shape[-1], self.fraction_bits, epsilon)
-        if integers is None or given is None:
+        found = self._integers(view, source, epsilon)
+        if found is None:
             view.model.set_tensor_datatype(output, DataType["FLOAT32"])
             view.replace(node, [_kernel_node(view, source, output, node.name, epsilon=epsilon), *tail])
             view.drop_unread(unread)
             return
+        integers, given, fraction_bits = found
         normal = declare_integers(view, output, f"{node.name or output}_integers", given)
         kernel = _kernel_node(
             view, integers.name, normal, node.name, epsilon=epsilon / integers.scale**2,
-            outputDataType=given.name, fraction_bits=self.fraction_bits,
+            outputDataType=given.name, fraction_bits=fraction_bits,
         )  # fmt: skip
-        view.replace(node, [kernel, scale_node(view, normal, output, self.fraction_bits), *tail])
+        view.replace(node, [kernel, scale_node(view, normal, output, fraction_bits), *tail])
         view.drop_unread(unread)
         absorb_affine(view, normal)
 
@@ -169,7 +196,7 @@ def _kernel_node(view: GraphView, source: str, output: str, name: str, **attribu
         "outputDataType": "FLOAT32",
     }
     return helper.make_node(
-        "LayerNormKernel",
+        KERNEL,
         [source],
         [output],
         name=name,

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from qonnx.core.modelwrapper import ModelWrapper
 
+from brainsmith.build import build
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
+from brainsmith.plugins import transforms as tfm
 from tests.steps.conftest import DIGITS, PART, digits_model, op_types
 
 ROOT = Path(__file__).parents[2]
@@ -132,3 +135,57 @@ raise SystemExit(build_dataflow_cfg({str(DIGITS / f"{name}.onnx")!r}, config))
     assert kinds <= {layer["op_type"] for layer in report["layers"]}
     assert {layer["backend"] for layer in report["layers"]} == {"rtl"}
     assert report["fps"] >= 20_000
+
+
+FRONT = [
+    steps.cleanup,
+    lambda model, cfg: model.transform(tfm.ExpandNorms()),
+    steps.qonnx_to_finn,
+    lambda model, cfg: model.transform(tfm.finn.Streamline()),
+    steps.hardware_inference,
+]
+"""The list of steps with which the documents show what FINN's builder takes; they are in docs/api.md too."""
+
+ENCODER = ROOT / "examples" / "encoder" / "encoder.onnx"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("blueprint", "norm"), [(None, "FLOAT32"), (ROOT / "blueprints" / "encoder_rtl.yaml", "INT12")]
+)
+def test_the_documented_list_builds_a_network_with_normalisations(tmp_path, blueprint, norm):
+    result = build(ENCODER, blueprint, tmp_path / "out", steps=FRONT)
+    assert [step.verified.mismatches for step in result.steps] == [0] * 5
+    model = ModelWrapper(str(result.model))
+    kernels = model.get_nodes_by_op_type("LayerNormKernel")
+    assert [model.get_tensor_datatype(kernel.output[0]).name for kernel in kernels] == [norm] * 2
+
+
+@pytest.mark.slow
+def test_finns_own_builder_takes_the_documented_list_for_a_network_with_normalisations(tmp_path):
+    code = f"""
+from brainsmith.plugins import steps, transforms as tfm
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+prepare_finn()
+from finn.builder.build_dataflow import build_dataflow_cfg
+from finn.builder.build_dataflow_config import DataflowBuildConfig
+front = [
+    steps.cleanup,
+    lambda model, cfg: model.transform(tfm.ExpandNorms()),
+    steps.qonnx_to_finn,
+    lambda model, cfg: model.transform(tfm.finn.Streamline()),
+    steps.hardware_inference,
+]
+config = DataflowBuildConfig(
+    output_dir={str(tmp_path / "out")!r}, synth_clk_period_ns=5.0, fpga_part={PART!r}, steps=front,
+    generate_outputs=[], standalone_thresholds=True,
+)
+raise SystemExit(build_dataflow_cfg({str(ENCODER)!r}, config))
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": "/opt/Vivado/2024.2"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = ModelWrapper(str(tmp_path / "out" / "intermediate_models" / "hardware_inference.onnx"))
+    assert op_types(made).count("LayerNormKernel") == 2
+    images = np.load(ENCODER.with_name("encoder_x.npy"))[:32]
+    assert np.array_equal(outputs(made, images), outputs(ModelWrapper(str(ENCODER)), images))

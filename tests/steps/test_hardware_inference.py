@@ -4,7 +4,9 @@ from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
+from brainsmith.plugins import transforms as tfm
 from tests.steps.conftest import Graph, integers, op_types
 
 STREAMLINED = {}
@@ -87,3 +89,38 @@ def test_the_blueprints_own_kernels_come_first(config):
     config.kernel_preferences = {"MatMul": ("hls",)}
     model = steps.hardware_inference(streamlined(model, config), config)
     assert {(n.domain, n.op_type) for n in model.graph.node} >= {("brainsmith.kernels", "MatMulKernel")}
+
+
+def test_a_normalisation_is_a_kernel_of_floats_unless_the_blueprint_names_one(config):
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(6, scale=2.0)
+    graph.node("LayerNormalization", np.linspace(0.5, 1.5, 6), np.full(6, 0.25)).quant(4, scale=0.25)
+    model = graph.node("MatMul", graph.weights(integers(2, 6, 5))).model(1, 5)
+    x = integers(3, 1, 8)
+    expected = execute_onnx(model.transform(tfm.InferShapes()), {"in": x})[graph.tail]
+    model = streamlined(model.transform(tfm.ExpandNorms()), config)
+    found = steps.hardware_inference(model, config)
+    (kernel,) = found.get_nodes_by_op_type("LayerNormKernel")
+    assert found.get_tensor_datatype(kernel.output[0]).name == "FLOAT32"
+    (result,) = Executor(found).run({found.graph.input[0].name: x}).values()
+    assert np.array_equal(result.reshape(1, 5), expected)
+    config.kernel_preferences = {"LayerNorm": ("rtl",)}
+    named = steps.hardware_inference(model, config)
+    (kernel,) = named.get_nodes_by_op_type("LayerNormKernel")
+    assert named.get_tensor_datatype(kernel.output[0]).is_integer()
+
+
+def test_a_scale_that_finns_streamline_leaves_in_front_of_a_fork_moves_behind_the_products(config):
+    graph = Graph(1, 8).quant(4)
+    forked = graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=4.0).tail
+    one = graph.node("MatMul", graph.weights(integers(2, 6, 5))).quant(4, scale=8.0).tail
+    graph.tail = forked
+    graph.node("MatMul", graph.weights(integers(4, 6, 5))).quant(4, scale=8.0)
+    model = graph.node("Add", one).model(1, 5)
+    x = integers(3, 1, 8)
+    expected = execute_onnx(model.transform(tfm.InferShapes()), {"in": x})[graph.tail]
+    model = steps.qonnx_to_finn(steps.cleanup(model, config), config).transform(tfm.finn.Streamline())
+    assert sum(model.is_fork_node(node) for node in model.get_nodes_by_op_type("Mul")) == 1
+    found = steps.hardware_inference(model, config)
+    assert op_types(found).count("MVAU") == 3
+    assert np.array_equal(execute_onnx(found, {found.graph.input[0].name: x})["global_out"], expected)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
 from brainsmith.plugin.adapters.completion import CompletingLoader
-from brainsmith.plugin.adapters.qonnx_mends import mend_qonnx
+from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
@@ -48,7 +48,7 @@ def prepare_finn() -> None:
     Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
     `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it does nothing.
     """
-    mend_qonnx()
+    mend_frameworks()
     with _lock:
         if any(isinstance(finder, _FinnFinder) for finder in sys.meta_path):
             return

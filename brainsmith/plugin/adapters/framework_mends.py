@@ -1,4 +1,4 @@
-"""Where QONNX would change what a graph computes, this project's own transforms do the work instead.
+"""Where QONNX would change what a graph computes, this project's own transforms do the work; where FINN fails, it skips.
 
 FINN's transforms call QONNX's clean-up by its classes, and so does `ModelWrapper.transform` after each transform. It is
 not enough, then, that `tfm.SortGraph` is ours. QONNX's classes keep their names and arguments, and stay reachable as
@@ -32,22 +32,22 @@ REPLACED = {
 _lock = threading.Lock()
 
 
-def mend_qonnx() -> None:
-    """Mend QONNX's classes, those that are imported already and those that will be; call it before their use.
+def mend_frameworks() -> None:
+    """Mend QONNX's and FINN's classes, those imported already and those that will be; call it before their use.
 
-    Idempotent and safe with many threads. It imports nothing of QONNX.
+    Idempotent and safe with many threads. It imports nothing of either.
     """
     with _lock:
-        if _QonnxFinder in sys.meta_path:
+        if _MendingFinder in sys.meta_path:
             return
-        sys.meta_path.insert(0, _QonnxFinder)
+        sys.meta_path.insert(0, _MendingFinder)
     for name, mend in _MENDS.items():
         if name in sys.modules:
             mend(sys.modules[name])
 
 
-class _QonnxFinder:
-    """Finds QONNX's modules as Python does, and mends those that need it."""
+class _MendingFinder:
+    """Finds modules as Python does, and mends those that need it."""
 
     @staticmethod
     def find_spec(
@@ -93,7 +93,7 @@ def _mend_removal(module: ModuleType) -> None:
 
 
 def _remove_node_and_rewire(model: Any, node: NodeProto) -> None:
-    from brainsmith.plugin.adapters.qonnx_mends import remove_node
+    from brainsmith.plugin.adapters.framework_mends import remove_node
 
     remove_node(model, node)
 
@@ -120,8 +120,26 @@ def _mend_renaming(module: ModuleType) -> None:
     module.ModelWrapper.rename_tensor = rename_tensor
 
 
+def _mend_pools(module: ModuleType) -> None:
+    """Let lowered pools be left alone where a reduction states its axes as an attribute, as up to opset 17.
+
+    FINN+ 1.6.1 asks every ReduceMean, also that of a normalisation, for an input that it need not have.
+    """
+    infer = module.InferPoolFromReduce.apply
+
+    def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        reductions = ("ReduceMax", "ReduceMean", "ReduceSum")
+        if any(node.op_type in reductions and len(node.input) < 2 for node in model.graph.node):
+            return model, False
+        result: tuple[Any, bool] = infer(self, model)
+        return result
+
+    module.InferPoolFromReduce.apply = apply
+
+
 _MENDS: dict[str, Callable[[ModuleType], None]] = {
     **dict.fromkeys(REPLACED, _mend_transforms),
     "qonnx.transformation.remove": _mend_removal,
     "qonnx.core.modelwrapper": _mend_renaming,
+    "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": _mend_pools,
 }

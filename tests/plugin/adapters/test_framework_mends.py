@@ -3,8 +3,10 @@
 import inspect
 
 import pytest
+from onnx import TensorProto, helper
+from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.plugin.adapters.qonnx_mends import REPLACED
+from brainsmith.plugin.adapters.framework_mends import REPLACED
 from brainsmith.plugins import transforms as tfm
 from tests.plugin.installed import run_python
 
@@ -65,8 +67,21 @@ print(json.dumps([[[node.op_type, *node.output] for node in graph.node] for grap
 def test_importing_the_hub_imports_nothing_of_qonnx():
     code = """
 import json, sys
-from brainsmith.plugin.adapters.qonnx_mends import mend_qonnx
-mend_qonnx(); mend_qonnx()
+from brainsmith.plugin.adapters.framework_mends import mend_frameworks
+mend_frameworks(); mend_frameworks()
 print(json.dumps([name for name in sys.modules if name.partition(".")[0] in ("qonnx", "onnx", "numpy")]))
 """
     assert run_python(code) == []
+
+
+def test_a_reduction_that_states_its_axes_as_an_attribute_is_no_pool():
+    node = helper.make_node("ReduceMean", ["x"], ["y"], axes=[-1])
+    ends = [
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)]
+        for name, shape in (("x", [1, 4]), ("y", [1, 1]))
+    ]
+    proto = helper.make_model(
+        helper.make_graph([node], "mean", *ends), opset_imports=[helper.make_opsetid("", 17)]
+    )
+    after = ModelWrapper(proto).transform(tfm.finn.InferPoolFromReduce())
+    assert [node.op_type for node in after.graph.node] == ["ReduceMean"]
