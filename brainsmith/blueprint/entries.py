@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from brainsmith.blueprint.nodes import Document, is_null, is_text
+from brainsmith.blueprint.nodes import Document, describe, is_null, is_text
 from brainsmith.blueprint.schema import (
     KEYS,
     PHASES,
@@ -14,6 +14,9 @@ from brainsmith.blueprint.schema import (
     StepEntry,
     TransformEntry,
 )
+
+MOST_PASSES = 1_000_000
+"""More are no limit."""
 
 
 def read_kernels(doc: Document, node: Node, label: str) -> tuple[KernelEntry, ...]:
@@ -81,12 +84,12 @@ def _one_name(doc: Document, node: Node, label: str) -> PluginName | None:
 
 
 def read_transforms(doc: Document, node: Node, label: str) -> tuple[TransformEntry, ...]:
-    """Read a list of transforms: ``name`` or ``{transform: name, args: {...}}``."""
+    """Read a list of transforms: ``name`` or ``{transform: name, args: {...}, passes: N}``."""
     entries = []
     for item_label, item in doc.items(node, label):
         found = _named_with_args(doc, item, item_label, KEYS["transform"], ("transform",))
         if found:
-            entries.append(TransformEntry(found[1], found[2]))
+            entries.append(TransformEntry(*found[1:]))
     return tuple(entries)
 
 
@@ -101,22 +104,22 @@ def read_steps(doc: Document, node: Node, label: str) -> tuple[StepEntry, ...] |
         found = _named_with_args(doc, item, item_label, KEYS["step"], ("step", "transform"))
         if not found:
             continue
-        kind, name, args = found
+        kind, name, args, passes = found
         if not isinstance(item, MappingNode) and name.qualified in PHASES:
             kind = "phase"
             if name.optional:
                 doc.report(item, f"{name.name!r} places a list, so it cannot be optional: write it without ~")
-        entries.append(StepEntry(kind, name, args))
+        entries.append(StepEntry(kind, name, args, passes))
     return tuple(entries)
 
 
 def _named_with_args(
     doc: Document, node: Node, label: str, keys: tuple[str, ...], kinds: tuple[str, ...]
-) -> tuple[str, PluginName, Arguments] | None:
-    """Read ``name`` (of the first kind) or a mapping with one of the kinds as its key, and ``args``."""
+) -> tuple[str, PluginName, Arguments, int | None] | None:
+    """Read ``name`` (of the first kind) or a mapping with one of the kinds as its key, ``args`` and ``passes``."""
     if not isinstance(node, MappingNode):
         name = _one_name(doc, node, label)
-        return (kinds[0], name, Arguments()) if name else None
+        return (kinds[0], name, Arguments(), None) if name else None
     if _explain_short_form(doc, node, label, keys, kinds):
         return None
     before = len(doc.problems)
@@ -124,13 +127,23 @@ def _named_with_args(
     unknown = len(doc.problems) > before
     given = [kind for kind in kinds if kind in pairs]
     args = doc.arguments(pairs["args"][1], f"{label}.args") if "args" in pairs else Arguments()
+    passes = _passes(doc, pairs["passes"][1], f"{label}.passes") if "passes" in pairs else None
     if len(given) != 1:
         what = "both a step and a transform: make two entries" if given else f"no {' or '.join(kinds)}"
         if given or not unknown:
             doc.report(node, f"{label} names {what}")
         return None
     name = _one_name(doc, pairs[given[0]][1], f"{label}.{given[0]}")
-    return (given[0], name, args) if name else None
+    return (given[0], name, args, passes) if name else None
+
+
+def _passes(doc: Document, node: Node, label: str) -> int | None:
+    """Read how often a transform may be applied again."""
+    number = doc.number(node)
+    if number is None or not 1 <= number <= MOST_PASSES or number != int(number):
+        doc.report(node, f"{label} must be a whole number from 1 to {MOST_PASSES:,}, not {describe(node)}")
+        return None
+    return int(number)
 
 
 def _explain_short_form(

@@ -139,7 +139,9 @@ def _targets(lookup: Lookup, blueprint: Blueprint) -> tuple[PluginInfo, ...] | N
 def _transforms(lookup: Lookup, entries: Iterable[TransformEntry]) -> tuple[TransformUse, ...]:
     """Look up transforms, with groups expanded in their order."""
     return tuple(
-        TransformUse(record, dict(entry.args.values), entry.name.optional, group, entry.position)
+        TransformUse(
+            record, dict(entry.args.values), entry.name.optional, group, entry.position, entry.passes
+        )
         for entry in entries
         for record, group in _with_arguments(lookup, "transform", entry.name, entry.args)
     )
@@ -170,7 +172,7 @@ def _steps(lookup: Lookup, blueprint: Blueprint) -> tuple[StepUse, ...]:
             continue
         for record, _ in _with_arguments(lookup, entry.kind, entry.name, entry.args):
             args = dict(entry.args.values)
-            uses.append(StepUse(step_name(record), entry.kind, record, args, entry.position))
+            uses.append(StepUse(step_name(record), entry.kind, record, args, entry.position, entry.passes))
     return tuple(uses)
 
 

@@ -37,8 +37,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "approximate": ("error", "classes"),
     "changes_outputs": ("labels", "expected"),
     "kernel": ("kernel", "backends"),
-    "transform": ("transform", "args"),
-    "step": ("step", "transform", "args"),
+    "transform": ("transform", "args", "passes"),
+    "step": ("step", "transform", "args", "passes"),
 }
 
 #: Words of ``steps`` that place a list of transforms instead of naming a step.
@@ -121,10 +121,15 @@ class KernelEntry:
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry:
-    """A transform, or a group of them, to apply."""
+    """A transform, or a group of them, to apply.
+
+    Attributes:
+        passes: How often it may be applied again; None for the build's default.
+    """
 
     name: PluginName
     args: Arguments = field(default_factory=Arguments)
+    passes: int | None = None
 
     @property
     def position(self) -> Position:
@@ -138,11 +143,13 @@ class StepEntry:
 
     Attributes:
         kind: ``step``, ``transform``, or ``phase`` for one of the words of `PHASES`.
+        passes: How often it, or each transform of the step, may be applied again; None for the build's default.
     """
 
     kind: str
     name: PluginName
     args: Arguments = field(default_factory=Arguments)
+    passes: int | None = None
 
     @property
     def position(self) -> Position:

@@ -34,6 +34,7 @@ class TransformUse:
 
     Attributes:
         group: The group through which the blueprint named it; empty if it did so itself.
+        passes: How often it may be applied again; None for the build's default.
     """
 
     record: PluginInfo
@@ -41,6 +42,7 @@ class TransformUse:
     optional: bool = False
     group: str = ""
     position: Position = field(default=NOWHERE, compare=False)
+    passes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class StepUse:
         kind: ``step``, ``transform``, or ``phase``, which stands for a list of transforms.
         record: None for a phase.
         args: Keywords of a step beyond ``(model, cfg)``, or of a transform's constructor.
+        passes: How often it, or each transform of the step, may be applied again; None for the build's default.
     """
 
     name: str
@@ -59,6 +62,7 @@ class StepUse:
     record: PluginInfo | None = None
     args: Mapping[str, Any] = field(default_factory=dict)
     position: Position = field(default=NOWHERE, compare=False)
+    passes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

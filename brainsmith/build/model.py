@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
+from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
 
 if TYPE_CHECKING:
@@ -83,7 +84,9 @@ def _wrap(proto: Any, name: str) -> ModelWrapper:
     if not proto.graph.node:
         raise ModelError(f"{name} has no nodes: there is nothing to build")
     require_sound(proto, name)
-    return ModelWrapper(proto, make_deepcopy=True)
+    wrapper = ModelWrapper(proto, make_deepcopy=True)
+    make_names_unique(wrapper.graph)
+    return wrapper
 
 
 def _check_ops(model: ModelWrapper, name: str) -> None:

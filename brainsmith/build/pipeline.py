@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -29,6 +27,7 @@ class BuildStep:
         arguments: For a transform's constructor, or further keyword arguments of a step.
         record: The plugin, if it is one; it is imported when the step first has to run.
         target: The object itself, for a callable.
+        passes: How many passes each of its transforms may take; None for the default.
     """
 
     name: str
@@ -37,6 +36,7 @@ class BuildStep:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     record: PluginInfo | None = None
     target: Any = None
+    passes: int | None = None
 
     def load(self) -> StepFunction:
         """Import the plugin and return the function to call with (model, cfg).
@@ -48,31 +48,11 @@ class BuildStep:
         arguments = dict(self.arguments)
         if self.kind == "transform":
             return lambda model, cfg: model.transform(
-                _Checked(target(**arguments) if isinstance(target, type) else target)
+                target(**arguments) if isinstance(target, type) else target
             )
         if arguments:
             return lambda model, cfg: target(model, cfg, **arguments)
         return target  # type: ignore[no-any-return]
-
-
-class _Checked:
-    """Applies a transform, and says what is wrong with what it returns before QONNX fails at it."""
-
-    def __init__(self, transform: Any) -> None:
-        self._transform = transform
-
-    def apply(self, model: Any) -> tuple[Any, bool]:
-        """Return the model and whether it must be applied again."""
-        result = self._transform.apply(model)
-        if not isinstance(result, tuple) or len(result) != 2:
-            raise BuildError(
-                f"apply() must return (model, graph_modified), not {type(result).__name__}; "
-                "graph_modified says whether it must be applied again"
-            )
-        return result
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transform, name)
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,11 @@ def steps_of(selection: Selection) -> tuple[BuildStep, ...]:
     planned: list[BuildStep] = []
     for use in selection.steps:
         if use.record is None:
-            planned.extend(plugin_step(entry.record, entry.args) for entry in selection.phase(use.name))
+            planned.extend(
+                plugin_step(each.record, each.args, each.passes) for each in selection.phase(use.name)
+            )
         else:
-            planned.append(plugin_step(use.record, use.args))
+            planned.append(plugin_step(use.record, use.args, use.passes))
     return _checked(planned)
 
 
@@ -36,7 +38,7 @@ def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, .
     Args:
         entries: Functions `(model, cfg) -> model`, lambdas, names of steps (`"cleanup"`,
             `"finn:step_streamline"`), transform classes or instances, records, and
-            `{"step" or "transform": name, "args": {...}}`.
+            `{"step" or "transform": name, "args": {...}, "passes": N}`.
         registry: Where names are looked up.
 
     Raises:
@@ -83,9 +85,13 @@ def arranged(
     return _checked(order), arrangement.output
 
 
-def plugin_step(record: PluginInfo, arguments: Mapping[str, Any] | None = None) -> BuildStep:
+def plugin_step(
+    record: PluginInfo, arguments: Mapping[str, Any] | None = None, passes: int | None = None
+) -> BuildStep:
     """Make a step of a plugin's record; nothing is imported."""
-    return BuildStep(step_name(record), record.framework, record.type, dict(arguments or {}), record)
+    return BuildStep(
+        step_name(record), record.framework, record.type, dict(arguments or {}), record, passes=passes
+    )
 
 
 def _entry(entry: Any, at: int, registry: Registry) -> BuildStep:
@@ -109,11 +115,14 @@ def _entry(entry: Any, at: int, registry: Registry) -> BuildStep:
 
 def _named(entry: Mapping[str, Any], at: int, registry: Registry) -> BuildStep:
     kinds = [kind for kind in ("step", "transform") if kind in entry]
-    if len(kinds) != 1 or set(entry) - {kinds[0], "args"}:
+    if len(kinds) != 1 or set(entry) - {kinds[0], "args", "passes"}:
         raise BuildError(
-            f"steps[{at}] must be {{'step' or 'transform': name, 'args': {{...}}}}, not {entry!r}"
+            f"steps[{at}] must be {{'step' or 'transform': name, 'args': {{...}}, 'passes': N}}, not {entry!r}"
         )
-    return plugin_step(registry.resolve(kinds[0], entry[kinds[0]]), entry.get("args"))
+    passes = entry.get("passes")
+    if passes is not None and (not isinstance(passes, int) or isinstance(passes, bool) or passes < 1):
+        raise BuildError(f"steps[{at}]: passes must be a whole number, 1 or more, not {passes!r}")
+    return plugin_step(registry.resolve(kinds[0], entry[kinds[0]]), entry.get("args"), passes)
 
 
 def _is_transform(entry: Any) -> bool:

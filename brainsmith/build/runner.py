@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from dataclasses import fields
 from pathlib import Path
@@ -15,10 +16,12 @@ from brainsmith.build.config import RecordingView, StepConfig, current, finn_con
 from brainsmith.build.failure import failing_node
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
+from brainsmith.build.lost_facts import KnownFacts
 from brainsmith.build.messages import LOG, BuildLog
 from brainsmith.build.outside import rules, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
+from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.store.recorder import Recorder
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from brainsmith.build.pipeline import BuildStep, StepFunction
 
+LOGGER = logging.getLogger(__name__)
 # Stands for the output folder in what is cached: another build has another one.
 _OUTPUT = "@brainsmith-output@"
 _MODEL = "model.onnx"
@@ -183,9 +187,12 @@ class StepRunner:
         given = model.data
         seed = f"{step.name} {Artifact(self._portable(_MODEL, given)).digest}"
         try:
-            with process_state_kept(seed), recorder:
-                wrapper = function(model.take(), view)
-            result = Artifact.of(_checked(wrapper))
+            known = KnownFacts(model.peek())
+            with process_state_kept(seed), recorder, transforms_watched(step.passes):
+                wrapper = _checked(function(model.take(), view), step.framework)
+            for line in known.restore(wrapper):
+                LOGGER.warning("%s", line)
+            result = Artifact.of(wrapper)
         except PluginLoadError:
             raise
         except (Exception, SystemExit) as error:
@@ -243,11 +250,13 @@ class StepRunner:
         return relocated(name, data, _OUTPUT, str(self._staging))
 
 
-def _checked(model: Any) -> Any:
+def _checked(model: Any, framework: str) -> Any:
     if not hasattr(model, "graph") or not hasattr(model, "model"):
         raise BuildError(f"it must return a model, not {type(model).__name__}")
     if not model.graph.node:
         raise BuildError("it returned a model without nodes")
+    if fault := well_formed_fault(model.graph, framework):
+        raise BuildError(f"it returned a broken graph: {fault}")
     return model
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 _GRAPHS = (5, 10)
 """The types of an attribute that holds a graph, or several (`AttributeProto.GRAPH`, `GRAPHS`)."""
@@ -37,34 +37,42 @@ def node_text(node: Any) -> str:
 
 
 def _faults(graph: Any, outer: frozenset[str], names: bool) -> Iterator[str]:
-    """Yield what is wrong, the first cause first; outer tensors are those of the graphs around."""
+    """Yield what is wrong, the first cause first; outer tensors are those of the graphs around.
+
+    Fields of messages cost more than all else here, so each is read once.
+    """
     nodes = list(graph.node)
+    inputs = [list(node.input) for node in nodes]
+    outputs = [list(node.output) for node in nodes]
     given = {value.name for value in graph.input}
     given.update(tensor.name for tensor in graph.initializer)
     given.update(tensor.values.name for tensor in graph.sparse_initializer)
     ends = len(given)
-    outputs = [name for node in nodes for name in node.output if name]
-    given.update(outputs)
-    if len(given) != ends + len(outputs):
+    made = [name for names_ in outputs for name in names_ if name]
+    given.update(made)
+    if len(given) != ends + len(made):
         yield _given_twice(graph, nodes)
     if names:
-        named = [node.name for node in nodes if node.name]
+        named = [name for node in nodes if (name := node.name)]
         if len(set(named)) != len(named):
             yield _named_twice(nodes)
     given.update(outer)
     given.add("")
-    for node in nodes:
-        if not given.issuperset(node.input):
-            missing = next(name for name in node.input if name not in given)
+    for node, reads in zip(nodes, inputs, strict=True):
+        if not given.issuperset(reads):
+            missing = next(name for name in reads if name not in given)
             yield f"{node_text(node)} needs the tensor '{missing}', which no input, constant or node gives"
     for value in graph.output:
         if value.name not in given:
             yield f"the graph's output '{value.name}' is given by no input, constant or node"
-    inside = [(node, inner) for node in nodes for inner in graphs_of(node)]
-    yield from _cycles(nodes, set(outputs), inside)
-    for node, inner in inside:
+    inside = [(at, inner) for at, node in enumerate(nodes) for inner in graphs_of(node)]
+    pending = set(made)
+    for at, inner in inside:  # a node reads what the graphs inside of it read of this one
+        inputs[at] += _read_by(inner) & pending
+    yield from _cycles(nodes, inputs, outputs, pending)
+    for at, inner in inside:
         for fault in _faults(inner, frozenset(given), names):
-            yield f"{node_text(node)}, in its graph '{inner.name}': {fault}"
+            yield f"{node_text(nodes[at])}, in its graph '{inner.name}': {fault}"
 
 
 def graphs_of(node: Any) -> list[Any]:
@@ -108,21 +116,15 @@ def _named_twice(nodes: Sequence[Any]) -> str:
     raise AssertionError("called for nodes with names of their own")
 
 
-def _cycles(nodes: Sequence[Any], outputs: set[str], inside: Sequence[tuple[Any, Any]]) -> Iterator[str]:
-    """Yield a cycle if there is one; where the nodes stand in order, one look at each shows that there is none.
-
-    A node reads what the graphs inside of it read of this one.
-    """
-    read_inside: dict[int, set[str]] = {}
-    for node, inner in inside:
-        read_inside.setdefault(id(node), set()).update(_read_by(inner) & outputs)
-    pending = set(outputs)
-    for at, node in enumerate(nodes):
-        reads = node.input if id(node) not in read_inside else chain(node.input, read_inside[id(node)])
+def _cycles(
+    nodes: Sequence[Any], inputs: Sequence[list[str]], outputs: Sequence[list[str]], pending: set[str]
+) -> Iterator[str]:
+    """Yield a cycle if there is one; where the nodes stand in order, one look at each shows that there is none."""
+    for at, reads in enumerate(inputs):
         if not pending.isdisjoint(reads):
-            yield from _cycle_in(nodes[at:], pending, read_inside)
+            yield from _cycle_in(nodes[at:], inputs[at:], outputs[at:], pending)
             return
-        pending.difference_update(node.output)
+        pending.difference_update(outputs[at])
 
 
 def _read_by(graph: Any) -> set[str]:
@@ -136,38 +138,38 @@ def _read_by(graph: Any) -> set[str]:
     }
 
 
-def _cycle_in(nodes: Sequence[Any], pending: set[str], read_inside: dict[int, set[str]]) -> Iterator[str]:
+def _cycle_in(
+    nodes: Sequence[Any], inputs: Sequence[list[str]], outputs: Sequence[list[str]], pending: set[str]
+) -> Iterator[str]:
     """Take away, in their order, the nodes whose inputs are there; what stays depends on itself."""
     readers: dict[str, list[int]] = {}
     lacking: list[int] = []
-    for at, node in enumerate(nodes):
-        needed = (set(node.input) | read_inside.get(id(node), set())) & pending
+    for at, reads in enumerate(inputs):
+        needed = pending.intersection(reads)
         lacking.append(len(needed))
         for name in needed:
             readers.setdefault(name, []).append(at)
     ready = [at for at, count in enumerate(lacking) if not count]
     for at in ready:  # grows while it is read
-        for reader in chain.from_iterable(readers.get(name, ()) for name in nodes[at].output):
+        for reader in chain.from_iterable(readers.get(name, ()) for name in outputs[at]):
             lacking[reader] -= 1
             if not lacking[reader]:
                 ready.append(reader)
-    stuck = [nodes[at] for at, count in enumerate(lacking) if count]
+    stuck = {at: nodes[at] for at, count in enumerate(lacking) if count}
     if stuck:
-        yield _cycle_text(stuck, read_inside)
+        giver = {name: at for at in stuck for name in outputs[at] if name}
+        yield _cycle_text(
+            stuck, {at: next(giver[name] for name in inputs[at] if name in giver) for at in stuck}
+        )
 
 
-def _cycle_text(stuck: Sequence[Any], read_inside: dict[int, set[str]]) -> str:
-    """Name the nodes of one cycle: go from a stuck node to one that it waits for until a node comes again."""
-    giver = {name: node for node in stuck for name in node.output if name}
-    path: list[Any] = [stuck[0]]
-    seen: dict[int, int] = {}
-    while id(path[-1]) not in seen:
-        node = path[-1]
-        seen[id(node)] = len(path) - 1
-        waits: Iterable[str] = chain(node.input, read_inside.get(id(node), ()))
-        path.append(next(giver[name] for name in waits if name in giver))
-    cycle = path[seen[id(path[-1])] :][::-1]
-    shown = [node_text(node) for node in cycle]
+def _cycle_text(stuck: dict[int, Any], waits_for: dict[int, int]) -> str:
+    """Name the nodes of one cycle: go from a stuck node to the one that it waits for until one comes again."""
+    path = [next(iter(stuck))]
+    while path[-1] not in path[:-1]:
+        path.append(waits_for[path[-1]])
+    cycle = path[path.index(path[-1]) :][::-1]
+    shown = [node_text(stuck[at]) for at in cycle]
     if len(shown) > 6:
         shown = [*shown[:5], f"{len(shown) - 6} more nodes", shown[-1]]
     return f"it has a cycle: {' -> '.join(shown)}"

@@ -73,7 +73,8 @@ def test_what_is_no_step(entry):
 
 def test_a_dict_with_other_keys():
     with pytest.raises(
-        BuildError, match=r"^steps\[0\] must be \{'step' or 'transform': name, 'args': \{\.\.\.\}\}, "
+        BuildError,
+        match=r"^steps\[0\] must be \{'step' or 'transform': name, 'args': \{\.\.\.\}, 'passes': N\}, not ",
     ):
         plan({"stepp": "cleanup"})
 

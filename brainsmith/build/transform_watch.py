@@ -1,0 +1,168 @@
+"""Every transform that runs in a step of a build ends, and leaves a graph that is one; the one that does not is named.
+
+FINN's and QONNX's steps apply transforms themselves, so the place to watch them is QONNX's own loop. Outside of a
+build nothing changes: the loop looks for a watch of its own thread, and finds none.
+"""
+
+from __future__ import annotations
+
+import functools
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import BuildError
+from brainsmith.graph.node_names import make_names_unique
+from brainsmith.graph.well_formed import node_text, structure_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+PASSES = 100
+"""How often a transform may be applied again because it says that it changed the graph."""
+_SHOWN = 5
+_RENAMED = ("qonnx", "finn")
+
+_depth: ContextVar[int] = ContextVar("depth", default=0)
+"""How many transforms of this thread have begun and not ended."""
+_passes: ContextVar[int | None] = ContextVar("passes", default=None)
+"""How many passes a transform of this step may take: 0 for the default; None where no step runs."""
+
+
+@contextmanager
+def transforms_watched(passes: int | None = None) -> Iterator[None]:
+    """Watch the transforms that this thread applies in the body.
+
+    Args:
+        passes: How many each may take; by default 100, or as many as the graph has nodes where those are more:
+            there are transforms that change one place in a pass.
+    """
+    _watch_the_loop()
+    token = _passes.set(passes or 0)
+    try:
+        yield
+    finally:
+        _passes.reset(token)
+
+
+def _watch_the_loop() -> None:
+    """Put the watch around `ModelWrapper.transform`, once in a process."""
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    original = ModelWrapper.transform
+    if hasattr(original, "watched"):
+        return
+
+    @functools.wraps(original)
+    def transform(
+        self: ModelWrapper, transformation: Any, make_deepcopy: bool = True, *args: Any, **keywords: Any
+    ) -> Any:
+        passes = _passes.get()
+        if passes is None:
+            return original(self, transformation, make_deepcopy, *args, **keywords)
+        if isinstance(transformation, _Watched):  # of a graph inside of a node
+            transformation = transformation.transform
+        watched = _Watched(transformation, passes or max(PASSES, len(self.graph.node)))
+        depth = _depth.set(_depth.get() + 1)
+        try:
+            result = original(self, watched, make_deepcopy, *args, **keywords)
+        finally:
+            _depth.reset(depth)
+        if not _is_part_of_another(self if make_deepcopy else None, result):
+            fault = well_formed_fault(result.graph, type(transformation).__module__)
+            if fault:
+                raise BuildError(f"transform '{watched.name}' left a broken graph: {fault}")
+        return result
+
+    transform.watched = True  # type: ignore[attr-defined]
+    ModelWrapper.transform = transform
+
+
+def _is_part_of_another(before: ModelWrapper | None, after: ModelWrapper) -> bool:
+    """Tell whether a broken graph is the doing of the transform around this one, which has not finished yet."""
+    if not _depth.get():
+        return False
+    return before is None or bool(structure_fault(after.graph) and structure_fault(before.graph))
+
+
+def well_formed_fault(graph: Any, module: str) -> str:
+    """Return what is wrong with the structure of a graph; nothing if it is well formed.
+
+    Args:
+        graph: An ONNX graph. Where QONNX or FINN gave a name to two nodes, the second is renamed: their copies of
+            nodes keep the name, until all nodes are named anew a few transforms later.
+        module: Whose code left it.
+    """
+    fault = structure_fault(graph)
+    if fault and module.startswith(_RENAMED) and make_names_unique(graph):
+        fault = structure_fault(graph)
+    return fault
+
+
+class _Watched:
+    """Applies a transform, counts, and says what is wrong with what it returns before QONNX fails at it."""
+
+    def __init__(self, transform: Any, limit: int) -> None:
+        self.transform = transform
+        self.name = type(transform).__name__
+        self._limit = limit
+        self._passes = 0
+
+    def apply(self, model: Any) -> tuple[Any, bool]:
+        """Return the model, and whether the transform must be applied again."""
+        self._passes += 1
+        before = _contents(model) if self._passes == self._limit else None
+        result = self.transform.apply(model)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise BuildError(
+                f"apply() must return (model, graph_modified), not {type(result).__name__}; "
+                "graph_modified says whether it must be applied again"
+            )
+        if before is not None and result[1]:
+            raise BuildError(
+                f"transform '{self.name}' asks to be applied again after {self._limit} {_passes_word(self._limit)}. "
+                f"In the last one it "
+                f"{_difference(before, _contents(result[0]))}. `apply` must return False as second value once it "
+                f"changes nothing more; if it needs more passes: {{transform: {self.name}, passes: NUMBER}}"
+            )
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.transform, name)
+
+
+def _passes_word(count: int) -> str:
+    return "pass" if count == 1 else "passes"
+
+
+def _contents(model: Any) -> dict[str, bytes]:
+    """Return all that a graph holds, by what messages call it."""
+    graph = model.graph
+    found = {node_text(node): node.SerializeToString(deterministic=True) for node in graph.node}
+    found |= {
+        f"constant '{each.name}'": each.SerializeToString(deterministic=True) for each in graph.initializer
+    }
+    values = (*graph.input, *graph.output, *graph.value_info)
+    found |= {f"tensor '{each.name}'": each.SerializeToString(deterministic=True) for each in values}
+    for each in graph.quantization_annotation:
+        found[f"the datatype or layout of tensor '{each.tensor_name}'"] = each.SerializeToString(
+            deterministic=True
+        )
+    return found
+
+
+def _difference(before: dict[str, bytes], after: dict[str, bytes]) -> str:
+    changes = (
+        ("added", [name for name in after if name not in before]),
+        ("removed", [name for name in before if name not in after]),
+        ("changed", [name for name, data in after.items() if before.get(name, data) != data]),
+    )
+    said = [f"{verb} {_listed(names)}" for verb, names in changes if names]
+    return ", ".join(said) or "changed nothing"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
