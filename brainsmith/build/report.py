@@ -89,11 +89,13 @@ def _verified(verified: Verified) -> dict[str, Any]:
     return {
         "samples": verified.samples,
         "mismatches": verified.mismatches,
-        "max_error": verified.max_error if verified.samples else None,
+        "max_error": verified.max_error
+        if verified.samples and verified.changes_outputs != "labels"
+        else None,
         "target": verified.target,
         "notes": list(verified.notes),
         **({"reason": verified.reason} if verified.reason else {}),
-        **({"changes_outputs": True} if verified.changes_outputs else {}),
+        **({"changes_outputs": verified.changes_outputs} if verified.changes_outputs else {}),
         **({"changed": verified.changed} if verified.changed is not None else {}),
         **({"reference": verified.reference} if verified.reference else {}),
     }
@@ -177,11 +179,7 @@ def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _proven(shortfalls: int) -> str:
-    return (
-        f"no: {shortfalls} shortfall{'' if shortfalls == 1 else 's'}, see the warnings"
-        if shortfalls
-        else "yes"
-    )
+    return f"no: {shortfalls} shortfall{'' if shortfalls == 1 else 's'}, named below" if shortfalls else "yes"
 
 
 def _accuracy(accuracy: dict[str, Any]) -> str:

@@ -28,7 +28,8 @@ class Verified:
             was not verified; empty for the input model.
         distance: From the float model, where its outputs are known and all samples were run.
         target: What ran them.
-        changes_outputs: The step gives other outputs, as the blueprint states, and was held to what that says of them.
+        changes_outputs: Of a step that gives other outputs, as the blueprint states: "expected" if they were compared with
+            values that it states, "labels" if only their classes are known; else empty.
     """
 
     samples: int
@@ -41,7 +42,7 @@ class Verified:
     reference: str = ""
     distance: FloatDistance | None = None
     target: str = ""
-    changes_outputs: bool = False
+    changes_outputs: str = ""
 
 
 @dataclass

@@ -284,7 +284,7 @@ class Verifier:
             self._baseline.samples,
             0,
             error,
-            changes_outputs=True,
+            changes_outputs="labels" if stated.expected is None else "expected",
             reference=before.step,
             accuracy=self._accuracy(self._baseline.predictions),
             target=executor.target,

@@ -34,8 +34,9 @@ class Verification:
     """How a step's model compared with the golden outputs; `mismatches` counts samples.
 
     `changed` is how many samples a step that approximates, as the blueprint states, put into another class; None for
-    other steps. `reference` names the approximating step whose results are the golden outputs since; `target` what
-    executed the model.
+    other steps. `changes_outputs` is "expected" or "labels" for a step that gives other outputs, as the blueprint states:
+    how these are known. `reference` names the last step whose results were compared with since; `target` what executed the
+    model.
     """
 
     samples: float | None
@@ -45,6 +46,7 @@ class Verification:
     changed: float | None = None
     reference: str = ""
     target: str = ""
+    changes_outputs: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,7 @@ def _step(index: int, step: Fields) -> Step:
             number(verified.get("changed")),
             first_text(verified, "reference"),
             first_text(verified, "target"),
+            first_text(verified, "changes_outputs"),
         )
     return Step(
         index,
@@ -200,6 +203,11 @@ def _step(index: int, step: Fields) -> Step:
         tuple(text(note) for note in items(verified.get("notes"))),
         first_text(step, "cache"),
     )
+
+
+def read_shortfalls(report: Fields) -> tuple[str, ...]:
+    """Read what the build did not prove, as sentences."""
+    return tuple(first_text(fields(entry), "text") for entry in items(report.get("shortfalls")))
 
 
 def read_layers(report: Fields) -> tuple[Layer, ...]:

@@ -61,4 +61,5 @@ def _verdict(verdict: Verdict) -> Markup:
         height=20,
     )
     words = tag("p", tag("strong", verdict.title), " ", tag("span", verdict.sentence))
-    return tag("div", sign, words, class_=f"verdict {verdict.kind}")
+    points = tag("ul", [tag("li", point) for point in verdict.points]) if verdict.points else None
+    return tag("div", sign, tag("div", words, points), class_=f"verdict {verdict.kind}")

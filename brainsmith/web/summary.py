@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
-from brainsmith.web.content import Fields, Layer, Step, Subject, fields, items
+from brainsmith.web.content import Fields, Layer, Step, Subject, fields, first_text, items
 from brainsmith.web.elements import section, sentence
 from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest
@@ -22,12 +22,18 @@ _RESOURCES = {
 
 def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Sequence[Step]) -> Markup:
     """Show the key figures and the accuracy before and after."""
-    accuracy = _accuracy(fields(report.get("accuracy")))
+    unproven = [step.name for step in steps if step.verified is None and step.reason]
+    accuracy = _accuracy(fields(report.get("accuracy")), unproven)
     estimate, circuit = fields(report.get("estimate")), fields(report.get("rtl"))
+    rate = fields(report.get("rate")) or _rate_of(subject, circuit, estimate)
     speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
     estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")))]
     floats = _float_model(fields(report.get("float_model")))
-    tiles = [tile for tile in (accuracy, *floats, _circuit(circuit), *estimates) if tile]
+    tiles = [
+        tile
+        for tile in (_proven(report), accuracy, *floats, _circuit(circuit), _rate(rate), *estimates)
+        if tile
+    ]
     notes = [] if accuracy else [sentence(_NO_ACCURACY)]
     if not any(estimates):
         notes.append(sentence("There are no estimates: " + (_NO_ESTIMATE if steps else "no step ran.")))
@@ -39,23 +45,40 @@ def _tile(name: str, value: str, note: str = "", bad: bool = False) -> Markup:
     return tag("div", tag("h3", name), tag("p", value, class_="figure"), small, class_="tile")
 
 
-def _accuracy(accuracy: Fields) -> Markup | None:
+def _proven(report: Fields) -> Markup | None:
+    """Say whether all is proven, as the exit code of a strict build does; a failed build proves nothing."""
+    if "shortfalls" not in report or report.get("error"):
+        return None
+    shortfalls = len(items(report.get("shortfalls")))
+    if not shortfalls:
+        return _tile("Proven", "yes", "no shortfall")
+    code = "exit code 3, because the build is strict" if report.get("strict") else "exit code 3 with --strict"
+    return _tile("Proven", "no", f"{figures.plural(shortfalls, 'shortfall')}: {code}", bad=True)
+
+
+def _accuracy(accuracy: Fields, unproven: Sequence[str]) -> Markup | None:
+    """Show the accuracy before and after, and which steps between were not verified."""
     before, after = number(accuracy.get("before")), number(accuracy.get("after"))
+    if before is None and after is None:
+        return None
     samples = number(accuracy.get("samples"))
     on = f" on {figures.plural(samples, 'sample')}" if samples else ""
     if after is None:
-        return (
-            None
-            if before is None
-            else _tile("Accuracy", figures.percent(before), f"before the first step{on}")
+        return _tile(
+            "Accuracy",
+            figures.percent(before),
+            f"before the first step{on}; not measured after the last",
+            bad=True,
         )
     if before is None:
-        return _tile("Accuracy", figures.percent(after), f"after the last step{on}")
-    if before == after:
-        return _tile("Accuracy", figures.percent(after), f"before and after{on}")
-    return _tile(
-        "Accuracy", figures.percent(after), f"was {figures.percent(before)} before{on}", after < before
-    )
+        note = f"after the last step{on}"
+    elif before == after:
+        note = f"before and after{on}"
+    else:
+        note = f"was {figures.percent(before)} before{on}"
+    left = f"; not verified: {', '.join(unproven)}" if unproven else ""
+    worse = before is not None and after < before
+    return _tile("Accuracy", figures.percent(after), note + left, bad=worse or bool(unproven))
 
 
 def _float_model(found: Fields) -> list[Markup | None]:
@@ -81,7 +104,6 @@ def _speed(subject: Subject, estimate: Fields, layers: Sequence[Layer]) -> list[
     interval, top = number(estimate.get("interval_cycles")), slowest(layers)
     limit = f"cycles, set by {top.name}" if top else "cycles"
     return [
-        _rate(number(estimate.get("fps")), subject.fps),
         None if interval is None else _tile("Interval", figures.count(interval), limit),
         _latency(number(estimate.get("latency_cycles")), subject.clock_ns),
     ]
@@ -94,12 +116,15 @@ def _circuit(circuit: Fields) -> Markup | None:
     if frames is None:
         return None
     held = f", and of {figures.count(stalled)} with stalls" if stalled else ""
+    against = first_text(circuit, "compared_with")
+    beside = f", compared with {against}" if against else ""
+    made_up = "random " if circuit.get("random") else ""
     known = [value for value in wrong if value is not None]
     total = sum(known) if known else None
     return _tile(
         "Mismatches",
         figures.count(total),
-        f"of the circuit's {figures.plural(frames, 'frame')}{held}",
+        f"of the circuit's {figures.plural(frames, f'{made_up}frame')}{held}{beside}",
         bool(total),
     )
 
@@ -110,12 +135,10 @@ def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
     if latency is None and not interval:
         return []
     estimates = [figures.count(number(circuit.get(f"{name}_estimate"))) for name in ("interval", "latency")]
-    fps = 1e9 / (interval * subject.clock_ns) if interval and subject.clock_ns else None
     clock = subject.clock_ns
     time = figures.seconds(latency * clock * 1e-9) if latency is not None and clock else ""
     cycles = f"{figures.count(latency)} cycles"
     return [
-        _rate(fps, subject.fps),
         _tile("Interval", figures.count(interval), f"cycles, simulated; estimated {estimates[0]}")
         if interval
         else _tile("Interval", estimates[0], "cycles, estimated; not measured with one frame"),
@@ -127,14 +150,28 @@ def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
     ]
 
 
-def _rate(fps: float | None, wanted: float | None) -> Markup | None:
+def _rate_of(subject: Subject, circuit: Fields, estimate: Fields) -> Fields:
+    """Return the rate of a report that does not state it."""
+    interval = number(circuit.get("interval_cycles"))
+    measured = 1e9 / (interval * subject.clock_ns) if interval and subject.clock_ns else None
+    fps = number(estimate.get("fps")) if measured is None else measured
+    met = None if fps is None or subject.fps is None else fps >= subject.fps
+    return {"fps": fps, "measured": measured is not None, "target": subject.fps, "met": met}
+
+
+def _rate(rate: Fields) -> Markup | None:
+    fps, target = number(rate.get("fps")), number(rate.get("target"))
     if fps is None:
-        return None
-    if wanted is None:
-        return _tile("FPS", figures.count(fps), "frames per second")
-    met = fps >= wanted
+        return _tile("FPS", "unknown", f"target {figures.count(target)}", bad=True) if target else None
+    how = "measured" if rate.get("measured") else "estimated"
+    if target is None:
+        return _tile("FPS", figures.count(fps), f"frames per second, {how}")
+    met = bool(rate.get("met"))
     return _tile(
-        "FPS", figures.count(fps), f"target {figures.count(wanted)}: {'met' if met else 'missed'}", not met
+        "FPS",
+        figures.count(fps),
+        f"{how}; target {figures.count(target)}: {'met' if met else 'missed'}",
+        not met,
     )
 
 

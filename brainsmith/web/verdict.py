@@ -4,42 +4,61 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brainsmith.web.content import Fields, Step, fields, first_text, text
+from brainsmith.web.content import Fields, Step, fields, first_text, read_shortfalls, text
 from brainsmith.web.figures import count, number, plural, small
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a build: `kind` is good, partial, bad or open (a class name in the style sheet)."""
+    """The outcome of a build: `kind` is good, partial, bad or open (a class name in the style sheet).
+
+    It is good only if the build has no shortfall, so that `--strict` ends with exit code 0; `points` are the shortfalls.
+    """
 
     kind: str
     title: str
     sentence: str
+    points: tuple[str, ...] = ()
 
 
 def judge(report: Fields, steps: tuple[Step, ...]) -> Verdict:
-    """Judge a build by its error, then by its steps' verification."""
+    """Judge a build by its error, by its steps' verification, and by what else it did not prove."""
+    points = read_shortfalls(report)
     failure = _failure(report)
     if failure:
-        return Verdict("bad", "Build failed", failure)
+        return Verdict("bad", "Build failed", failure, points)
     wrong = [step for step in steps if step.verified and step.verified.mismatches]
     if wrong:
-        return Verdict("bad", "Mismatches", _mismatch(wrong))
+        return Verdict("bad", "Mismatches", _mismatch(wrong), points)
     circuit = fields(report.get("rtl"))
     if _differing(circuit):
-        return Verdict("bad", "Mismatches", _circuit_mismatch(circuit))
+        return Verdict("bad", "Mismatches", _circuit_mismatch(circuit), points)
+    random = bool(fields(report.get("golden")).get("random"))
+    kind, title, sentence = _proof(steps, circuit, random)
+    if not points:
+        return Verdict(kind, title, sentence)
+    if kind == "good":
+        kind, title = "partial", f"Verified, with {plural(len(points), 'shortfall')}"
+    if report.get("strict"):
+        return Verdict("bad", title, f"{sentence} The build is strict: it ended with exit code 3.", points)
+    return Verdict(kind, title, f"{sentence} With --strict the exit code is 3.", points)
+
+
+def _proof(steps: tuple[Step, ...], circuit: Fields, random: bool) -> tuple[str, str, str]:
+    """Say what the steps' verification shows: kind, title and sentence."""
     checked = [step for step in steps if step.verified]
-    approximate = _approximations(checked)
+    more = _exceptions(checked) + _circuit(circuit)
     if not checked:
-        return Verdict("open", "Not verified", _unverified(steps))
+        return "open", "Not verified", _unverified(steps) + more
     if len(checked) < len(steps):
-        return Verdict(
-            "partial", "Partly verified", _partly(steps, checked) + approximate + _circuit(circuit)
-        )
-    return Verdict(
+        return "partial", "Partly verified", _partly(steps, checked) + more
+    if random:
+        sentence = f"The model's outputs stayed the same after {_every(steps)}, on {_samples(checked)} made up at random."
+        return "partial", "Verified with random inputs only", sentence + more
+    return (
         "good",
         "Verified",
-        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{approximate}{_circuit(circuit)}",
+        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{more}",
     )
 
 
@@ -52,6 +71,9 @@ def describe(step: Step) -> str:
     outcome = f"{count(found.mismatches)}{samples} differ{'s' if found.mismatches == 1 else ''}"
     if found.changed is not None:
         return f"approximates: {count(found.changed)}{samples} in another class"
+    if found.changes_outputs:
+        known = "as expected" if found.changes_outputs == "expected" else "with labels of their own"
+        return f"other outputs, {known}, on {plural(found.samples or 0, 'sample')}"
     if not found.mismatches:
         return f"{plural(found.samples, 'sample')} equal" if found.samples is not None else "equal"
     return f"{outcome} in {found.tensor}" if found.tensor else outcome
@@ -81,7 +103,7 @@ def _mismatch(wrong: list[Step]) -> str:
     return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
 
 
-def _approximations(checked: list[Step]) -> str:
+def _exceptions(checked: list[Step]) -> str:
     """Say which steps changed what the model computes, as the blueprint lets them, and by how much."""
     said = ""
     for step in checked:
@@ -92,6 +114,16 @@ def _approximations(checked: list[Step]) -> str:
             said += (
                 f" Step {step.name} approximates, as the blueprint states: it puts {count(found.changed)}{samples} "
                 f"into another class{error}; what follows is compared with its results."
+            )
+        elif found is not None and found.changes_outputs:
+            known = (
+                "they are what it expects"
+                if found.changes_outputs == "expected"
+                else "it has labels of these, no values"
+            )
+            said += (
+                f" Step {step.name} gives other outputs, as the blueprint states, and {known}; what follows is compared "
+                "with its results."
             )
     return said
 
@@ -107,12 +139,15 @@ def _circuit_mismatch(circuit: Fields) -> str:
 
 
 def _circuit(circuit: Fields) -> str:
-    """Say that the circuit agrees, where it was compared."""
+    """Say with what the circuit agrees, where it was compared, or that it was not simulated."""
     frames, stalled = number(circuit.get("frames")), number(circuit.get("stalled_frames"))
+    if circuit and not frames:
+        return " The circuit was not simulated."
     if not frames or number(circuit.get("mismatches")) is None:
         return ""
     held = f", and on {count(stalled)} with stalls" if stalled else ""
-    return f" The circuit gave them too, bit for bit, on {plural(frames, 'frame')}{held}."
+    against = first_text(circuit, "compared_with") or "the model"
+    return f" The circuit equals {against}, bit for bit, on {plural(frames, 'frame')}{held}."
 
 
 def _unverified(steps: tuple[Step, ...]) -> str:
@@ -127,13 +162,22 @@ def _unverified(steps: tuple[Step, ...]) -> str:
 def _partly(steps: tuple[Step, ...], checked: list[Step]) -> str:
     left = [step.name for step in steps if not step.verified]
     named = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    count_of = f"{len(checked)} of {plural(len(steps), 'step')}"
-    return f"{count_of} gave the golden outputs on {_samples(checked)}; not verified: {named}."
+    said = []
+    for reference in dict.fromkeys(step.verified.reference for step in checked if step.verified):
+        alike = [step for step in checked if step.verified and step.verified.reference == reference]
+        what = f"what step {reference} gives" if reference else "the golden outputs"
+        said.append(f"{len(alike)} of {plural(len(steps), 'step')} gave {what} on {_samples(alike)}")
+    return f"{'; '.join(said)}; not verified: {named}."
 
 
 def _every(steps: tuple[Step, ...]) -> str:
-    number = sum(step.verified is not None and step.verified.changed is not None for step in steps)
-    but = f" but {number} that approximate{'s' if number == 1 else ''}" if number else ""
+    found = [step.verified for step in steps if step.verified is not None]
+    near = sum(one.changed is not None for one in found)
+    other = sum(bool(one.changes_outputs) for one in found)
+    but = f" but {near} that approximate{'s' if near == 1 else ''}" if near else ""
+    but += (
+        f"{' and' if near else ' but'} {other} that give{'s' if other == 1 else ''} others" if other else ""
+    )
     return "its only step" if len(steps) == 1 else f"each of its {len(steps)} steps{but}"
 
 

@@ -117,7 +117,7 @@ def test_the_summary():
         "resources  at least 1,271 LUT, 3 BRAM18, unknown DSP",
         "rate       195,312 frames per second, estimated; target 200,000: missed",
         "accuracy   not measured after the build, 96.39% before (360 samples)",
-        "proven     no: 3 shortfalls, see the warnings",
+        "proven     no: 3 shortfalls, named below",
         "output     /out",
         f"warning: {UNVERIFIED}",
         f"warning: {SLOW}",
@@ -130,7 +130,7 @@ def test_the_summary_without_estimates():
     bare = report(layers=[], estimate=None, rate=None, accuracy=None, warnings=[])
     assert summary_text(bare, Path("/out")).splitlines() == [
         "steps      3 in 2.2 s, 1 reused",
-        "proven     no: 1 shortfall, see the warnings",
+        "proven     no: 1 shortfall, named below",
         "output     /out",
         f"warning: {UNVERIFIED}",
     ]
@@ -173,7 +173,7 @@ def test_the_summary_of_a_circuit_of_which_little_is_known(tmp_path):
         "measured   512.25 per frame (estimated unknown), unknown latency (estimated unknown)",
         "FIFOs      1 with 224 bits",
         "synthesis  1 LUT, unknown FF, unknown BRAM18, unknown DSP",
-        "proven     no: 1 shortfall, see the warnings",
+        "proven     no: 1 shortfall, named below",
         f"output     {tmp_path}",
         "warning: the circuit's frames were not compared with the model's",
     ]

@@ -80,7 +80,7 @@ def test_every_shortfall_is_said_everywhere(tmp_path, steps, options, shortfalls
     assert result.warnings == tuple(text for _, text in shortfalls)
     assert result.proven is not bool(shortfalls)
     many = f"{len(shortfalls)} shortfall{'' if len(shortfalls) == 1 else 's'}"
-    line = f"proven     {f'no: {many}, see the warnings' if shortfalls else 'yes'}"
+    line = f"proven     {f'no: {many}, named below' if shortfalls else 'yes'}"
     assert line in result.summary().splitlines()
     if not shortfalls:
         assert run(tmp_path, steps, strict=True, **options).proven

@@ -108,13 +108,23 @@ def test_expected_values_of_the_new_form_are_checked_and_later_steps_compared(tm
     verify = Verify(changes_outputs={"cut": stated})
     result = run(tmp_path, [same, cut, same], verify=verify, verify_labels=np.arange(40) % CLASSES)
     before, changed, after = [step.verified for step in result.steps]
-    assert (before.samples, before.reference, before.changes_outputs) == (40, "", False)
-    assert (changed.samples, changed.max_error, changed.changes_outputs) == (40, 0.0, True)
+    assert (before.samples, before.reference, before.changes_outputs) == (40, "", "")
+    assert (changed.samples, changed.max_error, changed.changes_outputs) == (40, 0.0, "expected")
     assert (after.samples, after.reference, after.accuracy) == (40, "cut", 1.0)
     assert result.accuracy["before"] < 1
     assert result.proven
     with pytest.raises(VerificationError, match=r"^step 'break_weights' changed what the model computes: "):
         run(tmp_path, [cut, break_weights], verify=verify)
+
+
+def test_labels_of_the_new_form_give_the_accuracy_and_no_error(tmp_path):
+    labels = outputs_of(cut).argmax(axis=1)
+    labels[:10] = (labels[:10] + 1) % KEPT
+    stated = ChangesOutputs(labels=saved(tmp_path / "y.npy", labels))
+    result = run(tmp_path, [cut], verify=Verify(changes_outputs={"cut": stated}))
+    found = result.report["steps"][0]["verified"]
+    assert (found["samples"], found["max_error"], found["changes_outputs"]) == (40, None, "labels")
+    assert (result.steps[0].verified.accuracy, result.proven) == (0.75, True)
 
 
 def test_a_step_that_does_not_give_what_is_stated(tmp_path):

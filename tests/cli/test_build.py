@@ -90,6 +90,28 @@ def test_warnings_go_to_standard_error(job):
     assert any("random inputs" in line for line in done.stderr.splitlines() if line.startswith("warning: "))
 
 
+def test_a_strict_build_ends_with_3_and_its_output_is_written(job, elsewhere):
+    golden = ("--verify-inputs", "x.npy", "--verify-labels", "y.npy")
+    done = brainsmith(*job, *golden, "--strict", "--no-report")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "proven     yes" in done.stdout.splitlines()
+    off = "nothing was verified: verification is off (--no-verify, verify=False)"
+    done = brainsmith(*job, *golden, "--no-verify", "--strict", "--no-report")
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "error: the build is not proven: 1 shortfall, and a strict build allows none; "
+        f"its output is written: {elsewhere}/out",
+        f"  {off}",
+    ]
+    assert "proven     no: 1 shortfall, named below" in done.stdout.splitlines()
+    assert json.loads((elsewhere / "out" / "report.json").read_text())["strict"] is True
+    (elsewhere / "short.yaml").write_text(BLUEPRINT + "  strict: true\n")
+    assert brainsmith(*job, "--no-verify", "--no-report").returncode == 3
+    (elsewhere / "short.yaml").write_text(BLUEPRINT)
+    done = brainsmith(*job, "--no-verify", "--no-report")
+    assert (done.returncode, done.stderr) == (0, f"warning: {off}\n")
+
+
 def test_on_a_terminal_the_running_step_is_shown_and_replaced(job):
     status, shown = on_terminal(*job, "--no-verify")
     assert status == 0

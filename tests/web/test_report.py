@@ -196,7 +196,10 @@ def test_what_is_absent_is_said(report, absent, said):
     ("accuracy", "said"),
     [
         ({"samples": 360, "before": 0.95, "after": 0.95}, "95.00 % before and after on 360 samples"),
-        ({"samples": 360, "before": 0.95, "after": None}, "95.00 % before the first step on 360 samples"),
+        (
+            {"samples": 360, "before": 0.95, "after": None},
+            "95.00 % before the first step on 360 samples; not measured after the last",
+        ),
         ({"before": None, "after": 0.9}, "90.00 % after the last step"),
         ({"before": 0.95, "after": 0.9}, "90.00 % was 95.00 % before"),
     ],
@@ -231,7 +234,7 @@ def test_a_step_that_approximates_says_so(report):
 
 def test_a_missed_target_is_said(report):
     report["estimate"]["fps"] = 9.9
-    assert "FPS 9.9 target 100,000: missed" in whole(report).text
+    assert "FPS 9.9 estimated; target 100,000: missed" in whole(report).text
 
 
 def test_without_a_clock_the_latency_is_in_cycles(report):

@@ -3,7 +3,7 @@
 import pytest
 
 from brainsmith.web.content import read_steps
-from brainsmith.web.verdict import describe, judge
+from brainsmith.web.verdict import Verdict, describe, judge
 
 
 def verdict(report):
@@ -96,3 +96,77 @@ def test_a_failed_build_outweighs_its_verified_steps(failure, sentence):
 def test_describe(verified, words):
     (found,) = read_steps({"steps": [{"name": "a", "verified": verified}]})
     assert describe(found) == words
+
+
+POINTS = [
+    {"kind": "rate", "text": "the rate is missed"},
+    {"kind": "figures", "text": "the LUTs are a lower bound"},
+]
+TEXTS = ("the rate is missed", "the LUTs are a lower bound")
+
+
+@pytest.mark.parametrize(
+    ("strict", "outcome", "ends"),
+    [
+        (False, ("partial", "Verified, with 2 shortfalls"), "With --strict the exit code is 3."),
+        (True, ("bad", "Verified, with 2 shortfalls"), "The build is strict: it ended with exit code 3."),
+    ],
+)
+def test_a_shortfall_is_never_good_and_says_the_exit_code(strict, outcome, ends):
+    steps = [step("a", samples=3, mismatches=0)]
+    report = {"steps": steps, "strict": strict, "shortfalls": POINTS, "rtl": {"frames": None}}
+    assert judge({**report, "rtl": None}, read_steps(report)) == Verdict(
+        *outcome, f"The model gave the golden outputs after its only step, on 3 samples. {ends}", TEXTS
+    )
+    assert " The circuit was not simulated. " in verdict(report)[2]
+    assert verdict({**report, "steps": [step("a")]})[1] == "Not verified"
+    assert verdict({**report, "shortfalls": [], "rtl": None})[:2] == ("good", "Verified")
+
+
+def test_random_inputs_are_not_golden():
+    steps = [step("a", samples=8, mismatches=0)]
+    assert verdict({"steps": steps, "golden": {"random": True}}) == (
+        "partial",
+        "Verified with random inputs only",
+        "The model's outputs stayed the same after its only step, on 8 samples made up at random.",
+    )
+
+
+def test_what_follows_an_unverified_step_is_not_golden():
+    steps = [
+        step("a", samples=32, mismatches=0),
+        step("cut", samples=0, reason="the blueprint names it"),
+        step("b", samples=32, mismatches=0, reference="cut"),
+        step("c", samples=360, mismatches=0, reference="cut"),
+    ]
+    circuit = {"frames": 360, "mismatches": 0, "compared_with": "the result of step 'cut'"}
+    assert verdict({"steps": steps, "rtl": circuit}) == (
+        "partial",
+        "Partly verified",
+        "1 of 4 steps gave the golden outputs on 32 samples; 2 of 4 steps gave what step cut gives on 32 to 360 samples; "
+        "not verified: cut. The circuit equals the result of step 'cut', bit for bit, on 360 frames.",
+    )
+    assert verdict({"steps": steps[1:3]})[2] == (
+        "1 of 2 steps gave what step cut gives on 32 samples; not verified: cut."
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "words", "sentence"),
+    [
+        ("expected", "as expected", "they are what it expects"),
+        ("labels", "with labels of their own", "it has labels of these, no values"),
+    ],
+)
+def test_other_outputs_that_the_blueprint_states_are_part_of_the_verdict(known, words, sentence):
+    steps = [
+        step("cut", samples=40, mismatches=0, changes_outputs=known),
+        step("b", samples=40, mismatches=0),
+    ]
+    assert verdict({"steps": steps}) == (
+        "good",
+        "Verified",
+        "The model gave the golden outputs after each of its 2 steps but 1 that gives others, on 40 samples. Step cut "
+        f"gives other outputs, as the blueprint states, and {sentence}; what follows is compared with its results.",
+    )
+    assert describe(read_steps({"steps": steps})[0]) == f"other outputs, {words}, on 40 samples"
