@@ -14,7 +14,7 @@ from brainsmith.plugin.manager import reset_plugin_system
 from tests.keeping import kept_folders
 from tests.laws import load_profile, scale
 
-SHARED = ("rtl", "hls", "synthesis", "discovery")
+SHARED = ("rtl", "hls", "synthesis", "ops", "discovery")
 """The parts of a cache that all tests share."""
 
 PROFILE = load_profile()
@@ -26,8 +26,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_collection_modifyitems(items):
     """Let each law try as many examples as the profile says."""
-    for law in {getattr(item.obj, "__func__", item.obj) for item in items}:
-        scale(law, PROFILE)
+    laws = {
+        getattr(item.obj, "__func__", item.obj): item.get_closest_marker("compiles") is not None
+        for item in items
+    }
+    for law, compiles in laws.items():
+        scale(law, PROFILE, compiles=compiles)
 
 
 @pytest.fixture(scope="session")

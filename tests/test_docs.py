@@ -79,11 +79,13 @@ def test_the_readme_names_two_commands_that_make_knows(project):
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in named)
 
 
+@pytest.mark.slow
 def test_the_code_of_the_api_reference_runs(project):
     program = "\n".join(blocks("docs/api.md", "python"))
     run([sys.executable, "-c", program], project)
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_of_ops_runs(project):
     """Its blocks marked `py` need torch, and follow the others where that is installed."""
     program = "\n".join(blocks("docs/ops.md", "python"))

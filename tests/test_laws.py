@@ -9,11 +9,18 @@ from tests.laws import examples, scale
 
 @pytest.mark.parametrize(("stated", "tried"), [(100, 40), (25, 10), (12, 10), (8, 8), (1, 1)])
 def test_a_law_tries_a_part_of_its_examples_before_a_commit_and_all_in_ci(stated, tried):
-    assert {profile: tried_by(profile, stated) for profile in ("dev", "ci")} == {"dev": tried, "ci": stated}
+    counts = {profile: len(tried_by(profile, stated)) for profile in ("dev", "ci")}
+    assert counts == {"dev": tried, "ci": stated}
 
 
-def tried_by(profile, stated):
-    """Return how many examples are tried."""
+def test_a_law_whose_examples_are_compiled_tries_the_same_two_before_a_commit():
+    first, again = (tried_by("dev", 8, compiles=True) for _ in range(2))
+    assert (len(first), len(tried_by("ci", 8, compiles=True))) == (2, 8)
+    assert first == again
+
+
+def tried_by(profile, stated, **kind):
+    """Return the examples that are tried."""
     ran = []
 
     @settings(max_examples=stated, derandomize=True)
@@ -21,9 +28,9 @@ def tried_by(profile, stated):
     def law(number):
         ran.append(number)
 
-    scale(law, profile)
+    scale(law, profile, **kind)
     law()
-    return len(ran)
+    return ran
 
 
 def test_what_is_no_law_is_left_alone():

@@ -32,6 +32,7 @@ def test_what_it_says_of_python(project):
     assert nodes == "['Quant', 'MatMul', 'squareplus', 'Quant', 'MatMul']"
 
 
+@pytest.mark.slow
 def test_what_it_says_of_rust(project):
     expect_cargo()
     (_, build), (_, check, train, export, both) = blocks(PAGE, "sh"), blocks(PAGE, "python")

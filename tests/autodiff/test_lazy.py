@@ -187,7 +187,7 @@ def play(steps, x):
     return values
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @settings(max_examples=30, deadline=None)
 @given(steps=STEPS, asked=st.lists(st.integers(0, 9), min_size=1, max_size=3))
 def test_lazy_values_and_gradients_are_the_eager_ones(steps, asked):

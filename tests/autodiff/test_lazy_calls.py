@@ -15,12 +15,6 @@ from brainsmith.errors import OpError
 X = np.linspace(-2, 2, 6, dtype=np.float32)
 
 
-@pytest.fixture(autouse=True)
-def shared_cache(isolated_hub, cache_at, monkeypatch, tmp_path):
-    """Compile once for all tests."""
-    monkeypatch.setenv("XDG_CACHE_HOME", cache_at(tmp_path / "cache", ("ops",)))
-
-
 def built(name, forward, count=1, **rules):
     builder = ops.CustomOpBuilder(name, count).forward(forward)
     return builder.output_dtype(rules["dtype"]).build() if rules else builder.build()

@@ -58,6 +58,7 @@ def assert_exact(result, frames):
     assert found["stalled_frames"] >= frames
 
 
+@pytest.mark.slow
 def test_a_narrow_tfc_becomes_a_circuit(tmp_path):
     model = tfc(tmp_path / "tfc.onnx", (16, 8, 10))
     result = build(model, TFC_BLUEPRINT, tmp_path / "out", verify_inputs=pixels(6, 16))

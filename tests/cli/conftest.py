@@ -8,7 +8,7 @@ from tests.cli.command import TRANSFORM
 @pytest.fixture(scope="session")
 def shared_parts():
     """Share what compilers make; each test finds plugins for itself."""
-    return ("rtl", "hls", "synthesis")
+    return ("rtl", "hls", "synthesis", "ops")
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from tests.plugin.installed import Site
 @pytest.fixture(scope="session")
 def shared_parts():
     """Share what compilers make; each test finds plugins for itself."""
-    return ("rtl", "hls", "synthesis")
+    return ("rtl", "hls", "synthesis", "ops")
 
 
 @pytest.fixture(autouse=True)

@@ -105,13 +105,12 @@ def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
         ("mlp", {"Thresholding_rtl", "MVAU_rtl"}),
-        pytest.param(
-            "cnn", {"Thresholding_rtl", "MVAU_rtl", "Pool_rtl", "LabelSelect_rtl"}, marks=pytest.mark.slow
-        ),
+        ("cnn", {"Thresholding_rtl", "MVAU_rtl", "Pool_rtl", "LabelSelect_rtl"}),
     ],
 )
 def test_finns_own_builder_runs_our_steps(name, kinds, tmp_path):

@@ -6,9 +6,9 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.plugins import steps
 from brainsmith.steps.backend_choice import chosen_before
 from brainsmith.steps.fold import _avoid_whole_rows
-from tests.steps.conftest import Graph, digits_model, integers
+from tests.steps.conftest import Graph, digits_model, hardware, integers
 from tests.steps.test_networks import max_pool_and_arg_max
-from tests.steps.test_specialize import hardware, own_kernel
+from tests.steps.test_specialize import own_kernel
 from tests.transforms.test_specialize_kernels import forks
 
 

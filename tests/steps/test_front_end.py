@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 import qonnx
 from qonnx.core.onnx_exec import execute_onnx
 
@@ -55,6 +56,7 @@ def test_convolutions_are_lowered(config):
     assert not {"Conv", "MaxPool"} & set(kinds)
 
 
+@pytest.mark.slow
 def test_a_real_super_resolution_network_becomes_hardware(config):
     """QONNX's own example, with an upsampling by nearest neighbours: all but its layout and last scale."""
     from qonnx.core.modelwrapper import ModelWrapper

@@ -1,25 +1,12 @@
 import numpy as np
 import pytest
-from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.errors import ModelError
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.plugins import transforms as tfm
-from tests.steps.conftest import Graph, integers, op_types
-
-STREAMLINED = {}
-"""What the steps made of a model, by its content: most tests begin with the same ones, and nothing but it is read."""
-
-
-def streamlined(model, config):
-    content = model.model.SerializeToString(deterministic=True)
-    if content not in STREAMLINED:
-        for step in (steps.cleanup, steps.qonnx_to_finn, steps.streamline):
-            model = step(model, config)
-        STREAMLINED[content] = model
-    return ModelWrapper(STREAMLINED[content].model, make_deepcopy=True)
+from tests.steps.conftest import Graph, integers, op_types, streamlined
 
 
 def test_thresholds_stay_layers_of_their_own(config, dense):

@@ -175,7 +175,12 @@ def build(model, config, names):
     return model
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+LARGE = ("max-pool and arg-max", "max-pool before the activation", "a projection", "a split")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in NETWORKS]
+)
 def test_all_layers_have_rtl_and_compute_the_same(name, config):
     make, expected = NETWORKS[name]
     config.target_fps = 100_000

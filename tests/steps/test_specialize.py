@@ -3,7 +3,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
@@ -11,25 +10,12 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugins import steps
 from brainsmith.transforms.specialize_kernels import SpecializeKernels
-from tests.steps.conftest import PART, Graph, digits_model, integers, op_types
-from tests.steps.test_hardware_inference import streamlined
+from tests.steps.conftest import PART, Graph, digits_model, hardware, integers, op_types
 
 REFUSED = (
     "FINN's rules refuse it: Please check the bit-widths to be <= 8 and ensure the thresholds are implemented as "
     "standalone layer"
 )
-
-
-HARDWARE = {}
-"""What hardware_inference made of a model, by its content and the config; it reads neither of the two left out."""
-
-
-def hardware(model, config):
-    read = {**vars(config), "output_dir": "", "target_fps": None}
-    key = (model.model.SerializeToString(deterministic=True), repr(read))
-    if key not in HARDWARE:
-        HARDWARE[key] = steps.hardware_inference(streamlined(model, config), config)
-    return ModelWrapper(HARDWARE[key].model, make_deepcopy=True)
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS, kept=st.sets(st.integers(1, 9)))
 def test_a_fused_graph_computes_the_same(steps, kept):

@@ -64,6 +64,7 @@ def test_the_registry_has_the_groups_and_all_their_members():
             assert (member, required) == (member, [])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Assuming:UserWarning")
 def test_a_network_stays_what_it_is_and_its_layers_shrink(network):
     model, images = network

@@ -105,7 +105,7 @@ def cases(draw):
     return draw_expression(choose, dtypes), arrays
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @settings(max_examples=150, deadline=None)
 @given(cases())
 def test_drawn_expressions_are_as_numpy_computes_them(case):
@@ -215,7 +215,7 @@ def reduced_cases(draw):
     return Expression(1, steps, (Result(2), Result(3), Result(1))), x
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @settings(max_examples=80, deadline=None)
 @given(reduced_cases())
 def test_drawn_reductions_are_as_numpy_computes_them(case):

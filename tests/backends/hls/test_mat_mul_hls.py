@@ -68,7 +68,7 @@ def test_one_matrix_for_all_rows():
     check(product((2, 3, 6), (6, 5), 3, 5, ("BIPOLAR", "UINT3")))
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @settings(max_examples=12, deadline=None)
 @given(
     lanes=st.tuples(st.integers(1, 3), st.integers(1, 3)),

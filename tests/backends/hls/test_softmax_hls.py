@@ -43,7 +43,7 @@ def test_floats_of_wide_integers(kind):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @settings(max_examples=8, deadline=None)
 @given(
     lanes=st.integers(1, 3),

@@ -53,9 +53,9 @@ def check_cores(cases, folder, cache, count=4, seed=0):
 
 
 def law_of_cores(cases, draws, least, most):
-    """Return a slow test that draws lists of cases, of a strategy, and simulates each list with `check_cores`."""
+    """Return a test that draws lists of cases, of a strategy, and simulates each list with `check_cores`."""
 
-    @pytest.mark.slow
+    @pytest.mark.compiles
     @settings(max_examples=draws, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(drawn=st.lists(cases, min_size=least, max_size=most), seed=st.integers(0, 1000))
     def law(tmp_path_factory, simulations, drawn, seed):

@@ -37,6 +37,7 @@ def run_python(code, tmp_path, **variables):
 
 
 @needs_finn
+@pytest.mark.slow
 def test_every_transformation_and_the_builder_import(tmp_path):
     code = """
 prepare_finn()

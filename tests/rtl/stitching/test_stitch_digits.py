@@ -10,6 +10,8 @@ from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.frames import run_design
 from tests.rtl.digits import check_test_set, make_digits
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def mlp(tmp_path_factory, simulations):
@@ -35,7 +37,6 @@ def test_the_fifos_of_the_mlp_are_small(mlp):
     assert mlp.sizing.interval == mlp.design.interval
 
 
-@pytest.mark.slow
 def test_one_wrong_bit_of_one_weight_is_seen(mlp, build):
     name = "MVAU_rtl_2_memblock.dat"
     memories = tuple(_flipped(one) if one.name == name else one for one in mlp.design.memories)
@@ -53,7 +54,6 @@ def _flipped(memory):
     return Memory(memory.name, f"{int(first, 16) ^ 1:0{len(first)}x}\n{rest}")
 
 
-@pytest.mark.slow
 def test_the_cnn_computes_the_whole_test_set(tmp_path, simulations, build):
     cnn = make_digits("cnn", tmp_path, simulations)
     assert cnn.sizing.minimal
