@@ -8,21 +8,22 @@ from contextlib import contextmanager
 
 from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
+from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.distributions import environment
-from brainsmith.plugin.files import stamps
+from brainsmith.plugin.files import is_racy, stamps
+from brainsmith.plugin.isolation import PassingProblem
 from brainsmith.plugin.precedence import ADAPTED, OURS, duplicate_message, framework_identifier
-from brainsmith.plugin.snapshot import AdapterResult, Snapshot
+from brainsmith.plugin.snapshot import AdapterResult, Snapshot, Sources
+from brainsmith.plugin.source import ChangedWhileReadError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from brainsmith.plugin.adapters.adapter import Adapter
+    from brainsmith.plugin.files import Stamp
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.settings import Settings
-
-CLOCK_TICK = 50_000_000
-"""Nanoseconds within which two changes of a file may bear the same time."""
 
 
 def adapters_for(settings: Settings) -> list[Adapter]:
@@ -40,22 +41,72 @@ def adapters_for(settings: Settings) -> list[Adapter]:
 
 
 def discover(
-    settings: Settings, adapters: list[Adapter], frameworks: tuple[str, ...] | None = None
+    settings: Settings,
+    adapters: list[Adapter],
+    frameworks: tuple[str, ...] | None = None,
+    earlier: Snapshot | None = None,
+    changed: Sequence[str] = (),
 ) -> Snapshot:
-    """Read everything there is.
+    """Read everything there is, or what changed.
 
     Args:
         settings: Where to look.
         adapters: Those to run.
         frameworks: Keep only the plugins of these; the adapters of others do not run.
+        earlier: What the same discovery found before; its sources are brought up to date, too.
+        changed: All that it read and that has changed since. Nothing else has.
     """
-    created = time.time()
-    installed = environment(ADAPTED)
-    reading = Reading(settings)
+    begin = time.time()
+    installed = environment(ADAPTED) if earlier is None else earlier.environment
     wanted = [adapter for adapter in adapters if frameworks is None or _may_serve(adapter.name, frameworks)]
-    reading.expect(adapter.name for adapter in wanted if adapter.name in ADAPTED)
+    known = None if earlier is None else earlier.sources
     with _collector_at_rest():
-        results = [_run(adapter, reading) for adapter in wanted]
+        if known is not None:
+            try:
+                sources = _read(wanted, known, changed)
+                return _put_together(settings, frameworks, sources, begin, installed, earlier, changed)
+            except ChangedWhileReadError:  # then all is read anew
+                pass
+        return _put_together(settings, frameworks, _read(wanted), begin, installed)
+
+
+def _read(adapters: list[Adapter], known: Sources | None = None, changed: Sequence[str] = ()) -> Sources:
+    """Run the adapters; of those that were run before only the ones that what changed concerns."""
+    definitions = Definitions() if known is None else known.definitions
+    before = definitions.forget(changed)
+    earlier = {} if known is None else {result.name: result for result in known.results}
+    reading = Reading(definitions, earlier, {path: before.get(path, {}) for path in changed})
+    reading.expect(adapter.name for adapter in adapters if adapter.name in ADAPTED)
+    results = []
+    for adapter in adapters:
+        result = earlier.get(adapter.name)
+        if result is None or result.depends_on(changed):
+            result = _run(adapter, reading)
+        results.append(result)
+    return Sources(results, definitions)
+
+
+def _put_together(
+    settings: Settings,
+    frameworks: tuple[str, ...] | None,
+    sources: Sources,
+    begin: float,
+    installed: tuple[tuple[str, ...], ...],
+    earlier: Snapshot | None = None,
+    changed: Sequence[str] = (),
+) -> Snapshot:
+    """Return what the adapters found as one.
+
+    Args:
+        settings: Where to look.
+        frameworks: Keep only the plugins of these.
+        sources: What the adapters found.
+        begin: The time before anything was read.
+        installed: The distributions (`environment`).
+        earlier: The snapshot before the change, whose stamps hold for all else.
+        changed: What changed.
+    """
+    results = sources.results
     records = [info for result in results for info in result.records]
     if frameworks is not None:
         chosen = {framework_identifier(framework) for framework in frameworks}
@@ -72,8 +123,9 @@ def discover(
     records, clashes = _settle_clashes(records)
     problems.extend(clashes)
     watched = list(dict.fromkeys(path for result in results for path in result.watched))
-    found = stamps(watched)
-    newest = max((max(times[:2]) for times in found), default=0)
+    if earlier is None or watched != earlier.paths:
+        sources.definitions.retain(watched)
+    found, racy = _stamps(watched, int(begin * 1e9), sources.definitions, earlier, changed)
     return Snapshot(
         records,
         groups,
@@ -82,10 +134,39 @@ def discover(
         watched,
         found,
         installed,
-        created,
-        complete=all(result.status != "failed" for result in results),
-        settled=newest < int(created * 1e9) - CLOCK_TICK,
+        begin if earlier is None else earlier.created,
+        complete=all(result.status != "failed" for result in results)
+        and not any(isinstance(problem, PassingProblem) for problem in problems),
+        racy=racy,
+        sources=sources,
     )
+
+
+def _stamps(
+    watched: list[str],
+    begin: int,
+    definitions: Definitions,
+    earlier: Snapshot | None,
+    changed: Sequence[str],
+) -> tuple[list[Stamp], dict[str, bytes]]:
+    """Return the stamps of what was read, and the digests where a stamp does not show every change."""
+    if earlier is None:
+        found = stamps(watched)
+        racy = {
+            path: definitions.digest(path)
+            for path, times in zip(watched, found, strict=True)
+            if is_racy(times, begin)
+        }
+        return found, racy
+    known = dict(zip(earlier.paths, earlier.stamps, strict=True))
+    for path in changed:
+        known.pop(path, None)
+    added = [path for path in watched if path not in known]
+    fresh = dict(zip(added, stamps(added), strict=True))
+    racy = {path: digest for path, digest in earlier.racy.items() if path in known}
+    racy.update((path, definitions.digest(path)) for path, times in fresh.items() if is_racy(times, begin))
+    known.update(fresh)
+    return [known[path] for path in watched], racy
 
 
 @contextmanager
@@ -116,16 +197,18 @@ def _frameworks_without_plugins(
     frameworks: tuple[str, ...] | None, records: list[PluginInfo]
 ) -> list[Problem]:
     """Return a problem for each framework that was asked for and that nothing is found of; ours may be empty."""
+    if not frameworks:
+        return []
     found = {framework_identifier(info.framework) for info in records}
     return [
         Problem(
-            f"frameworks={list(frameworks or ())!r}",
+            f"frameworks={list(frameworks)!r}",
             0,
             0,
             f"no plugin has the framework {name!r}: it is neither one of {', '.join((*OURS, *ADAPTED))} "
             "nor an installed distribution that offers plugins",
         )
-        for name in frameworks or ()
+        for name in frameworks
         if name not in (*OURS, *ADAPTED) and framework_identifier(name) not in found
     ]
 
@@ -141,6 +224,8 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
     begin = time.perf_counter()
     try:
         result = adapter.discover(reading)
+    except ChangedWhileReadError:
+        raise
     except Exception as error:  # noqa: BLE001
         result = AdapterResult(adapter.name)
         result.status = "failed"
@@ -154,6 +239,8 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
 
 def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[Problem]]:
     """Let `override=True` win; report other clashes. Both records stay, so that using the name says what is wrong."""
+    if len({info.to_plain()[:3] for info in records}) == len(records):  # name, type and framework
+        return records, []
     first: dict[tuple[str, str], PluginInfo] = {}
     clashing: dict[tuple[str, str], dict[str, PluginInfo]] = {}
     kept: list[PluginInfo] = []

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 
 from brainsmith.plugin.distributions import environment
-from brainsmith.plugin.files import stamps
+from brainsmith.plugin.files import is_racy, stamps
 from brainsmith.plugin.precedence import ADAPTED
-from brainsmith.plugin.snapshot import Snapshot
+from brainsmith.plugin.snapshot import Snapshot, Sources
+from brainsmith.store.file_lock import FileLock
 from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from brainsmith.plugin.files import Stamp
     from brainsmith.settings import Settings
 
     Installed = tuple[tuple[str, ...], ...]
@@ -19,6 +23,35 @@ if TYPE_CHECKING:
 
     Key = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
     """Modes, frameworks and types of a discovery."""
+
+
+_LONGEST_SCAN = 20.0
+"""Seconds to wait for another process that reads everything: it takes a tenth of one, or was stopped."""
+
+
+class Found:
+    """What the cache has for a request.
+
+    Attributes:
+        snapshot: The one that is still true; None if none is.
+        source: Where it was, `memory` or `disk`; or why there is none.
+        earlier: One that is true but for what changed, and that knows what it was made of.
+        changed: The paths that changed since that one.
+    """
+
+    __slots__ = ("changed", "earlier", "snapshot", "source")
+
+    def __init__(
+        self,
+        snapshot: Snapshot | None,
+        source: str,
+        earlier: Snapshot | None = None,
+        changed: Sequence[str] = (),
+    ) -> None:
+        self.snapshot = snapshot
+        self.source = source
+        self.earlier = earlier
+        self.changed = changed
 
 
 class DiscoveryCache:
@@ -32,49 +65,87 @@ class DiscoveryCache:
 
     def __init__(self) -> None:
         self._memory: dict[tuple[object, ...], Snapshot] = {}
+        self._unsaved: dict[tuple[object, ...], tuple[Settings, Snapshot]] = {}
 
-    def get(self, key: Key, settings: Settings) -> tuple[Snapshot | None, str]:
-        """Return the snapshot that is still true, and where it was: `memory`, `disk`, or a reason why there is none."""
+    def get(self, key: Key, settings: Settings) -> Found:
+        """Look for the snapshot that is still true."""
         installed = environment(ADAPTED)
         full_key = _full_key(key, settings, installed)
         snapshot = self._memory.get(full_key)
+        found = Found(None, "nothing kept")
         if snapshot is not None:
-            reason = why_stale(snapshot, settings.cache_ttl, installed)
+            reason, changed = why_stale(snapshot, settings.cache_ttl, installed)
             if not reason:
-                return snapshot, "memory"
+                return Found(snapshot, "memory")
+            found = Found(None, reason)
+            if changed and (snapshot.sources is not None or _load_sources(snapshot, full_key, settings)):
+                return Found(None, reason, snapshot, changed)
             del self._memory[full_key]
         plain = _kept(full_key, settings).load(None)
         if plain is None:
-            return None, "nothing kept" if snapshot is None else reason
+            return found
         try:
             kept = Snapshot.from_plain(plain)
         except (TypeError, ValueError):
-            return None, "what was kept has another form"
-        reason = why_stale(kept, settings.cache_ttl, installed)
-        if reason:
-            return None, reason
-        self._memory[full_key] = kept
-        return kept, "disk"
+            return Found(None, "what was kept has another form")
+        reason, changed = why_stale(kept, settings.cache_ttl, installed)
+        if not reason:
+            self._memory[full_key] = kept
+            return Found(kept, "disk")
+        if changed and _load_sources(kept, full_key, settings):
+            return Found(None, reason, kept, changed)
+        return Found(None, reason)
 
     def put(self, key: Key, settings: Settings, snapshot: Snapshot) -> bool:
-        """Keep a snapshot that is complete and settled; return whether it was written to disk."""
+        """Keep a snapshot that is complete; return whether it was written to disk."""
+        full_key = _full_key(key, settings, snapshot.environment)
+        self._memory.pop(full_key, None)
+        self._unsaved.pop(full_key, None)
         if not snapshot.complete:
             return False
-        full_key = _full_key(key, settings, snapshot.environment)
         self._memory[full_key] = snapshot
-        return snapshot.settled and _kept(full_key, settings).save(None, snapshot.to_plain())
+        return _save(full_key, settings, snapshot)
+
+    def put_updated(self, key: Key, settings: Settings, snapshot: Snapshot) -> None:
+        """Keep a snapshot that was brought up to date: in memory, and on disk when this process ends.
+
+        Writing costs as much as a look at all files does, and whoever edits a file will edit it again.
+        """
+        full_key = _full_key(key, settings, snapshot.environment)
+        if not snapshot.complete:
+            self._memory.pop(full_key, None)
+            return
+        self._memory[full_key] = snapshot
+        if not self._unsaved:
+            import atexit
+
+            atexit.unregister(self.save)
+            atexit.register(self.save)
+        self._unsaved[full_key] = (settings, snapshot)
+
+    def save(self) -> None:
+        """Write to disk what was brought up to date since."""
+        unsaved, self._unsaved = self._unsaved, {}
+        for full_key, (settings, snapshot) in unsaved.items():
+            _save(full_key, settings, snapshot)
+
+    def lock(self, key: Key, settings: Settings) -> FileLock:
+        """Return the lock under which one process reads everything, and the others wait for what it finds."""
+        path = _kept(_full_key(key, settings, environment(ADAPTED)), settings).path
+        return FileLock(f"{settings.cache_dir}/locks/{path.rpartition('/')[2]}", _LONGEST_SCAN)
 
     def clear(self, settings: Settings) -> None:
         """Forget everything, on disk too."""
-        self._memory.clear()
+        self.forget()
         import shutil
 
-        for kind in ("discovery", "blueprints", "details", "health", "settings"):
+        for kind in ("discovery", "definitions", "blueprints", "details", "health", "settings"):
             shutil.rmtree(f"{settings.cache_dir}/{kind}", ignore_errors=True)
 
     def forget(self) -> None:
         """Forget what is in memory."""
         self._memory.clear()
+        self._unsaved.clear()
 
 
 def _full_key(key: Key, settings: Settings, installed: Installed) -> tuple[object, ...]:
@@ -85,25 +156,62 @@ def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
     return Kept(settings.cache_dir, "discovery", repr(full_key))
 
 
-def why_stale(snapshot: Snapshot, ttl: float, installed: Installed) -> str:
-    """Return why a snapshot is no longer true; empty if it is.
+def _kept_sources(full_key: tuple[object, ...], settings: Settings) -> Kept:
+    return Kept(settings.cache_dir, "definitions", repr(full_key))
+
+
+def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:
+    if snapshot.sources is not None:
+        _kept_sources(full_key, settings).save(snapshot.identity, snapshot.sources.to_plain())
+    return _kept(full_key, settings).save(None, snapshot.to_plain())
+
+
+def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Settings) -> bool:
+    """Give a snapshot from disk what it was made of; return whether that was kept."""
+    plain = _kept_sources(full_key, settings).load(snapshot.identity)
+    try:
+        snapshot.sources = None if plain is None else Sources.from_plain(plain)
+    except (TypeError, ValueError, AttributeError):  # it has another form
+        return False
+    return snapshot.sources is not None
+
+
+def why_stale(snapshot: Snapshot, ttl: float, installed: Installed) -> tuple[str, list[str]]:
+    """Return why a snapshot is no longer true, empty if it is; and the paths that changed, if nothing else did.
 
     Args:
         snapshot: What was found.
         ttl: Seconds for which it may be believed.
         installed: The distributions that are installed now.
     """
-    if not snapshot.settled:
-        return "a file changed just before it was read"
-    age = time.time() - snapshot.created
+    begin = time.time()
+    age = begin - snapshot.created
     if age >= ttl or age < 0:
-        return f"older than {ttl:g} seconds"
+        return f"older than {ttl:g} seconds", []
     if installed != snapshot.environment:
-        return "the installed distributions changed"
+        return "the installed distributions changed", []
     now = stamps(snapshot.paths)
+    changed = []
     if now != snapshot.stamps:
         changed = [
             path for path, new, old in zip(snapshot.paths, now, snapshot.stamps, strict=True) if new != old
         ]
-        return f"{changed[0]} changed" + (f", and {len(changed) - 1} more" if len(changed) > 1 else "")
-    return ""
+    if snapshot.racy:
+        changed.extend(_changed_unnoticed(snapshot, now, changed, int(begin * 1e9)))
+    if not changed:
+        return "", []
+    return f"{changed[0]} changed" + (f", and {len(changed) - 1} more" if len(changed) > 1 else ""), changed
+
+
+def _changed_unnoticed(snapshot: Snapshot, now: list[Stamp], known: list[str], begin: int) -> Iterator[str]:
+    """Yield the paths with the same stamp and another content; a stamp that has become old enough needs no more looks."""
+    from brainsmith.plugin.definitions import digest_now
+
+    found = dict(zip(snapshot.paths, now, strict=True))
+    for path, digest in list(snapshot.racy.items()):
+        if path in known:
+            continue
+        if digest_now(path) != digest:
+            yield path
+        elif not is_racy(found[path], begin):
+            del snapshot.racy[path]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from _thread import allocate_lock, start_new_thread
 
 from brainsmith.errors import Problem
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
 
 UNREADABLE = (OSError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
 """What reading a file raises because of what the file is or holds."""
+
+
+PASSING = frozenset(
+    getattr(errno, name)
+    for name in ("EMFILE", "ENFILE", "ENOMEM", "EIO", "EINTR", "EAGAIN", "ESTALE", "ETIMEDOUT")
+    if hasattr(errno, name)
+)
+"""What a file cannot be read for though nothing about it has to change until it can be."""
+
+
+class PassingProblem(Problem):
+    """A file that may be read at the next attempt: what was found without it is not kept."""
 
 
 def isolated(path: str, read: Callable[..., object], *arguments: Any) -> Problem | None:
@@ -41,7 +54,8 @@ def unreadable(path: str, error: BaseException, line: int = 0) -> Problem:
         line: Where in the file, if the error does not know it.
     """
     if isinstance(error, OSError):
-        return Problem(path, line, 0, f"the file cannot be read: {error.strerror or error}")
+        kind = PassingProblem if error.errno in PASSING else Problem
+        return kind(path, line, 0, f"the file cannot be read: {error.strerror or error}")
     if isinstance(error, SyntaxError):
         text = f"the file is not Python, so its plugins are not found: {error.msg}"
         return Problem(path, error.lineno or line, error.offset or 0, text)

@@ -6,7 +6,7 @@ import ast
 import sys
 
 from brainsmith.errors import Problem
-from brainsmith.plugin.adapters.adapter import Package, package_folders
+from brainsmith.plugin.adapters.adapter import Package, Reading, package_folders
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.definition import KINDS
 
@@ -74,7 +74,8 @@ class KindChecker:
         """Return the classes of the checked files and of the packages that kinds come from."""
         if self._classes is None:
             found = [(name, package_folders(name)) for name in ("qonnx", "finn", "brainsmith")]
-            packages = [Package(name, folders) for name, folders in found if folders]
+            reading = Reading()
+            packages = [Package(name, folders, reading) for name, folders in found if folders]
             self._classes = ClassTable()
             for source in [*(one for package in packages for one in package.sources), *self._sources]:
                 self._classes.add(source)

@@ -7,6 +7,7 @@ manager.get_instance("transform", "ExpandNorms")
 
 from __future__ import annotations
 
+import time
 from _thread import RLock
 
 from brainsmith.errors import BrainsmithError, SettingsError
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.errors import Problem
+    from brainsmith.plugin.discovery_cache import Found
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.instance_cache import InstanceCache
     from brainsmith.plugin.registry import Registry
     from brainsmith.plugin.snapshot import Snapshot
+
+
+TRUSTED = 0.05
+"""Seconds for which an attribute look-up relies on the last look at all files."""
 
 
 class Request:
@@ -66,7 +72,8 @@ class PluginManager:
         self._blueprint: tuple[str, frozenset[tuple[str, str]]] | None = None
         self._before_reset: list[Callable[[], None]] = []
         self.stats = Stats()
-        registry.on_miss(self._refresh)
+        self._checked = -TRUSTED
+        registry.on_reading(self._refresh, self._recheck)
 
     @property
     def settings(self) -> Settings:
@@ -136,18 +143,24 @@ class PluginManager:
         with self._lock:
             self._discover(self._asked(self.settings))
 
+    def _recheck(self) -> None:
+        """Look at every file, unless somebody did just now: what an attribute look-up may rely on."""
+        if time.monotonic() - self._checked >= TRUSTED:
+            self._refresh()
+
     def _asked(self, settings: Settings) -> Request:
         """Return what was asked for last, or else what the settings ask for."""
         return self._request or Request(settings.discovery_mode)
 
     def _discover(self, request: Request) -> RecordList:
         settings = self.settings
-        begin = self.stats.clock()
+        begin, checked = self.stats.clock(), time.monotonic()
         snapshot, source = self._snapshot(request, settings)
         view = self._view(snapshot, request, settings)
         if view is not self._current:
             self._registry.replace_discovered(view)
             self._current = view
+        self._checked = checked
         self.stats.discovered(source, begin)
         return RecordList(view.records)
 
@@ -155,14 +168,29 @@ class PluginManager:
         key = ((request.mode,), request.frameworks, request.types)
         if request.mode == "blueprint":  # a part of everything, which `_view` takes out
             key = (("full",), request.frameworks, None)
-        snapshot, source = self._cache.get(key, settings)
-        if snapshot is not None:
-            return snapshot, source
+        found = self._cache.get(key, settings)
+        if found.snapshot is not None:
+            return found.snapshot, found.source
+        if found.earlier is not None:
+            snapshot = self._scan(request, settings, found)
+            self._cache.put_updated(key, settings, snapshot)
+            return snapshot, "update"
+        with self._cache.lock(key, settings):
+            found = self._cache.get(key, settings)  # another process may have read everything meanwhile
+            if found.snapshot is not None:
+                return found.snapshot, found.source
+            snapshot = self._scan(request, settings, found)
+            self._cache.put(key, settings, snapshot)
+        return snapshot, "scan"
+
+    def _scan(self, request: Request, settings: Settings, found: Found) -> Snapshot:
+        """Read what changed, or everything."""
         from brainsmith.plugin.discovery import adapters_for, discover
         from brainsmith.plugin.log import debug
 
-        debug("scanning: %s", source)
-        snapshot = discover(settings, adapters_for(settings), request.frameworks)
+        debug("%s: %s", "scanning" if found.earlier is None else "updating", found.source)
+        adapters = adapters_for(settings)
+        snapshot = discover(settings, adapters, request.frameworks, found.earlier, found.changed)
         if request.mode != "blueprint":
             snapshot = snapshot.restricted(request.types)
         for summary in snapshot.adapters:
@@ -170,9 +198,7 @@ class PluginManager:
             debug("adapter %s: %s, %d plugins", summary["name"], summary["status"], summary["plugins"])
         for problem in snapshot.problems:
             debug("%s", problem)
-        written = self._cache.put(key, settings, snapshot)
-        debug("kept on disk: %s", written)
-        return snapshot, "scan"
+        return snapshot
 
     def _view(self, snapshot: Snapshot, request: Request, settings: Settings) -> Snapshot:
         """Return the part of a snapshot that a blueprint names, in blueprint mode."""
@@ -333,6 +359,7 @@ class PluginManager:
                 self._instances.clear()
             self._registry.reset()
             self._current = self._request = self._blueprint = None
+            self._checked = -TRUSTED
             self.stats = Stats(self.stats.enabled)
 
 

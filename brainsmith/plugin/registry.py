@@ -35,6 +35,8 @@ class Registry:
     def __init__(self) -> None:
         self._lock = RLock()
         self._refresh: Callable[[], None] | None = None
+        self._recheck: Callable[[], None] | None = None
+        self._records: list[PluginInfo] = []
         self._discovered: dict[str, list[PluginInfo]] = {}
         self._by_reference: dict[tuple[str, str], PluginInfo] = {}
         self._registered: dict[str, dict[str, PluginInfo]] = {}
@@ -46,26 +48,54 @@ class Registry:
         self.redefinitions = 0
         """Grows with each change after which a name that was known may mean something else, or nothing."""
 
-    def on_miss(self, refresh: Callable[[], None]) -> None:
-        """Have a function called before a look-up reads the records: discovery."""
+    def on_reading(self, refresh: Callable[[], None], recheck: Callable[[], None]) -> None:
+        """Have discovery called before the records are read.
+
+        Args:
+            refresh: Before they are listed, and where a name is not found: looks at every file.
+            recheck: Before a name is looked up: does so unless that was just done.
+        """
         self._refresh = refresh
+        self._recheck = recheck
 
     def replace_discovered(self, snapshot: Snapshot) -> None:
         """Take over what a discovery found, in place of what the last one found."""
-        discovered: dict[str, list[PluginInfo]] = {}
-        by_reference: dict[tuple[str, str], PluginInfo] = {}
-        for info in snapshot.records:
-            discovered.setdefault(f"{info.type}:{info.name}", []).append(info)
-            by_reference[info.type, info.reference] = info
+        records = snapshot.records
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            self._discovered = discovered
-            self._by_reference = by_reference
+            known = set(map(id, self._records))
+            fresh = [info for info in records if id(info) not in known]
+            if len(records) - len(fresh) < len(records) // 2:
+                self._discovered, self._by_reference = {}, {}
+                _enter(records, self._discovered, self._by_reference)
+            else:
+                self._replace_some(records, fresh)
+            self._records = records
             for key, providers in list(self._registered.items()):
-                kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in by_reference}
+                kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in self._by_reference}
                 self._registered[key] = kept
             self._groups = dict(snapshot.groups)
+
+    def _replace_some(self, records: list[PluginInfo], fresh: list[PluginInfo]) -> None:
+        """Replace the discovered records by others most of which are the same."""
+        now = set(map(id, records))
+        gone = [info for info in self._records if id(info) not in now]
+        discovered, by_reference = dict(self._discovered), dict(self._by_reference)
+        for info in gone:
+            discovered.pop(info.key, None)
+            by_reference.pop((info.type, info.reference), None)
+        for info in fresh:
+            discovered.pop(info.key, None)
+        names = {info.to_plain()[:2] for info in (*gone, *fresh)}
+        references = {info.reference for info in gone}  # two plugins of other names may be one object
+        touched = [
+            info for info in records if info.to_plain()[:2] in names or info.to_plain()[3] in references
+        ]
+        for info in touched:
+            discovered.pop(info.key, None)
+        _enter(touched, discovered, by_reference)
+        self._discovered, self._by_reference = discovered, by_reference
 
     def with_discovered(self, snapshot: Snapshot) -> Registry:
         """Return another registry: with what a discovery found, and what this one has been given at run time."""
@@ -81,7 +111,7 @@ class Registry:
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            self._discovered, self._by_reference, self._registered = {}, {}, {}
+            self._records, self._discovered, self._by_reference, self._registered = [], {}, {}, {}
             self._objects, self._groups = {}, {}
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
@@ -226,6 +256,9 @@ class Registry:
             AmbiguousPluginError: A bare name that only frameworks have, and several do.
             DuplicatePluginError: Two different objects of one framework claim it.
         """
+        # While several changes are made as one, whoever makes them must not wait for a discovery, which waits for them.
+        if self._recheck is not None and not self._lock._is_owned():  # type: ignore[attr-defined]
+            self._recheck()
         info = self._find(plugin_type, name)
         if info is None and self._refresh is not None:
             self._refresh()
@@ -361,6 +394,16 @@ class Registry:
 
     def __len__(self) -> int:
         return len(self.records())
+
+
+def _enter(
+    records: list[PluginInfo],
+    discovered: dict[str, list[PluginInfo]],
+    by_reference: dict[tuple[str, str], PluginInfo],
+) -> None:
+    for info in records:
+        discovered.setdefault(info.key, []).append(info)
+        by_reference[info.type, info.reference] = info
 
 
 REGISTRY = Registry()

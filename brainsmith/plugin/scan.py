@@ -9,6 +9,7 @@ from brainsmith.errors import PluginDefinitionError, Problem
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.info import PluginInfo, Priority
 from brainsmith.plugin.isolation import isolated, on_enough_stack
+from brainsmith.plugin.questions import question
 from brainsmith.plugin.shown import LONGEST
 from brainsmith.plugin.source import Source, dotted_name, parse
 
@@ -78,6 +79,18 @@ def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -
         _read_block(source, block, framework, extra, found)
     if b"\nGROUPS" in source.data or source.data.startswith(b"GROUPS"):
         _read_groups(source, found)
+
+
+@question(nothing=((), {}, ()))
+def decorated(
+    source: Source, framework: str, extra: tuple[tuple[str, str], ...]
+) -> tuple[tuple[Any, ...], dict[str, tuple[str, ...]], tuple[Any, ...]]:
+    """Return the plugins, groups and problems of one file in their plain forms (`scan`)."""
+    if not may_hold_plugins(source.data):
+        return (), {}, ()
+    found = scan(source, framework, dict(extra))
+    problems = tuple((item.file, item.line, item.column, item.text) for item in found.problems)
+    return tuple(info.to_plain() for info in found.records), found.groups, problems
 
 
 class _Block:

@@ -8,8 +8,10 @@ from brainsmith.store.fingerprint import checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
+    from brainsmith.plugin.definitions import Definitions
     from brainsmith.plugin.files import Stamp
 
 
@@ -38,6 +40,7 @@ class AdapterResult:
         "status",
         "version",
         "watched",
+        "watched_set",
     )
 
     def __init__(self, name: str) -> None:
@@ -46,10 +49,42 @@ class AdapterResult:
         self.groups: dict[str, tuple[str, ...]] = {}
         self.problems: list[Problem] = []
         self.watched: list[str] = []
+        self.watched_set: frozenset[str] | None = None
         self.version = ""
         self.status = "available"
         self.detail = ""
         self.milliseconds = 0.0
+
+    def depends_on(self, paths: Iterable[str]) -> bool:
+        """Tell whether the result depends on any of some paths."""
+        if self.watched_set is None:
+            self.watched_set = frozenset(self.watched)
+        return not self.watched_set.isdisjoint(paths)
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return it as tuples, lists, dicts, strings and numbers."""
+        return (
+            self.name,
+            [info.to_plain() for info in self.records],
+            self.groups,
+            [(p.file, p.line, p.column, p.text) for p in self.problems],
+            self.watched,
+            self.version,
+            self.status,
+            self.detail,
+            self.milliseconds,
+        )
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> AdapterResult:
+        """Make it of its plain form."""
+        name, records, groups, problems, *rest = plain
+        result = cls(name)
+        result.records = [PluginInfo.from_plain(values) for values in records]
+        result.groups = groups
+        result.problems = [Problem(*values) for values in problems]
+        result.watched, result.version, result.status, result.detail, result.milliseconds = rest
+        return result
 
     def add(self, other: AdapterResult) -> None:
         """Add what was found in a part of the adapter's places."""
@@ -66,6 +101,35 @@ class AdapterResult:
         self.watched.clear()
 
 
+class Sources:
+    """What a snapshot was made of.
+
+    Attributes:
+        results: What each adapter found, in the order in which they ran.
+        definitions: What is known of the files.
+    """
+
+    __slots__ = ("definitions", "results")
+
+    def __init__(self, results: list[AdapterResult], definitions: Definitions) -> None:
+        self.results = results
+        self.definitions = definitions
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return it as tuples, lists, dicts, strings and numbers."""
+        return [result.to_plain() for result in self.results], self.definitions.to_plain()
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> Sources:
+        """Make it of its plain form."""
+        from brainsmith.plugin.definitions import Definitions
+
+        results, definitions = plain
+        return cls(
+            [AdapterResult.from_plain(values) for values in results], Definitions.from_plain(definitions)
+        )
+
+
 class Snapshot:
     """The result of a whole discovery.
 
@@ -80,8 +144,8 @@ class Snapshot:
         created: Seconds since the epoch.
         identity: Stands for everything that was read, and for the groups, which the settings may declare.
         complete: Whether no adapter failed; only then may it be kept.
-        settled: Whether every file was older than the discovery by a tick of the file system's clock. If not, it
-            may have changed while it was read, or may yet in the same tick; the snapshot is not trusted again.
+        racy: What stands for the content of the paths whose stamps were too young to show every change (`is_racy`).
+        sources: What it was made of, so that it can be brought up to date; None where that is not known.
     """
 
     __slots__ = (
@@ -93,8 +157,9 @@ class Snapshot:
         "identity",
         "paths",
         "problems",
+        "racy",
         "records",
-        "settled",
+        "sources",
         "stamps",
     )
 
@@ -110,7 +175,8 @@ class Snapshot:
         created: float,
         identity: str = "",
         complete: bool = True,
-        settled: bool = True,
+        racy: dict[str, bytes] | None = None,
+        sources: Sources | None = None,
     ) -> None:
         self.records = records
         self.groups = groups
@@ -120,9 +186,12 @@ class Snapshot:
         self.stamps = stamps
         self.environment = environment
         self.created = created
-        self.identity = identity or _identity(paths, stamps, environment, sorted(groups.items()))
+        self.racy = racy or {}
+        self.identity = identity or _identity(
+            paths, stamps, sorted(self.racy.items()), environment, sorted(groups.items())
+        )
         self.complete = complete
-        self.settled = settled
+        self.sources = sources
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, lists, dicts, strings and numbers."""
@@ -136,12 +205,13 @@ class Snapshot:
             self.environment,
             self.created,
             self.identity,
+            self.racy,
         )
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> Snapshot:
         """Make it of its plain form."""
-        records, groups, problems, adapters, paths, stamps, environment, created, identity = plain
+        records, groups, problems, adapters, paths, stamps, environment, created, identity, racy = plain
         return cls(
             [PluginInfo.from_plain(values) for values in records],
             groups,
@@ -152,6 +222,7 @@ class Snapshot:
             environment,
             created,
             identity,
+            racy=racy,
         )
 
     def restricted(self, types: tuple[str, ...] | None) -> Snapshot:
@@ -170,7 +241,8 @@ class Snapshot:
             self.created,
             self.identity,
             self.complete,
-            self.settled,
+            self.racy,
+            self.sources,
         )
 
 

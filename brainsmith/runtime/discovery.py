@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import PluginDefinitionError, PluginNotFoundError
-from brainsmith.plugin.adapters.adapter import package_folders, scan_listing
-from brainsmith.plugin.files import list_sources
+from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_listing
 from brainsmith.plugin.loading import folder_module
 from brainsmith.plugin.snapshot import AdapterResult
 
@@ -26,14 +25,14 @@ def find_targets(package_path: str | os.PathLike[str]) -> list[PluginInfo]:
         PluginNotFoundError: There is no such folder or package.
         PluginDefinitionError: A file there cannot be read, or a decorator says what cannot be; all are named.
     """
-    result = AdapterResult("project")
+    result, reading = AdapterResult("project"), Reading()
     folder = Path(package_path).absolute()
     if folder.is_dir():
-        listing = list_sources(str(folder), folder_module(str(folder)))
-        scan_listing(result, listing, "project", {"folder": str(folder)})
+        listing = reading.sources_in(str(folder), folder_module(str(folder)))
+        scan_listing(result, reading, listing, "project", {"folder": str(folder)})
     else:
         name = os.fspath(package_path)
-        scan_listing(result, list_sources(_package_folder(name), name), "project")
+        scan_listing(result, reading, reading.sources_in(_package_folder(name), name), "project")
     if result.problems:
         raise PluginDefinitionError("\n".join(str(problem) for problem in result.problems))
     return [info for info in result.records if info.type == "target"]

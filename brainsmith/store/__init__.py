@@ -8,6 +8,7 @@
     imported.py      the source that each imported module was made of, noted while it is imported
     sources.py       what code depends on: the modules that it imports, and theirs
     locks.py         who makes an entry, and who uses it
+    file_lock.py     one process at a time, for a while: no import that costs
     quota.py         how much is kept of each kind, and what goes first
     safety.py        whom a folder belongs to
 

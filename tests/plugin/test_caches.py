@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from brainsmith.errors import SettingsError
-from brainsmith.plugin import discovery, discovery_cache
+from brainsmith.plugin import discovery, discovery_cache, files
 from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.manager import reset_plugin_system
 from brainsmith.plugin.registry import REGISTRY
@@ -24,7 +24,7 @@ from tests.plugin.installed import ROOT, run_python, shown, step_file
 
 def settle():
     """Wait until what was just written is older than a tick of the file system's clock."""
-    time.sleep(discovery.CLOCK_TICK / 1e9 + 0.02)
+    time.sleep(files.CLOCK_TICK / 1e9 + 0.02)
 
 
 @pytest.fixture

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from brainsmith.errors import Problem
+from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.files import Listing, SourceFile, list_sources, read_source
+from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import unreadable
-from brainsmith.plugin.scan import may_hold_plugins, scan
+from brainsmith.plugin.scan import may_hold_plugins
 from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.source import Source
 
@@ -15,10 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
-    from brainsmith.errors import Problem
     from brainsmith.plugin.adapters.package_reading import Classes
-    from brainsmith.plugin.info import PluginInfo
-    from brainsmith.settings import Settings
+    from brainsmith.plugin.questions import Answers
 
     class Adapter(Protocol):
         """Finds the plugins of one source.
@@ -43,22 +44,58 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """What the adapters of one discovery share: the settings, and every package that one of them has read.
+    """What the adapters of one discovery share: what is known of files, and every package that one read.
 
     FINN's classes descend from QONNX's, so both adapters need QONNX's files; they are read once.
+
+    Attributes:
+        definitions: What is known of files that have not changed.
+        earlier: What each adapter found before something changed, by the adapter's name; empty if nothing is known.
+        changed: The files and folders that changed since, and what was known of each that is a file.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(
+        self,
+        definitions: Definitions | None = None,
+        earlier: dict[str, AdapterResult] | None = None,
+        changed: dict[str, dict[tuple[str, bool], Answers]] | None = None,
+    ) -> None:
+        self.definitions = Definitions() if definitions is None else definitions
+        self.earlier = earlier or {}
+        self.changed = changed or {}
+        self._sources: dict[tuple[str, str, bool], Source] = {}
         self._packages: dict[str, Package | None] = {}
         self._classes: dict[tuple[str, ...], Classes] = {}
         self.expected: tuple[str, ...] = ()
 
+    def source(self, file: SourceFile) -> Source:
+        """Return a file's source; the same for all who ask in this discovery.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        key = (file.path, file.module, file.is_package)
+        source = self._sources.get(key)
+        if source is None:
+            source = self._sources[key] = self.definitions.source(file)
+        return source
+
+    def sources_in(self, folder: str, module: str) -> Listing:
+        """List the Python files that can be imported below a folder."""
+        return list_sources(folder, module, self.definitions.entries)
+
+    def folders_of(self, package: str) -> list[str]:
+        """Return the folders of a top-level package; empty if it is not installed."""
+        folders: list[str] = self.definitions.made(
+            f"folders of {package}", lambda: ((), package_folders(package))
+        )
+        return folders
+
     def package(self, name: str) -> Package | None:
         """Return an installed top-level package, read; None if it is not installed."""
         if name not in self._packages:
-            folders = package_folders(name)
-            self._packages[name] = Package(name, folders) if folders else None
+            folders = self.folders_of(name)
+            self._packages[name] = Package(name, folders, self) if folders else None
         return self._packages[name]
 
     def expect(self, packages: Iterable[str]) -> None:
@@ -86,20 +123,20 @@ class Package:
         problems: The files that could not be read.
     """
 
-    def __init__(self, name: str, folders: list[str]) -> None:
+    def __init__(self, name: str, folders: list[str], reading: Reading) -> None:
         self.name = name
         self.folders = folders
         self.sources: list[Source] = []
         self.watched: list[str] = []
         self.problems: list[Problem] = []
         for folder in folders:
-            listing = list_sources(folder, name)
+            listing = reading.sources_in(folder, name)
             self.watched.extend(listing.folders)
             self.problems.extend(unreadable(*closed) for closed in listing.closed)
             for file in listing.files:
                 self.watched.append(file.path)
                 try:
-                    self.sources.append(Source(file, read_source(file.path)))
+                    self.sources.append(reading.source(file))
                 except OSError as error:
                     self.problems.append(unreadable(file.path, error))
 
@@ -128,42 +165,47 @@ def distribution_version(package: str) -> str:
 
 
 def scan_files(
-    result: AdapterResult, files: Iterable[SourceFile], framework: str, extra: dict[str, Any] | None = None
+    result: AdapterResult,
+    reading: Reading,
+    files: Iterable[SourceFile],
+    framework: str,
+    extra: dict[str, str] | None = None,
 ) -> None:
     """Scan files for decorated plugins, into a result."""
+    more = tuple((extra or {}).items())
     for file in files:
         result.watched.append(file.path)
         try:
-            data = read_source(file.path)
+            source = reading.source(file)
         except OSError as error:
             result.problems.append(unreadable(file.path, error))
             continue
-        if not may_hold_plugins(data):
-            continue
-        found = scan(Source(file, data), framework, extra)
-        result.records.extend(found.records)
-        result.groups.update(found.groups)
-        result.problems.extend(found.problems)
+        records, groups, problems = source.ask("decorated", framework, more)
+        if records:
+            result.records.extend(map(PluginInfo.from_plain, records))
+        if groups:
+            result.groups.update(groups)
+        if problems:
+            result.problems.extend(Problem(*values) for values in problems)
 
 
 def scan_listing(
-    result: AdapterResult, listing: Listing, framework: str, extra: dict[str, Any] | None = None
+    result: AdapterResult,
+    reading: Reading,
+    listing: Listing,
+    framework: str,
+    extra: dict[str, str] | None = None,
 ) -> None:
     """Scan a folder's listing for decorated plugins, into a result."""
     result.watched.extend(listing.folders)
     result.problems.extend(unreadable(*closed) for closed in listing.closed)
-    scan_files(result, listing.files, framework, extra)
+    scan_files(result, reading, listing.files, framework, extra)
     for path in listing.misnamed:
+        result.watched.append(path)
         try:
             holds = may_hold_plugins(read_source(path))
         except OSError:
             continue
         if holds:
             text = "its name is no Python identifier, so nothing can import it, and its plugins are not found: rename it"
-            result.problems.append(_problem(path, text))
-
-
-def _problem(path: str, text: str) -> Problem:
-    from brainsmith.errors import Problem
-
-    return Problem(path, 0, 0, text)
+            result.problems.append(Problem(path, 0, 0, text))

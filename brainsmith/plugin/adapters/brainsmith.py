@@ -6,7 +6,6 @@ import os
 
 from brainsmith import __version__
 from brainsmith.plugin.adapters.adapter import Reading, scan_listing
-from brainsmith.plugin.files import list_sources
 from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
@@ -33,9 +32,7 @@ class BrainSmithAdapter:
 
     def discover_plugins(self) -> list[PluginInfo]:
         """Return the records of all own plugins."""
-        from brainsmith.settings import load_settings
-
-        return self.discover(Reading(load_settings())).records
+        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, version and folder."""
@@ -47,8 +44,7 @@ class BrainSmithAdapter:
         result.version = __version__
         result.watched.append(self.folder)
         for name in PLUGIN_FOLDERS:
-            scan_listing(
-                result, list_sources(os.path.join(self.folder, name), f"brainsmith.{name}"), "brainsmith"
-            )
+            listing = reading.sources_in(os.path.join(self.folder, name), f"brainsmith.{name}")
+            scan_listing(result, reading, listing, "brainsmith")
         result.detail = f"own plugins in {self.folder}"
         return result

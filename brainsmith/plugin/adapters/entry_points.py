@@ -15,7 +15,7 @@ import os
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_files, scan_listing
 from brainsmith.plugin.distributions import InfoFolder, info_folders, offers, search_folders
-from brainsmith.plugin.files import SourceFile, list_sources
+from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.isolation import UNREADABLE, isolated, unreadable
 from brainsmith.plugin.snapshot import AdapterResult
 
@@ -49,6 +49,10 @@ class EntryPoint:
         self.distribution = distribution
         self.version = version
 
+    def to_plain(self) -> tuple[str, str, str, str]:
+        """Return what it is made of."""
+        return self.name, f"{self.module}:{self.attribute}", self.distribution, self.version
+
     @property
     def origin(self) -> str:
         """How messages name it."""
@@ -66,9 +70,7 @@ class EntryPointAdapter:
 
     def discover_plugins(self) -> list[PluginInfo]:
         """Return the records of all plugins that distributions offer."""
-        from brainsmith.settings import load_settings
-
-        return self.discover(Reading(load_settings())).records
+        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name and group."""
@@ -77,23 +79,13 @@ class EntryPointAdapter:
     def discover(self, reading: Reading) -> AdapterResult:
         """List the group's entry points and scan what they name."""
         result = AdapterResult(self.name)
-        folders = search_folders()
-        infos = info_folders(folders)
-        zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
-        offering = []
-        for info in infos:
-            path = os.path.join(info.path, "entry_points.txt")
-            try:
-                if offers(info, GROUP):
-                    offering.append(info)
-                    result.watched.append(path)
-            except OSError as error:
-                result.watched.append(path)
-                result.problems.append(unreadable(path, error))
-        found = list_entry_points(offering, zipped, result.problems) if offering or zipped else []
+        points, problems, watched = reading.definitions.made("entry points", _list_points)
+        result.watched.extend(watched)
+        result.problems.extend(Problem(*values) for values in problems)
+        found = [EntryPoint(*values) for values in points]
         for point in found:
             own = AdapterResult(self.name)
-            problem = isolated(point.origin, self._read, point, own)
+            problem = isolated(point.origin, self._read, point, own, reading)
             result.add(own)
             if problem is not None:
                 result.problems.append(problem)
@@ -103,11 +95,15 @@ class EntryPointAdapter:
         )
         return result
 
-    def _read(self, point: EntryPoint, result: AdapterResult) -> None:
+    def _read(self, point: EntryPoint, result: AdapterResult, reading: Reading) -> None:
         """Read one entry point into an empty result; what an earlier attempt left there is dropped."""
         result.clear()
-        files, folder = module_files(point.module)
+        places, folder = reading.definitions.made(
+            f"files of {point.module}", lambda: _plain_files(point.module)
+        )
+        files = [SourceFile(*place) for place in places]
         if not files:
+            result.watched.extend(search_folders())  # it may come
             text = f"it names the module {point.module!r}, which is not installed"
             result.problems.append(Problem(point.origin, 0, 0, text))
             return
@@ -115,11 +111,40 @@ class EntryPointAdapter:
             from brainsmith.plugin.adapters.published_table import read_table
 
             result.watched.extend(file.path for file in files)
-            read_table(point, files, result)
+            read_table(point, files, result, reading.definitions)
         elif folder:
-            scan_listing(result, list_sources(folder, point.module), point.distribution, _extra(point))
+            listing = reading.sources_in(folder, point.module)
+            scan_listing(result, reading, listing, point.distribution, _extra(point))
         else:
-            scan_files(result, files, point.distribution, _extra(point))
+            scan_files(result, reading, files, point.distribution, _extra(point))
+
+
+def _list_points() -> tuple[list[str], tuple[Any, ...]]:
+    """Return the files that were read, and the entry points, the problems and those files in plain forms."""
+    folders = search_folders()
+    problems: list[Problem] = []
+    watched = []
+    offering = []
+    for info in info_folders(folders):
+        path = os.path.join(info.path, "entry_points.txt")
+        try:
+            if offers(info, GROUP):
+                offering.append(info)
+                watched.append(path)
+        except OSError as error:
+            watched.append(path)
+            problems.append(unreadable(path, error))
+    zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
+    points = list_entry_points(offering, zipped, problems) if offering or zipped else []
+    plain = [(item.file, item.line, item.column, item.text) for item in problems]
+    return watched, ([point.to_plain() for point in points], plain, watched)
+
+
+def _plain_files(module: str) -> tuple[list[str], tuple[list[tuple[str, str, bool]], str]]:
+    """Return the folders that would show that a module has come, and what `module_files` does, in plain form."""
+    files, folder = module_files(module)
+    plain = [(file.path, file.module, file.is_package) for file in files]
+    return [] if files else search_folders(), (plain, folder)
 
 
 def _extra(point: EntryPoint) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.operators import Operators
+from brainsmith.plugin.adapters.relocation import relocated
 from brainsmith.plugin.closure import ClassNode, ClassTable, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.snapshot import AdapterResult
@@ -52,9 +53,8 @@ class PackageAdapter:
     def discover_plugins(self) -> list[PluginInfo]:
         """Return the records of all its plugins."""
         from brainsmith.plugin.adapters.adapter import Reading
-        from brainsmith.settings import load_settings
 
-        return self.discover(Reading(load_settings())).records
+        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, version and folders."""
@@ -70,15 +70,18 @@ class PackageAdapter:
             closure: The packages over which ancestry is followed; this one among them.
         """
         result = AdapterResult(self.name)
+        unmoved = relocated(self.name, reading)
+        if unmoved is not None:
+            return unmoved
         package = reading.package(self.package)
         if package is None:
             result.status = "absent"
             result.detail = f"no package {self.package!r} is installed"
             return result
-        result.version = self.version()
+        result.version = reading.definitions.made(f"version of {self.package}", lambda: ((), self.version()))
         result.detail = ", ".join(package.folders)
         result.problems.extend(package.problems)
-        for name in closure:
+        for name in dict.fromkeys([*reading.expected, *closure]):  # ancestry is worked out over all of them
             other = reading.package(name)
             if other is not None:
                 result.watched.extend(other.watched)

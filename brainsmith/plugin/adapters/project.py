@@ -6,7 +6,6 @@ import os
 
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Reading, scan_listing
-from brainsmith.plugin.files import list_sources
 from brainsmith.plugin.loading import folder_module
 from brainsmith.plugin.snapshot import AdapterResult
 
@@ -37,7 +36,7 @@ class ProjectAdapter:
 
     def discover_plugins(self) -> list[PluginInfo]:
         """Return the records of all plugins in the folders."""
-        return self.discover(Reading(self.settings)).records
+        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, project and folders."""
@@ -51,8 +50,8 @@ class ProjectAdapter:
             result.watched.append(folder)
             if os.path.isdir(folder):
                 present.append(folder)
-                listing = list_sources(folder, folder_module(folder))
-                scan_listing(result, listing, "project", {"folder": folder})
+                listing = reading.sources_in(folder, folder_module(folder))
+                scan_listing(result, reading, listing, "project", {"folder": folder})
                 if listing.manifests:
                     from brainsmith.plugin.adapters.plugin_json import discover_manifests
 

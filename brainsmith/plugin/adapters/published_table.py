@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.adapters.entry_points import EntryPoint
+    from brainsmith.plugin.definitions import Definitions
     from brainsmith.plugin.files import SourceFile
     from brainsmith.plugin.snapshot import AdapterResult
 
@@ -24,15 +25,15 @@ _MARK = "brainsmith table: "
 _KINDS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
 
 
-def read_table(point: EntryPoint, files: list[SourceFile], result: AdapterResult) -> None:
+def read_table(
+    point: EntryPoint, files: list[SourceFile], result: AdapterResult, definitions: Definitions
+) -> None:
     """Read what a callable returns, into a result."""
-    table = literal_table(files[0].path, point.attribute)
-    if table is None:
-        try:
-            table = computed_table(point)
-        except ToolError as error:
-            result.problems.append(Problem(point.origin, 0, 0, str(error)))
-            return
+    paths = [file.path for file in files]
+    failure, table = definitions.made(f"table of {point.origin}", lambda: (paths, _table_of(point, paths[0])))
+    if failure:
+        result.problems.append(Problem(point.origin, 0, 0, failure))
+        return
     if not isinstance(table, dict):
         text = f"{point.module}:{point.attribute} must return a dict of lists, not {type(table).__name__}"
         result.problems.append(Problem(point.origin, 0, 0, text))
@@ -48,6 +49,17 @@ def read_table(point: EntryPoint, files: list[SourceFile], result: AdapterResult
             continue
         for entry in entries:
             _read_entry(_KINDS[kind], entry, point, result)
+
+
+def _table_of(point: EntryPoint, path: str) -> tuple[str, Any]:
+    """Return why there is no table, or nothing; and the table."""
+    table = literal_table(path, point.attribute)
+    if table is not None:
+        return "", table
+    try:
+        return "", computed_table(point)
+    except ToolError as error:
+        return str(error), None
 
 
 def _read_entry(plugin_type: str, entry: Any, point: EntryPoint, result: AdapterResult) -> None:
