@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from opcode import opmap
 from typing import TYPE_CHECKING
 
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import UnverifiedStepError, VerificationError
+from brainsmith.errors import BuildError, ModelError, UnverifiedStepError, VerificationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
     from types import FrameType
-
-    from brainsmith.errors import BuildError
 
 
 def failing_node(error: BaseException) -> str:
@@ -28,6 +27,39 @@ def failing_node(error: BaseException) -> str:
         if node is not None:
             return f" at node {node}"
     return ""
+
+
+def failed_step(name: str, error: BaseException, text: str) -> BuildError:
+    """Return the error of a step in which another one was raised.
+
+    Args:
+        name: Of the step.
+        error: Says at which node.
+        text: What it was.
+    """
+    return BuildError(f"step '{name}' failed{failing_node(error)}: {text}")
+
+
+def refusal(error: BaseException) -> ModelError | None:
+    """Return what QONNX or FINN refuses as an error of ours, if it was raised on purpose, with a text.
+
+    That is a `raise` or `assert` in code of theirs, on something that a model asks for. An index that is out of
+    range, a key or attribute that is not there, and whatever a library below them raises, is a defect instead.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or isinstance(error, AttributeError | LookupError | TypeError) or not str(error).strip():
+        return None
+    framework = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+    raised = trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+    if framework not in ("finn", "qonnx") or not raised:
+        return None
+    where = "this node" if failing_node(error) else "the model"
+    return ModelError(
+        f"{framework.upper()} refuses {where}: {str(error).strip()}\n"
+        "  change the model there, or bring it into another form with a transform before this step"
+    )
 
 
 def _node_in(frame: FrameType) -> str | None:

@@ -13,7 +13,7 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import BuildCache, Found, Outcome
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, current, finn_config, reads_of, writes_of
-from brainsmith.build.failure import failing_node
+from brainsmith.build.failure import failed_step, refusal
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
 from brainsmith.build.lost_facts import KnownFacts
@@ -197,8 +197,12 @@ class StepRunner:
             raise
         except (Exception, SystemExit) as error:
             self.log.note_failure(step.name, error)
+            refused = refusal(error)
+            if refused is not None:
+                refused.__cause__ = error
+                raise failed_step(step.name, error, str(refused)) from refused
             text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
-            raise BuildError(f"step '{step.name}' failed{failing_node(error)}: {text}") from error
+            raise failed_step(step.name, error, text) from error
         writes = writes_of(view)
         self._changed.update(writes)
         if parts is None or self._cache is None:

@@ -73,6 +73,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         AbsorbScalarBiasIntoMultiThreshold(),
         own_transform("AbsorbPositionsIntoThresholds")(),
         own_transform("MeansToSums")(),
+        own_transform("GroupedConvsToDense")(),
     ):
         model = model.transform(transform)
     branched = forks(model)

@@ -1,6 +1,13 @@
-from onnx import helper
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from qonnx.core.datatype import DataType
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.util.basic import qonnx_make_model
 
-from brainsmith.build.failure import failing_node
+from brainsmith.build.failure import failing_node, refusal
+from brainsmith.errors import ModelError
+from brainsmith.plugins import transforms as tfm
 
 
 def caught(function):
@@ -38,3 +45,39 @@ def test_no_node():
         raise ValueError("x")
 
     assert caught(plain) == ""
+
+
+def refused(function):
+    with pytest.raises(Exception) as caught:
+        function()
+    return refusal(caught.value)
+
+
+def test_what_a_framework_raises_on_purpose_is_a_refusal():
+    """FINN's transform wants thresholds whose levels are 1 apart, and says so."""
+    node = helper.make_node(
+        "MultiThreshold", ["x", "levels"], ["y"], "levels_0", domain="qonnx.custom_op.general", out_scale=2.0,
+        out_dtype="UINT2",
+    )  # fmt: skip
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])] for name in "xy"]
+    levels = numpy_helper.from_array(np.asarray([[1, 2, 3]], np.float32), "levels")
+    model = ModelWrapper(qonnx_make_model(helper.make_graph([node], "levels", *ends, [levels])))
+    model.set_tensor_datatype("x", DataType["INT4"])
+    found = refused(lambda: model.transform(tfm.finn.InferThresholdingLayer()))
+    assert type(found) is ModelError
+    assert str(found) == (
+        "FINN refuses this node: levels_0: MultiThreshold out_scale must be 1 for HLS conversion.\n"
+        "  change the model there, or bring it into another form with a transform before this step"
+    )
+
+
+def test_what_is_no_decision_of_a_framework_is_no_refusal():
+    model = ModelWrapper(qonnx_make_model(helper.make_graph([], "empty", [], [])))
+
+    def ours():
+        raise ValueError("not theirs")
+
+    assert refused(ours) is None
+    assert refused(model.get_first_global_in) is None  # an IndexError of Python's
+    assert refused(lambda: DataType["INT"]) is None  # one of a library below, or of a look-up
+    assert refused(lambda: model.transform(None)) is None

@@ -1,0 +1,76 @@
+"""GroupedConvsToDense: convolutions over groups of channels as convolutions over all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from qonnx.core.datatype import DataType
+from qonnx.transformation.base import Transformation
+
+from brainsmith.plugin.core import transform
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from onnx import NodeProto
+    from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+@transform(
+    name="GroupedConvsToDense",
+    stage="topology_opt",
+    description="Give convolutions over groups of channels weights of 0 for the other channels, and one group",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+    tags=("streamlining",),
+)
+class GroupedConvsToDense(Transformation):
+    """Make of a Conv with several groups one with a single group, by weights that are 0 between groups.
+
+    The result is the same, exactly where the products are of integers. A matrix product then serves it, which has as
+    many times more weights as there were groups: QONNX's LowerConvsToMatMul fails at groups other than those of a
+    depthwise convolution, of one channel in and out each, which stay as they are. BIPOLAR weights, which have no 0,
+    become TERNARY.
+
+    Left alone: weights that are not constant, and a number of input channels that is not known.
+    """
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Convert every such convolution; the flag is True exactly when there was one."""
+        view = GraphView(model)
+        found = [node for node in model.graph.node if is_standard(node, "Conv") and _to_dense(view, node)]
+        return model, bool(found)
+
+
+def _to_dense(view: GraphView, node: NodeProto) -> bool:
+    groups = attribute(node, "group", 1)
+    weights = view.constant(node.input[1])
+    if groups == 1 or weights is None or weights.shape[1] * groups == weights.shape[0] == groups:
+        return False
+    old = node.input[1]
+    dense = node.__class__.FromString(node.SerializeToString())
+    dense.input[1] = view.add_constant(f"{old}_dense", _dense(weights, groups), _with_zero(view, old))
+    for stated in dense.attribute:
+        if stated.name == "group":
+            stated.i = 1
+    view.replace(node, [dense])
+    view.drop_unread([old])
+    return True
+
+
+def _dense(weights: npt.NDArray[np.generic], groups: int) -> npt.NDArray[np.generic]:
+    """Return weights (OFM, IFM / groups, ...) as (OFM, IFM, ...)."""
+    made, taken = weights.shape[0] // groups, weights.shape[1]
+    dense = np.zeros((weights.shape[0], taken * groups, *weights.shape[2:]), weights.dtype)
+    for group in range(groups):
+        rows = slice(group * made, (group + 1) * made)
+        dense[rows, group * taken : (group + 1) * taken] = weights[rows]
+    return dense
+
+
+def _with_zero(view: GraphView, name: str) -> BaseDataType:
+    datatype = view.model.get_tensor_datatype(name)
+    return datatype if datatype.allowed(0) else DataType["TERNARY"]
