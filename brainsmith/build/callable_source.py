@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from brainsmith.store.imported import imported_source
+
 _PLAIN = (str, bytes, int, float, bool, complex, type(None), Path)
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _WRAPPED = ("__func__", "fget", "fset", "fdel", "func")  # of methods and properties
@@ -150,7 +152,7 @@ def _libraries() -> tuple[str, ...]:
 
 
 def _user_modules() -> list[str]:
-    """Return the source of every loaded module that is neither Python's nor installed."""
+    """Return the source of every loaded module that is neither Python's nor installed, as it was when it was loaded."""
     texts = []
     for name, module in sorted(sys.modules.copy().items()):
         file = getattr(module, "__file__", None)
@@ -158,7 +160,10 @@ def _user_modules() -> list[str]:
             continue
         path = Path(file).resolve()
         if not str(path).startswith(_libraries()) and path.is_file():
-            texts.append(f"{name}\n{path.read_text(errors='replace')}")
+            source = imported_source(name)
+            if source is None:
+                raise Uncacheable(f"{path} may have changed since it was imported as {name!r}")
+            texts.append(f"{name}\n{source.digest}")
     return texts
 
 

@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 import json
-import sys
-from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.build.golden import INPUTS
 from brainsmith.build.messages import LOG
-from brainsmith.settings import cache_dir
+from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
 from brainsmith.store.reads import file_digest
-from brainsmith.store.recorder import Recorder, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.info import PluginInfo
-
-FRAMEWORKS = ("brainsmith", "qonnx", "finn")
-"""Whose sources are in every key by their versions."""
-# Where things are, and not what they are, as far as the frameworks themselves ask.
-_PLACES = frozenset(
-    ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-    + ("FINN_ROOT", "FINN_BUILD_DIR", "FINN_HOST_BUILD_DIR", "NO_COLOR", "TERM", "COLUMNS", "LINES")
-)
+    from brainsmith.store.recorder import Recorder, Rules
 
 
-def rules(staging: Path) -> Rules:
+def rules(staging: Path, folders: Iterable[Path]) -> Rules:
     """Return what does not count of what a step of a build reads.
 
     Args:
         staging: Where the build's files are: what earlier steps left there is a part of the key.
+        folders: Where plugins are that belong to no framework; their sources are a part of the key.
     """
-    return Rules(
-        folders=(str(staging), cache_dir(), sys.prefix, sys.base_prefix),
+    return read_rules(
+        own=(str(staging),),
+        sources=tuple(str(place if place.is_dir() else place.parent) for place in folders),
         hidden=(str(staging / "checkpoints"), str(staging / LOG)),
         shown=(str(staging / INPUTS),),
-        trusted=framework_folders(),
-        places=_PLACES,
     )
-
-
-def framework_folders() -> tuple[str, ...]:
-    """Return the folders of the frameworks' packages."""
-    specs = [util.find_spec(name) for name in FRAMEWORKS]
-    return tuple(folder for spec in specs if spec for folder in spec.submodule_search_locations or ())
 
 
 def why_not_kept(step: BuildStep, recorder: Recorder) -> str:

@@ -13,6 +13,7 @@ from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
+from brainsmith.store.imported import note_imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,6 +76,7 @@ def build(
         ToolError: A tool that the steps need is missing or too old; nothing has run.
         KeyboardInterrupt: The build was interrupted; nothing is left of it but the cache.
     """
+    note_imports()
     workspace = Workspace(output)
     with _nothing_half_written(workspace):
         source = read_model(model)

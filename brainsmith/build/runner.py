@@ -23,6 +23,8 @@ from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
+from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
+from brainsmith.store.reads import Reads
 from brainsmith.store.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -74,7 +76,8 @@ class StepRunner:
         self._plugins = plugin_sources(folders) if cache is not None else ""
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
-        self._rules = rules(staging)
+        self._folders = folders
+        self._rules = rules(staging, folders)
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
         self._digests: dict[str, tuple[tuple[int, int], str]] = {}  # of side files, with size and time
@@ -87,7 +90,7 @@ class StepRunner:
 
         Raises:
             BuildError: It failed; the message names it and its node.
-            PluginLoadError: A step of the pipeline cannot be imported.
+            PluginLoadError: A step of the pipeline cannot be imported, or changed since it was and cannot be loaded anew.
         """
         started = time.perf_counter()
         parts, why = self._parts(step, model)
@@ -165,7 +168,9 @@ class StepRunner:
 
     def _load(self, at: int) -> StepFunction:
         if self._functions is None:
+            renew()
             self._functions = [step.load() for step in self._steps]
+            refuse_changed()
         return self._functions[at]
 
     def _step_config(self) -> Any:
@@ -210,18 +215,30 @@ class StepRunner:
         foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
         if writes:
             return result, f"it is never reused: it changes cfg.{writes[0]}"
-        unseen = why_not_kept(step, recorder)
+        unseen = why_not_kept(step, recorder) or self._why_not_current()
         if unseen:
             return result, f"it is never reused: {unseen}"
         if foreign:
             where = f"{min(foreign)}, which is outside the output folder"
             return result, f"it is never reused: its result names {where}"
         portable = Artifact(self._portable(_MODEL, result.data))
+        outside = recorder.reads
+        outside.add(reads_at_import())
+        outside.add(Reads(imported_helpers()))
         self._keep(
-            parts,
-            Outcome(portable, self._reads(view), recorder.reads, self._new_files(before), tuple(messages)),
+            parts, Outcome(portable, self._reads(view), outside, self._new_files(before), tuple(messages))
         )
         return result, ""
+
+    def _why_not_current(self) -> str:
+        """Return why what ran is not what the key says: sources that changed meanwhile; empty if it is."""
+        if plugin_sources(self._folders) != self._plugins:
+            return "plugins changed while the build ran"
+        try:
+            refuse_changed()
+        except PluginLoadError as error:
+            return str(error)
+        return ""
 
     def _reads(self, view: RecordingView) -> dict[str, str]:
         """Return what counts of what a step read: not where things are, nor what follows from FINN's version."""

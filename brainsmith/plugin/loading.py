@@ -24,6 +24,8 @@ FOLDER_PREFIX = "brainsmith_folder_"
 _LOCK = RLock()
 _FOLDERS: dict[str, str] = {}
 """The mounted folders that are packages, by the name of their module."""
+_PLUGINS: set[str] = set()
+"""The mounted folders of which plugins are imported by their records."""
 
 
 def load(info: PluginInfo) -> Any:
@@ -70,8 +72,7 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     """
     try:
         _prepare(info)
-        __import__(module_name)  # also for one that is there: another thread may still be importing it
-        return sys.modules[module_name]
+        return _imported(module_name, info)
     except (Exception, SystemExit) as error:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
@@ -79,9 +80,31 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
         ) from error
 
 
+def _imported(module_name: str, info: PluginInfo) -> ModuleType:
+    """Import a module, with its source and what it reads from outside noted."""
+    from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
+    from brainsmith.plugin.renewal import note_reads, refuse_changed
+    from brainsmith.store.imported import note_imports
+    from brainsmith.store.recorder import Recorder
+
+    note_imports()
+    if module_name in sys.modules:
+        refuse_changed([module_name])
+    if module_name in sys.modules or module_name.partition(".")[0] in FRAMEWORKS:
+        # Imported also if it is there: another thread may still be importing it.
+        return __import__(module_name, fromlist=("__name__",))
+    folder = info.extra.get("folder")
+    with Recorder(read_rules(sources=(folder,) if folder else ())) as recorder:
+        module = __import__(module_name, fromlist=("__name__",))
+    note_reads(module_name, recorder.reads)
+    return module
+
+
 def _prepare(info: PluginInfo) -> None:
     if info.module.startswith(FOLDER_PREFIX):
-        mount_folder(info.module.partition(".")[0], info.extra["folder"])
+        name = info.module.partition(".")[0]
+        mount_folder(name, info.extra["folder"])
+        _PLUGINS.add(name)
     if info.framework == "finn" or any(need.startswith("finn") for need in info.requires):
         from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
@@ -114,6 +137,19 @@ def mount_folder(name: str, folder: str) -> None:
         sys.modules[name] = package
 
 
+def plugin_mounts() -> frozenset[str]:
+    """Return the modules below which plugins are imported by their records: nobody else knows these names."""
+    return frozenset(_PLUGINS)
+
+
+def unmount(name: str) -> None:
+    """Forget a mounted folder and all modules below it, and that Python knows what is in it."""
+    with _LOCK:
+        for module in [known for known in list(sys.modules) if known == name or known.startswith(f"{name}.")]:
+            for folder in getattr(sys.modules.pop(module), "__path__", ()):
+                sys.path_importer_cache.pop(folder, None)
+
+
 def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
     """Run a Python file as a module below that of its folder; each call runs it anew.
 
@@ -127,6 +163,8 @@ def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
     """
     from types import ModuleType
 
+    from brainsmith.store.imported import note_source
+
     folder, base = os.path.split(path)
     package = folder_module(folder)
     mount_folder(package, folder)
@@ -136,7 +174,9 @@ def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
     sys.modules[module.__name__] = module
     try:
         __import__(package)
-        exec(compile(read_bytes(path), path, "exec", dont_inherit=True), module.__dict__)
+        data = read_bytes(path)
+        note_source(module, path, data)
+        exec(compile(data, path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:
         stand_in(module.__name__, before)
         if isinstance(error, Exception | SystemExit):
@@ -163,9 +203,12 @@ class _FolderFinder:
             return None
         from importlib.util import spec_from_file_location
 
+        from brainsmith.store.imported import noting
+
         folder = _FOLDERS[name]
         init = os.path.join(folder, "__init__.py")
-        return spec_from_file_location(name, init, submodule_search_locations=[folder])
+        spec = spec_from_file_location(name, init, submodule_search_locations=[folder])
+        return spec and noting(spec)
 
 
 def describe_error(error: BaseException) -> str:

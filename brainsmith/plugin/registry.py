@@ -76,6 +76,10 @@ class Registry:
                 kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in self._by_reference}
                 self._registered[key] = kept
             self._groups = dict(snapshot.groups)
+        if self._objects:  # something changed, and what is loaded may be of what was before
+            from brainsmith.plugin.renewal import renew
+
+            renew()
 
     def _replace_some(self, records: list[PluginInfo], fresh: list[PluginInfo]) -> None:
         """Replace the discovered records by others most of which are the same."""
@@ -318,6 +322,25 @@ class Registry:
         obj = import_object(info)
         with self._lock:
             return self._objects.setdefault(key, obj)
+
+    def loaded_modules(self) -> set[str]:
+        """Return the modules of which objects are loaded."""
+        with self._lock:
+            return {reference.partition(":")[0] for _, reference in self._objects}
+
+    def forget(self, modules: set[str]) -> None:
+        """Forget the objects of some modules: they are loaded anew when they are asked for."""
+        from brainsmith.plugin.operators import leave_operator
+
+        with self._lock:
+            for plugin_type, reference in list(self._objects):
+                if reference.partition(":")[0] in modules:
+                    obj = self._objects.pop((plugin_type, reference))
+                    self.generation += 1
+                    self.redefinitions += 1
+                    info = self.registered(plugin_type, reference)
+                    if info is not None:
+                        leave_operator(info, obj)
 
     def has_run_time_plugins(self) -> bool:
         """Tell whether a plugin is registered that discovery did not find: what is kept on disk knows none."""

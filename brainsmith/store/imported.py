@@ -103,9 +103,13 @@ def has_changed(name: str) -> bool:
 
     It has also if that is not known; it has not if the module is made of no Python file.
     """
-    known = imported_source(name)
+    module = sys.modules.get(name)
+    known = _NOTED.get(module) if isinstance(module, ModuleType) else None
     if known is None:
-        return str(getattr(sys.modules.get(name), "__file__", None)).endswith(".py")
+        if getattr(getattr(module, "__spec__", None), "_initializing", False):
+            return False  # another thread is about to read its source
+        file = str(getattr(module, "__file__", None))
+        return file.endswith(".py") and not _is_older_than_process(file)
     try:
         if facts_of(os.stat(known.path)) == known.status:
             return False
@@ -142,6 +146,13 @@ def is_installed(path: str) -> bool:
     if path.startswith(OWN_FOLDER + os.sep):
         return False
     return path.startswith(_PYTHONS[0]) or any(folder in path for folder in _PYTHONS[1:])
+
+
+def _is_older_than_process(path: str) -> bool:
+    try:
+        return _changed_ns(os.stat(path)) <= _BEGUN_NS - TICK_NS
+    except OSError:
+        return False
 
 
 def _older_than_process(module: ModuleType, path: str) -> Imported | None:

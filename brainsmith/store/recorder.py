@@ -41,6 +41,7 @@ class Rules:
 
     Args:
         folders: Everything below these: outputs, caches, sources that count otherwise.
+        sources: Python files below these count as sources.
         hidden: What lies there, or below, counts nowhere: what reads it cannot be kept.
         shown: Files among these that may be read all the same.
         trusted: Sources below these may start programs, whose versions count otherwise. They and installed packages may
@@ -51,12 +52,14 @@ class Rules:
     def __init__(
         self,
         folders: tuple[str, ...] = (),
+        sources: tuple[str, ...] = (),
         hidden: tuple[str, ...] = (),
         shown: tuple[str, ...] = (),
         trusted: tuple[str, ...] = (),
         places: frozenset[str] = frozenset(),
     ) -> None:
         self.folders, self.hidden, self.trusted = map(_folders, (folders, hidden, trusted))
+        self.sources = _folders(sources)
         self.shown = shown
         self.places = places
 
@@ -64,7 +67,9 @@ class Rules:
         """Tell whether a file or folder does not count; its path is absolute."""
         if path.startswith((PYTHON, *_DEVICES, *self.trusted)) or is_installed(path):
             return True
-        return _folder(path).startswith(self.folders)
+        return _folder(path).startswith(self.folders) or (
+            path.endswith(".py") and path.startswith(self.sources)
+        )
 
     def hides(self, path: str) -> bool:
         """Tell whether what reads a file cannot be kept; its path is absolute."""

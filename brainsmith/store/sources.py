@@ -56,7 +56,9 @@ class Sources:
         return digest("\n".join(f"{name} {known}" for name, known in sorted(self.digests.items())))
 
 
-def sources_of(roots: Iterable[str], folders: Mapping[str, str] = MappingProxyType({})) -> Sources:
+def sources_of(
+    roots: Iterable[str], folders: Mapping[str, str] = MappingProxyType({}), without: tuple[str, ...] = ()
+) -> Sources:
     """Return the modules that some modules are made of: themselves, what they import, and their packages.
 
     Those of the roots' own packages count, and others that are not installed; the versions of what is installed are
@@ -65,6 +67,7 @@ def sources_of(roots: Iterable[str], folders: Mapping[str, str] = MappingProxyTy
     Args:
         roots: Names of modules; `package.*` is a package and everything below it.
         folders: Where packages lie that no path leads to, by their names.
+        without: Packages that do not count, and are not followed.
     """
     roots = list(roots)
     own = {root.partition(".")[0] for root in roots}
@@ -76,7 +79,7 @@ def sources_of(roots: Iterable[str], folders: Mapping[str, str] = MappingProxyTy
     waiting = [name for root in roots for name in finder.expanded(root)]
     while waiting:
         name = waiting.pop()
-        if name in seen:
+        if name in seen or name.partition(".")[0] in without:
             continue
         seen.add(name)
         path = finder.file_of(name)

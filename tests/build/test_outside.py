@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ from brainsmith.build import build
 from tests.build import graphs
 
 SCALE_BY = """
+import os
 import os
 from pathlib import Path
 import numpy as np
@@ -187,3 +189,16 @@ def test_a_decorated_function_says_the_same_when_it_is_given_from_python(project
         return model
 
     assert built(mine)[1:] == (False, "it is never reused: it is declared so, with cache=False")
+
+
+def test_reads_at_import_count(project, monkeypatch):
+    (project / "plugins" / "early.py").write_text(
+        "import os\nfrom brainsmith.plugin.core import step\nFACTOR = float(os.environ.get('EARLY', '1'))\n\n\n"
+        "@step\ndef early(model, cfg):\n"
+        "    model.set_initializer('w0', model.get_initializer('w0') * FACTOR)\n    return model\n"
+    )
+    assert built("early")[:2] == (START, False)
+    assert built("early")[:2] == (START, True)
+    monkeypatch.setenv("EARLY", "2")
+    assert built("early")[:2] == (START * 2, False)
+    assert os.environ["EARLY"] == "2"

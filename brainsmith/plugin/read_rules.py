@@ -1,0 +1,48 @@
+"""What does not count of what plugins read from outside while they are imported, or run."""
+
+from __future__ import annotations
+
+import sys
+
+from brainsmith.settings import cache_dir
+from brainsmith.store.recorder import Rules
+
+FRAMEWORKS = ("brainsmith", "qonnx", "finn")
+"""Whose sources count by their versions."""
+# Where things are, and not what they are, as far as the frameworks themselves ask.
+_PLACES = frozenset(
+    ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    + ("FINN_ROOT", "FINN_BUILD_DIR", "FINN_HOST_BUILD_DIR", "NO_COLOR", "TERM", "COLUMNS", "LINES")
+)
+
+
+def read_rules(
+    own: tuple[str, ...] = (),
+    sources: tuple[str, ...] = (),
+    hidden: tuple[str, ...] = (),
+    shown: tuple[str, ...] = (),
+) -> Rules:
+    """Return the rules.
+
+    Args:
+        own: Folders of what is made and kept, which counts otherwise.
+        sources: Folders whose modules count by their sources.
+        hidden: As of `Rules`.
+        shown: As of `Rules`.
+    """
+    return Rules(
+        folders=(*own, cache_dir(), sys.prefix, sys.base_prefix),
+        sources=sources,
+        hidden=hidden,
+        shown=shown,
+        trusted=framework_folders(),
+        places=_PLACES,
+    )
+
+
+def framework_folders() -> tuple[str, ...]:
+    """Return the folders of the frameworks' packages; none is imported for that."""
+    from importlib.util import find_spec
+
+    specs = [find_spec(name) for name in FRAMEWORKS]
+    return tuple(folder for spec in specs if spec for folder in spec.submodule_search_locations or ())

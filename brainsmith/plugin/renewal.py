@@ -1,0 +1,134 @@
+"""Let what changed since it was imported be loaded anew, or refuse it: the old class never runs under the new record.
+
+The modules of a plugin folder are imported through the hub alone, under names that nobody else knows. So they can be
+loaded anew: all of a folder together, so that no old module meets a new one, and with them those of other folders that
+hold something of theirs. Who holds an old class or instance goes on using it. Any other module may be held by anybody,
+and is not loaded anew: the error says to restart Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from brainsmith.errors import PluginLoadError
+from brainsmith.plugin.loading import FOLDER_PREFIX, plugin_mounts, unmount
+from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.store.imported import has_changed
+from brainsmith.store.reads import Reads
+from brainsmith.store.sources import sources_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from brainsmith.store.sources import Sources
+
+_READS: dict[str, Reads] = {}
+"""What the modules of a folder or package read from outside while they were imported, by its name."""
+
+
+def note_reads(module_name: str, reads: Reads) -> None:
+    """Note what a module read from outside while it was imported."""
+    if reads:
+        _READS.setdefault(_top(module_name), Reads()).add(reads)
+
+
+def reads_at_import() -> Reads:
+    """Return what all plugins read from outside while they were imported: any of them may be in use."""
+    found = Reads()
+    for reads in list(_READS.values()):
+        found.add(reads)
+    return found
+
+
+def renew() -> None:
+    """Forget the modules of each plugin folder in which anything changed; their objects are loaded anew when asked for.
+
+    Objects of other modules that changed are forgotten too: asking for them says to restart.
+    """
+    from brainsmith.plugin.registry import REGISTRY
+
+    tops = plugin_mounts()
+    mounted = {name: module for name, module in list(sys.modules.items()) if _top(name) in tops}
+    changed = {_top(name) for name in mounted if has_changed(name)}
+    changed |= {top for top, reads in list(_READS.items()) if top in tops and reads.has_changed()}
+    size = -1
+    while size != len(changed):
+        size = len(changed)
+        changed |= {_top(name) for name, module in mounted.items() if _holds(module, changed)}
+    for top in changed:
+        unmount(top)
+        _READS.pop(top, None)
+    REGISTRY.forget(
+        {name for name in REGISTRY.loaded_modules() if _top(name) in changed or has_changed(name)}
+    )
+
+
+def refuse_changed(module_names: Iterable[str] | None = None) -> None:
+    """Raise if modules that plugins may use changed since they were imported and cannot be loaded anew.
+
+    Args:
+        module_names: Those to look at; by default all of the frameworks, of packages with plugins, and what plugins import.
+
+    Raises:
+        PluginLoadError: One did; all are named.
+    """
+    names = sorted(_used() if module_names is None else module_names)
+    places = [str(getattr(sys.modules[name], "__file__", name)) for name in names if has_changed(name)]
+    if places:
+        raise PluginLoadError(
+            f"{', '.join(places)} changed since this process imported {'it' if len(places) == 1 else 'them'}, "
+            "and may be in use: restart Python"
+        )
+    for top, reads in list(_READS.items()):
+        changes = reads.changes() if module_names is None else []
+        if changes:
+            raise PluginLoadError(f"{', '.join(changes)} since this process imported {top!r}: restart Python")
+
+
+def imported_helpers() -> dict[str, str]:
+    """Return digests of the modules that plugins import and that lie in no package of theirs, by their files."""
+    own = {*plugin_mounts(), *_packages()}
+    found = _sources().digests.items()
+    files = {name: getattr(sys.modules.get(name), "__file__", None) for name, _ in found}
+    return {str(files[name]): digest for name, digest in found if files[name] and _top(name) not in own}
+
+
+def _sources() -> Sources:
+    """Return the imported modules of plugins, and what they import, but for the frameworks."""
+    own = {*plugin_mounts(), *_packages()}
+    return sources_of([name for name in list(sys.modules) if _top(name) in own], without=FRAMEWORKS)
+
+
+def _packages() -> set[str]:
+    """Return the packages with plugins that are imported and no frameworks."""
+    from brainsmith.plugin.registry import REGISTRY
+
+    tops = {_top(module) for module in REGISTRY.loaded_modules()}
+    return {top for top in tops if not top.startswith(FOLDER_PREFIX) and top not in (*FRAMEWORKS, "__main__")}
+
+
+def _used() -> set[str]:
+    """Return the imported modules that plugins may use and that cannot be loaded anew."""
+    found = _sources()
+    names = {name for name in list(sys.modules) if _top(name) in FRAMEWORKS}
+    return names | {name for name in (*found.digests, *found.unknown) if _top(name) not in plugin_mounts()}
+
+
+def _holds(module: ModuleType, tops: set[str]) -> bool:
+    """Tell whether a module has a name for something of one of some folders."""
+    return any(_homes(value) & tops for value in list(vars(module).values()))
+
+
+def _homes(value: Any) -> set[str]:
+    """Return the folders and packages that a value is made of."""
+    if isinstance(value, ModuleType):
+        return {_top(value.__name__)}
+    classes = value.__mro__ if isinstance(value, type) else (value, type(value))
+    return {_top(str(getattr(part, "__module__", ""))) for part in classes}
+
+
+def _top(module_name: str) -> str:
+    return module_name.partition(".")[0]

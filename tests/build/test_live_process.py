@@ -1,0 +1,119 @@
+"""One process builds, sources change, and it builds again: what runs is what the sources say."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brainsmith.build import build
+from brainsmith.errors import PluginLoadError
+from brainsmith.plugins import steps
+from tests.build import graphs
+
+PLUGIN = """from brainsmith.plugin.core import step
+from .factor import FACTOR
+
+
+@step
+def scale(model, cfg):
+    model.set_initializer("w0", model.get_initializer("w0") * (FACTOR * 1.0))
+    return model
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Stand in a project with a plugin and a module that it imports."""
+    (tmp_path / ".brainsmith").mkdir()
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "scale.py").write_text(PLUGIN)
+    (tmp_path / "plugins" / "factor.py").write_text("FACTOR = 1\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def built(step="scale"):
+    """Build, and return by how much the first weight was scaled, and what was said of the step."""
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    result = build(graphs.quant_mlp(), output="out", steps=[step], verify=False, report=False)
+    start = graphs.quant_mlp().get_initializer("w0").flat[0]
+    (done,) = result.steps
+    return round(float(ModelWrapper(str(result.model)).get_initializer("w0").flat[0] / start), 4), done.cache
+
+
+def built_elsewhere():
+    """Build in a process of its own."""
+    code = "import json; from tests.build.test_live_process import built; print(json.dumps(built()))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", code]
+    return tuple(
+        json.loads(
+            subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
+        )
+    )
+
+
+REUSED = "same model, source, arguments, cfg and versions"
+
+
+@pytest.mark.parametrize("file", ["scale.py", "factor.py"])
+def test_an_edit_in_a_plugin_folder_runs_in_the_same_process_and_is_kept_under_its_own_source(project, file):
+    """Same size, and within a tick of the file system's clock."""
+    path = project / "plugins" / file
+    texts = [path.read_text().replace("1", digit) for digit in "123"]
+    assert built()[0] == 1.0
+    for text, factor in zip(texts, (1.0, 2.0, 3.0), strict=True):
+        path.write_text(text.replace(f"{int(factor)}.0", f"{int(factor)}.0"))
+        assert built()[0] == factor
+    for text, factor in zip(texts, (1.0, 2.0, 3.0), strict=True):
+        path.write_text(text)
+        assert built() == (factor, REUSED)
+    assert built_elsewhere() == (3.0, REUSED)
+
+
+def test_who_holds_an_old_function_goes_on_using_it(project):
+    old = steps.scale
+    (project / "plugins" / "factor.py").write_text("FACTOR = 2\n")
+    assert built()[0] == 2.0
+    assert steps.scale is not old
+    assert old.__globals__["FACTOR"] == 1
+    assert built(old)[0] == 1.0
+
+
+def test_another_folder_that_holds_something_of_a_changed_one_is_loaded_anew_too(project, monkeypatch):
+    other = project / "other"
+    other.mkdir()
+    (other / "twice.py").write_text(
+        "from brainsmith.plugin.core import step\nfrom brainsmith.plugins import steps\nONCE = steps.scale\n\n\n"
+        "@step\ndef twice(model, cfg):\n    return ONCE(ONCE(model, cfg), cfg)\n"
+    )
+    (project / ".brainsmith" / "config.yaml").write_text(f"plugin_system:\n  plugin_folders: [{other}]\n")
+    (project / "plugins" / "factor.py").write_text("FACTOR = 2\n")
+    assert built("twice")[0] == 4.0
+    (project / "plugins" / "factor.py").write_text("FACTOR = 3\n")
+    assert built("twice")[0] == 9.0
+
+
+def test_a_module_elsewhere_that_a_plugin_imports_is_an_error_that_says_to_restart(project, monkeypatch):
+    helper = project / "elsewhere" / "a_helper_of_mine.py"
+    helper.parent.mkdir()
+    helper.write_text("FACTOR = 2\n")
+    monkeypatch.syspath_prepend(str(helper.parent))
+    (project / "plugins" / "factor.py").write_text("from a_helper_of_mine import FACTOR\n")
+    try:
+        assert built()[0] == 2.0
+        helper.write_text("FACTOR = 3\n")
+        with pytest.raises(PluginLoadError) as caught:
+            built()
+        assert str(caught.value) == (
+            f"{helper} changed since this process imported it, and may be in use: restart Python"
+        )
+        monkeypatch.setenv("PYTHONPATH", str(helper.parent))
+        helper.write_text("FACTOR = 2\n")
+        assert built() == (2.0, REUSED)
+    finally:
+        sys.modules.pop("a_helper_of_mine", None)
