@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.config import current
-from brainsmith.build.explain import first_difference
+from brainsmith.build.explain import first_difference, reused
 from brainsmith.build.keys import key_of
 from brainsmith.store.reads import Reads
 
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 DEFAULT_LIMIT = 2 << 30
-_FORMAT = 2
+_FORMAT = 3
+_KINDS: dict[str, type] = {
+    "parts": dict, "reads": dict, "outside": dict, "made": dict, "time": float,
+    "model": str, "files": dict, "messages": list, "printed": list,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Found:
         folder: The entry.
         files: The side files of the step, relative to the output folder, with their digests.
         messages: What the step logged.
+        printed: What it printed: pairs of a stream and a text.
     """
 
     model: Artifact | None
@@ -50,6 +55,7 @@ class Found:
     folder: Path | None = None
     files: Mapping[str, str] | None = None
     messages: tuple[str, ...] = ()
+    printed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Outcome:
         outside: What it read beside that: files, folders and variables.
         files: Content of its side files, by path relative to the output folder.
         messages: What it logged.
+        printed: What it printed: pairs of a stream and a text.
+        made: Which build made it: its `model`, `blueprint` and `output`.
     """
 
     model: Artifact
@@ -69,6 +77,8 @@ class Outcome:
     outside: Reads = field(default_factory=Reads)
     files: Mapping[str, bytes] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
+    printed: tuple[tuple[str, str], ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
 class BuildCache:
@@ -157,6 +167,9 @@ class BuildCache:
                 "model": outcome.model.digest,
                 "files": {name: _digest(data) for name, data in outcome.files.items()},
                 "messages": outcome.messages,
+                "printed": outcome.printed,
+                "made": dict(outcome.made),
+                "time": time.time(),
             }
             (work / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True))
             target = self._key_folder(parts) / _name_of(meta)
@@ -223,8 +236,8 @@ class BuildCache:
 def _read_meta(entry: Path) -> dict[str, Any] | None:
     try:
         meta = json.loads((entry / "meta.json").read_text())
-        kinds = {"parts": dict, "reads": dict, "outside": dict, "files": dict, "messages": list, "model": str}
-        whole = meta["format"] == _FORMAT and all(isinstance(meta[key], kind) for key, kind in kinds.items())
+
+        whole = meta["format"] == _FORMAT and all(isinstance(meta[key], kind) for key, kind in _KINDS.items())
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return meta if whole else None
@@ -262,10 +275,11 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> Found | None:
         return None
     return Found(
         model,
-        "same model, source, arguments, cfg and versions",
+        reused(key_of(meta["parts"]), time.time() - meta["time"], meta["made"]),
         entry,
         meta["files"],
         tuple(meta["messages"]),
+        tuple((stream, text) for stream, text in meta["printed"]),
     )
 
 

@@ -1,46 +1,83 @@
-"""Say why a step was not taken from the cache."""
+"""Say why a step was not taken from the cache, or of which build its result is."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
+from brainsmith.build.keys import NAMED_PARTS, PARTS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SENTENCES = {
-    "source": "its source changed",
-    "arguments": "its arguments changed",
-    "inputs": "the files that it declares as inputs changed",
-    "cfg": "FINN's own config came in or went",
-    "changes": "an earlier step changes cfg otherwise",
-    "plugins": "plugins of the project or of a package changed",
-    "model": "the model before it is another one",
-    "files": "what earlier steps left in the output folder changed",
-}
+_SHOWN = 3  # names in one part; of more it is said how many
+_UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
+
+
+def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:
+    """Say where a result comes from.
+
+    Args:
+        key: Of its entry.
+        seconds: How long ago it was made.
+        made: Which build made it: its `model`, `blueprint` and `output`, as far as they are known.
+    """
+    of = f" of {made['model']}" if made.get("model") else ""
+    by = f" with {made['blueprint']}" if made.get("blueprint") else ""
+    into = f" in {made['output']}" if made.get("output") else ""
+    return f"nothing that it was made of changed; key {key[:12]}, made {_age(seconds)} ago by the build{of}{by}{into}"
 
 
 def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str]) -> str:
     """Compare a step with its latest run in this cache, and name all that differs."""
     if latest is None:
         return "it was not built before"
-    reasons = [sentence for part, sentence in _SENTENCES.items() if latest.get(part) != parts.get(part)]
-    if latest.get("frameworks") != parts["frameworks"]:
-        reasons.append(_version_change(latest.get("frameworks", "{}"), parts["frameworks"]))
+    reasons = [
+        _named_change(part, latest.get(part, ""), parts[part]) or sentence
+        for part, sentence in PARTS.items()
+        if latest.get(part) != parts[part]
+    ]
     return ", ".join(reasons) if reasons else "its result is no longer in the cache"
 
 
-def _version_change(before: str, now: str) -> str:
+def _age(seconds: float) -> str:
+    for unit, length in _UNITS:
+        count = int(seconds // length)
+        if count > 0:
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "less than a minute"
+
+
+def _named_change(part: str, before: str, now: str) -> str:
+    """Say what differs in a part that is a table; empty if that cannot be said."""
+    if part not in NAMED_PARTS:
+        return ""
+    old, new = _table(before), _table(now)
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    if part == "frameworks":
+        return ", ".join(
+            _version_change(name, old.get(name, "absent"), new.get(name, "absent")) for name in names
+        )
+    changes = [_file_change(name, old, new) for name in names]
+    more = len(changes) - _SHOWN
+    return ", ".join(changes[:_SHOWN]) + (f" and {more} more files changed" if more > 0 else "")
+
+
+def _table(text: str) -> dict[str, str]:
     try:
-        old = json.loads(before)
+        table = json.loads(text or "{}")
     except ValueError:
-        old = {}
-    new = json.loads(now)
-    changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
-    return ", ".join(_change(name, old.get(name, "absent"), new.get(name, "absent")) for name in changed)
+        return {}
+    return table if isinstance(table, dict) else {}
 
 
-def _change(name: str, before: str, now: str) -> str:
+def _file_change(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    if name in old and name in new:
+        return f"{name} changed"
+    return f"{name} was {'added' if name in new else 'removed'}"
+
+
+def _version_change(name: str, before: str, now: str) -> str:
     """Compare two versions of a framework, such as `1.0.0 (digest of its sources)`."""
     if before.partition(" (")[0] == now.partition(" (")[0]:
         return f"the sources of {name} changed"

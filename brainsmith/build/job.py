@@ -16,7 +16,7 @@ from brainsmith.build.failure import explained
 from brainsmith.build.float_model import float_accuracy
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.messages import LOG
-from brainsmith.build.model import sizes_of
+from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.rate import rate_of
 from brainsmith.build.report import assemble, imported_modules, plugin_list
@@ -57,6 +57,7 @@ class Job:
         use_cache: bool,
         progress: Callable[[Progress], None] | None,
         explain: bool,
+        name: str = "",
     ) -> None:
         self.selection = selection
         self.workspace = workspace
@@ -82,6 +83,8 @@ class Job:
         cache = BuildCache(self.selection.cache_folder) if use_cache else None
         self._cache = cache
         self.runner = StepRunner(steps, config, workspace.staging, cache, self.selection.folders)
+        blueprint = str(self.selection.description["file"])
+        self.runner.made = {"model": name, "blueprint": blueprint, "output": str(workspace.output)}
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
@@ -230,7 +233,7 @@ class Job:
         rtl = read_circuit(staging, self._accuracy())
         if rtl is not None:
             rtl["compared_with"] = self._compared_with()
-        name = str(model) if isinstance(model, (str, Path)) else "model in memory"
+        name = model_name(model)
         content = assemble(
             {"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
             self.selection.description,

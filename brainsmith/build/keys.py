@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from brainsmith.build.pipeline import BuildStep
 
@@ -43,18 +44,15 @@ def framework_versions() -> dict[str, str]:
 
 
 def plugin_sources(places: Iterable[Path]) -> str:
-    """Return a digest of the plugins that belong to no framework, any of which a step may use.
+    """Return what stands for the plugins that belong to no framework, any of which a step may use: digests by file.
 
     It goes by the content of all `SOURCES`, since a backend's core is as much its code as its Python is.
 
     Args:
         places: Folders, and files that are plugins by themselves; what lies beside such a file may be its core.
     """
-    digest = hashlib.blake2b(digest_size=20)
-    for place in sorted(set(places)):
-        for path in _sources_of(place):
-            digest.update(f"{path} {path.stat().st_size}\n".encode() + path.read_bytes())
-    return digest.hexdigest()
+    files = {path for place in places for path in _sources_of(place)}
+    return json.dumps({str(path): _digest(path.read_bytes()) for path in files}, sort_keys=True)
 
 
 def _sources_of(place: Path) -> list[Path]:
@@ -66,14 +64,49 @@ def _sources_of(place: Path) -> list[Path]:
     return sorted(path for path in found if path.is_file())
 
 
-def step_parts(step: BuildStep, model: str, versions: dict[str, str], plugins: str) -> dict[str, str]:
-    """Return the parts of a step's cache key, by what they are.
+PARTS = {
+    "step": "it is another step",
+    "source": "its source changed",
+    "arguments": "its arguments changed",
+    "inputs": "the files that it declares as inputs changed",
+    "cfg": "FINN's own config was added or removed",
+    "changes": "an earlier step changes cfg otherwise",
+    "plugins": "plugins of the project or of a package changed",
+    "model": "the model before it is another one",
+    "files": "what earlier steps left in the output folder changed",
+    "frameworks": "the frameworks changed",
+}
+"""All parts of a key, and what is said of a step that runs because one of them differs."""
+NAMED_PARTS = ("inputs", "plugins", "frameworks")
+"""Parts that are tables in JSON: what differs in them is named."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all steps of a build have in common, as parts of their keys.
+
+    Attributes:
+        frameworks: As `framework_versions` gives them.
+        plugins: As `plugin_sources` gives them.
+        cfg: Whose config the steps get: "own" or "finn".
+    """
+
+    frameworks: Mapping[str, str]
+    plugins: str
+    cfg: str = "own"
+
+
+def step_parts(
+    step: BuildStep, model: str, around: Surroundings, changes: str = "", files: str = ""
+) -> dict[str, str]:
+    """Return the parts of a step's cache key, by the names of `PARTS`.
 
     Args:
         step: The step.
         model: Digest of the model it gets.
-        versions: As `framework_versions` gives them.
-        plugins: As `plugin_sources` gives them.
+        around: What it has in common with the others.
+        changes: What earlier steps changed of `cfg`.
+        files: Digest of what earlier steps left in the output folder.
 
     Raises:
         Uncacheable: The result cannot be tied to a key; the message says why.
@@ -86,9 +119,12 @@ def step_parts(step: BuildStep, model: str, versions: dict[str, str], plugins: s
         "source": _source(step),
         "arguments": _arguments(step),
         "inputs": declared_inputs(step),
-        "frameworks": json.dumps(versions, sort_keys=True),
-        "plugins": plugins,
+        "cfg": around.cfg,
+        "changes": changes,
+        "plugins": around.plugins,
         "model": model,
+        "files": files,
+        "frameworks": json.dumps(dict(around.frameworks), sort_keys=True),
     }
 
 

@@ -8,6 +8,7 @@ import threading
 import traceback
 import warnings
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
 
 LOG = "build.log"
 """The file of a build with all that its steps say."""
+
+
+_WARNING = "warning"
+
+
+@dataclass
+class Said:
+    """What one thread said.
+
+    Attributes:
+        warnings: What was logged as a warning or worse, and what Python warned of: each once, and in one line.
+        texts: All of it in its order: pairs of `stdout`, `stderr` or `warning`, and a text.
+    """
+
+    warnings: list[str] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, stream: str, text: str) -> None:
+        """Note a text; what follows on one stream is one."""
+        if self.texts and self.texts[-1][0] == stream != _WARNING:
+            text = self.texts.pop()[1] + text
+        self.texts.append((stream, text))
 
 
 class BuildLog:
@@ -29,7 +52,7 @@ class BuildLog:
         self._file = file
 
     @contextmanager
-    def taken(self, title: str, shown: bool = False) -> Iterator[list[str]]:
+    def taken(self, title: str, shown: bool = False) -> Iterator[Said]:
         """Collect what this thread says in the body.
 
         Args:
@@ -37,17 +60,26 @@ class BuildLog:
             shown: Whether what is printed is shown as well.
 
         Yields:
-            What is logged as a warning or worse, and what Python warns of: each once, and in one line.
+            What is said, as it comes.
         """
         collector = _Collector(self._file, title, shown)
         root = logging.getLogger()
         root.addHandler(collector)
         outer = _streams.send_to(collector)
         try:
-            yield collector.lines
+            yield collector.said
         finally:
             _streams.send_to(outer)
             root.removeHandler(collector)
+
+    def repeat(self, title: str, said: Said, shown: bool = False) -> None:
+        """Say again what was said when a step ran, in the same places."""
+        with self.taken(title, shown):
+            for stream, text in said.texts:
+                if stream == _WARNING:
+                    _streams.keep(text)
+                else:
+                    print(text, end="", file=sys.stdout if stream == "stdout" else sys.stderr)
 
     def note_failure(self, title: str, error: BaseException) -> None:
         """Write where an error comes from: for whoever wrote the step, not for the terminal."""
@@ -60,7 +92,7 @@ class _Collector(logging.Handler):
 
     def __init__(self, file: Path, title: str, shown: bool) -> None:
         super().__init__(logging.WARNING)
-        self.lines: list[str] = []
+        self.said = Said()
         self.shown = shown
         self._file = file
         self._title = f"== {title}\n"
@@ -74,8 +106,9 @@ class _Collector(logging.Handler):
     def keep(self, message: str) -> None:
         """Keep a warning: among the lines, and in the file."""
         line = " ".join(message.split())
-        if line not in self.lines:
-            self.lines.append(line)
+        if line not in self.said.warnings:
+            self.said.warnings.append(line)
+            self.said.add(_WARNING, line)
             self.append(f"warning: {line}\n")
 
     def append(self, text: str) -> None:
@@ -91,7 +124,8 @@ class _Collector(logging.Handler):
 class _Stream:
     """Stands for standard output or standard error while a step runs somewhere: each thread writes to its own."""
 
-    def __init__(self, stream: Any, collectors: dict[int, _Collector]) -> None:
+    def __init__(self, name: str, stream: Any, collectors: dict[int, _Collector]) -> None:
+        self._name = name
         self._stream = stream
         self._collectors = collectors
 
@@ -99,6 +133,7 @@ class _Stream:
         """Write to the thread's collector; where it has none, as if nothing stood here."""
         collector = self._collectors.get(threading.get_ident())
         if collector is not None:
+            collector.said.add(self._name, text)
             collector.append(text)
         if self._stream is not None and (collector is None or collector.shown):
             self._stream.write(text)
@@ -127,8 +162,8 @@ class _Streams:
         with self._lock:
             if collector is not None and self._before is None:
                 self._before = sys.stdout, sys.stderr, warnings.showwarning
-                sys.stdout = _Stream(sys.stdout, self._collectors)
-                sys.stderr = _Stream(sys.stderr, self._collectors)
+                sys.stdout = _Stream("stdout", sys.stdout, self._collectors)
+                sys.stderr = _Stream("stderr", sys.stderr, self._collectors)
                 warnings.showwarning = self._warn
             outer = self._collectors.pop(thread, None)
             if collector is not None:
@@ -137,6 +172,10 @@ class _Streams:
                 sys.stdout, sys.stderr, warnings.showwarning = self._before
                 self._before = None
             return outer
+
+    def keep(self, line: str) -> None:
+        """Keep a warning with what this thread's collector has."""
+        self._collectors[threading.get_ident()].keep(line)
 
     def _warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
         collector = self._collectors.get(threading.get_ident())

@@ -188,3 +188,8 @@ def sizes_of(source: Artifact) -> dict[str, Any]:
         },
         "outputs": {v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.output},
     }
+
+
+def model_name(model: object) -> str:
+    """Return how reports name a model: by its file, if it is one."""
+    return str(model) if isinstance(model, (str, Path)) else "model in memory"

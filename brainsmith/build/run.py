@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.job import Job
 from brainsmith.build.layers import refuse, unsupported_layers
-from brainsmith.build.model import read_model
+from brainsmith.build.model import model_name, read_model
 from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
@@ -82,7 +82,7 @@ def build(
         source = read_model(model)
         golden = (verify_inputs, verify_labels, verify_expected)
         selection = _select(Request(blueprint, steps, *golden, produce, strict), source)
-        job = Job(selection, source, workspace, use_cache, progress, explain)
+        job = Job(selection, source, workspace, use_cache, progress, explain, model_name(model))
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
         last = job.pipeline.run(source, job.runner.apply)

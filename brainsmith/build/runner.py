@@ -15,9 +15,9 @@ from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, current, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failed_step, refusal
 from brainsmith.build.guard import process_state_kept
-from brainsmith.build.keys import framework_versions, plugin_sources, step_parts
+from brainsmith.build.keys import Surroundings, framework_versions, plugin_sources, step_parts
 from brainsmith.build.lost_facts import KnownFacts
-from brainsmith.build.messages import LOG, BuildLog
+from brainsmith.build.messages import LOG, BuildLog, Said
 from brainsmith.build.outside import rules, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
@@ -56,6 +56,7 @@ class StepRunner:
 
     Attributes:
         log: What they say.
+        made: Which build it is, for those that reuse its results: `model`, `blueprint` and `output`.
         results: One for each step so far.
         warnings: What the user should know.
     """
@@ -72,6 +73,7 @@ class StepRunner:
         self._config = config
         self._staging = staging
         self._cache = cache
+        renew()  # a key may not hold modules that are about to be forgotten
         self._versions = framework_versions() if cache is not None else {}
         self._plugins = plugin_sources(folders) if cache is not None else ""
         self._functions: list[StepFunction] | None = None
@@ -82,6 +84,7 @@ class StepRunner:
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
         self._digests: dict[str, tuple[tuple[int, int], str]] = {}  # of side files, with size and time
         self.log = BuildLog(staging / LOG)
+        self.made: dict[str, str] = {"output": str(staging)}
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
 
@@ -98,6 +101,8 @@ class StepRunner:
             found = self._cache.find(parts, self._config if self._given is None else self._given)
             reused = self._reuse(found)
             if reused is not None:
+                said = Said(list(found.messages), list(found.printed))
+                self.log.repeat(step.name, said, shown=step.framework not in _QUIET)
                 self._note(step, started, found.reason, True, found.messages)
                 return reused
             damaged = "its cache entry was damaged, and dropped"
@@ -105,9 +110,9 @@ class StepRunner:
         # Loading every step may take seconds: they count for the first one that has to run.
         with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))
-        with self.log.taken(step.name, shown=step.framework not in _QUIET) as messages:
-            result, why_not = self._run(step, function, model, parts, messages)
-        self._note(step, started, why_not or why, False, tuple(messages))
+        with self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
+            result, why_not = self._run(step, function, model, parts, said)
+        self._note(step, started, why_not or why, False, tuple(said.warnings))
         return result
 
     def fingerprint(self, model: Artifact) -> str | None:
@@ -132,18 +137,15 @@ class StepRunner:
             return None, "the build cache is off"
         try:
             digest = Artifact(self._portable(_MODEL, model.data)).digest
-            parts = step_parts(step, digest, self._versions, self._plugins)
-            parts["cfg"] = "finn" if self._with_finn else "own"
-            return parts | self._changes() | {"files": self._side_files()}, ""
+            around = Surroundings(self._versions, self._plugins, "finn" if self._with_finn else "own")
+            return step_parts(step, digest, around, self._changes(), self._side_files()), ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
 
-    def _changes(self) -> dict[str, str]:
+    def _changes(self) -> str:
         """Return what earlier steps changed of `cfg`, as a part of the key: this one may read it."""
-        if not self._changed:
-            return {}
         changed = {name: current(self._given, name) for name in sorted(self._changed)}
-        return {"changes": str(changed).replace(str(self._staging), _OUTPUT)}
+        return str(changed).replace(str(self._staging), _OUTPUT) if changed else ""
 
     def _side_files(self) -> str:
         """Return a digest of what earlier steps left in the output folder, as a part of the key: this one may read it."""
@@ -184,7 +186,7 @@ class StepRunner:
         function: StepFunction,
         model: Artifact,
         parts: dict[str, str] | None,
-        messages: list[str],
+        said: Said,
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
@@ -226,7 +228,16 @@ class StepRunner:
         outside.add(reads_at_import())
         outside.add(Reads(imported_helpers()))
         self._keep(
-            parts, Outcome(portable, self._reads(view), outside, self._new_files(before), tuple(messages))
+            parts,
+            Outcome(
+                portable,
+                self._reads(view),
+                outside,
+                self._new_files(before),
+                tuple(said.warnings),
+                tuple(said.texts),
+                self.made,
+            ),
         )
         return result, ""
 

@@ -9,15 +9,17 @@ import pytest
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
+from brainsmith.build.keys import PARTS as NAMES
 from brainsmith.build.keys import key_of
 from tests.build import graphs
 
 PARTS = {
+    **dict.fromkeys(NAMES, ""),
     "step": "brainsmith:fold",
     "source": "s",
     "arguments": "{}",
     "frameworks": '{"qonnx": "1.0.0"}',
-    "plugins": "p",
+    "plugins": '{"/p.py": "1"}',
     "model": "m",
 }
 CONFIG = StepConfig(target_fps=1000)
@@ -59,7 +61,7 @@ def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
         ({"source": "t"}, "its source changed"),
         ({"arguments": "[]"}, "its arguments changed"),
         ({"model": "n"}, "the model before it is another one"),
-        ({"plugins": "q"}, "plugins of the project or of a package changed"),
+        ({"plugins": '{"/p.py": "2"}'}, "/p.py changed"),
         ({"frameworks": '{"qonnx": "1.0.1"}'}, "qonnx was 1.0.0, and is 1.0.1 now"),
         ({"frameworks": '{"qonnx": "1.0.0 (ab)"}'}, "the sources of qonnx changed"),
         ({"source": "t", "model": "n"}, "its source changed, the model before it is another one"),

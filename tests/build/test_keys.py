@@ -4,7 +4,7 @@ import pytest
 
 from brainsmith.build import keys, selection
 from brainsmith.build.callable_source import Uncacheable
-from brainsmith.build.keys import framework_versions, key_of, plugin_sources, step_parts
+from brainsmith.build.keys import PARTS, Surroundings, framework_versions, key_of, plugin_sources, step_parts
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.plugin import get_plugin_manager
@@ -29,8 +29,8 @@ def test_versions_and_sources_of_the_frameworks():
 
 def test_every_part_is_in_the_key():
     (step,) = steps_from(["cleanup"], get_plugin_manager().all_records()[0])
-    parts = step_parts(step, "m", {"qonnx": "1"}, "p")
-    assert set(parts) == {"step", "source", "arguments", "inputs", "frameworks", "plugins", "model"}
+    parts = step_parts(step, "m", Surroundings({"qonnx": "1"}, "p"))
+    assert list(parts) == list(PARTS)
     assert parts["step"] == "brainsmith:cleanup"
     assert json.loads(parts["frameworks"]) == {"qonnx": "1"}
     keys = {key_of(parts)} | {key_of({**parts, name: "other"}) for name in parts}
@@ -40,7 +40,7 @@ def test_every_part_is_in_the_key():
 def test_arguments_that_are_not_plain_data():
     step = BuildStep("x", "callable", "step", {"limit": object()}, target=limited)
     with pytest.raises(Uncacheable, match=r"^it has an argument that is not plain data$"):
-        step_parts(step, "m", {}, "p")
+        step_parts(step, "m", Surroundings({}, "p"))
 
 
 def test_sources_of_folders_and_files(tmp_path):

@@ -33,18 +33,39 @@ def test_what_steps_say_is_in_the_log_and_their_warnings_in_the_report(tmp_path,
     assert (sys.stdout, sys.stderr, warnings.showwarning) == before
 
 
-def test_what_a_step_of_the_users_own_prints_is_shown_too(tmp_path, capsys):
-    build(graphs.quant_mlp(), output=tmp_path / "out", steps=[talk], verify=False)
-    assert "printed\n" in (tmp_path / "out" / "build.log").read_text()
-    assert capsys.readouterr() == ("printed\n", "to the other one\n")
+def test_what_a_step_of_the_users_own_prints_is_shown_too_and_again_when_it_is_reused(tmp_path, capsys):
+    for name, reused in (("a", False), ("b", True)):
+        result = build(graphs.quant_mlp(), output=tmp_path / name, steps=[talk], verify=False)
+        assert result.steps[0].reused == reused
+        assert result.report["steps"][0]["messages"] == ["logged in two lines", "assumed"]
+        assert (tmp_path / name / "build.log").read_text() == (
+            "== talk\nprinted\nto the other one\nwarning: logged in two lines\nwarning: assumed\n"
+        )
+        assert capsys.readouterr() == ("printed\n", "to the other one\n")
 
 
-def test_a_reused_step_says_its_warnings_again_and_keeps_no_log(tmp_path):
-    build(graphs.quant_mlp(), output=tmp_path / "a", steps=[talk], verify=False)
-    again = build(graphs.quant_mlp(), output=tmp_path / "b", steps=[talk], verify=False)
-    assert again.report["steps"][0]["reused"]
-    assert again.report["steps"][0]["messages"] == ["logged in two lines", "assumed"]
-    assert not (tmp_path / "b" / "build.log").exists()
+def test_what_is_printed_stands_between_what_is_said_of_the_steps(tmp_path, capsys):
+    def first(model, cfg):
+        print("of the first")
+        return model
+
+    def second(model, cfg):
+        print("of the second")
+        return model
+
+    def build_again():
+        build(
+            graphs.quant_mlp(),
+            output=tmp_path / "out",
+            steps=[first, second],
+            verify=False,
+            progress=lambda event: print(event.kind, event.index),
+        )
+        return capsys.readouterr().out
+
+    assert (
+        build_again() == build_again() == ("start 1\nof the first\ndone 1\nstart 2\nof the second\ndone 2\n")
+    )
 
 
 def test_threads_do_not_hear_each_other(tmp_path, capsys):
@@ -82,7 +103,8 @@ def test_a_log_within_a_log(tmp_path):
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
-    with BuildLog(tmp_path / "none" / "log").taken("one") as lines:
+    with BuildLog(tmp_path / "none" / "log").taken("one") as said:
         print("lost")
         logging.getLogger("finn").warning("kept")
-    assert lines == ["kept"]
+    assert said.warnings == ["kept"]
+    assert said.texts == [("stdout", "lost\n"), ("warning", "kept")]

@@ -42,7 +42,7 @@ def test_a_step_runs_once_and_is_reused_with_its_side_files(tmp_path):
     first, result, _ = run(scale, tmp_path)
     assert (result.reused, result.cache) == (False, "it was not built before")
     again, result, staging = run(scale, tmp_path, "other")
-    assert (result.reused, result.cache) == (True, "same model, source, arguments, cfg and versions")
+    assert (result.reused, result.cache[:35]) == (True, "nothing that it was made of changed")
     assert again.data == first.data
     assert (staging / "report" / "note.txt").read_text() == f"{staging} 5"
 
@@ -283,13 +283,13 @@ def run_both(tmp_path, name, fps):
     for step in steps:
         model = runner.apply(step, model)
     assert (staging / "report" / "taken.txt").read_text() == f"{staging} {fps}!"
-    return [(result.reused, result.cache) for result in runner.results]
+    return [(result.reused, result.cache.partition(";")[0]) for result in runner.results]
 
 
 def test_what_a_step_reads_of_earlier_steps_files_is_part_of_its_key(tmp_path):
     fresh, same = (
         (False, "it was not built before"),
-        (True, "same model, source, arguments, cfg and versions"),
+        (True, "nothing that it was made of changed"),
     )
     assert run_both(tmp_path, "a", 1) == [fresh, fresh]
     assert run_both(tmp_path, "b", 1) == [same, same]
