@@ -6,15 +6,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
-
-from tests.execution.lowering.single_node import one_node
+from onnx import TensorProto, helper, numpy_helper
 
 
 def model(path, factor):
-    values = np.full((1, 4), factor, np.float32)
-    one = one_node("Mul", {"x": (1, 4)}, {"y": (1, 4)}, {"factor": values}, domain="")
-    one.save(str(path))
+    node = helper.make_node("Mul", ["x", "factor"], ["y"])
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 4))] for name in "xy"]
+    constant = numpy_helper.from_array(np.full((1, 4), factor, np.float32), "factor")
+    graph = helper.make_graph([node], "scaled", *ends, [constant])
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
 
 
 @pytest.mark.parametrize("target", ["numpy", "onnxruntime"])
