@@ -121,8 +121,30 @@ def load_settings(start: str | None = None, **arguments: Any) -> Settings:
 
 
 def cache_dir() -> str:
-    """Return the folder of all caches: `$XDG_CACHE_HOME/brainsmith`, or `~/.cache/brainsmith`."""
-    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache"), "brainsmith")
+    """Return the folder of all caches: `$XDG_CACHE_HOME/brainsmith`, or `~/.cache/brainsmith`.
+
+    Raises:
+        SettingsError: Its name holds what Verilator cannot take in one.
+    """
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache")
+    if not folder.isprintable() or '"' in folder or "\\" in folder:
+        wrong = next(
+            (letter for letter in folder if letter in '"\\\x7f' or letter < " " or _is_no_text(letter)), ""
+        )
+        if wrong:
+            source = "XDG_CACHE_HOME" if os.environ.get("XDG_CACHE_HOME") else "the home folder"
+            raise SettingsError(
+                f"{source}: simulations cannot be compiled in the cache folder {folder!r}, "
+                f"because its name holds {wrong!r}\n"
+                '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, control characters, and bytes that '
+                "are not UTF-8"
+            )
+    return os.path.join(folder, "brainsmith")
+
+
+def _is_no_text(letter: str) -> bool:
+    """Tell whether a letter stands for a byte of a file's name that is not UTF-8."""
+    return "\udc80" <= letter <= "\udcff"
 
 
 def find_project(start: str | None = None) -> str | None:

@@ -28,7 +28,13 @@ def test_run_gives_a_models_own_result_whatever_lies_in_its_entrys_place(tmp_pat
 
     def run(name):
         environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-        command = [str(Path(sys.executable).with_name("brainsmith")), "run", f"{name}.onnx", "--target", target]
+        command = [
+            str(Path(sys.executable).with_name("brainsmith")),
+            "run",
+            f"{name}.onnx",
+            "--target",
+            target,
+        ]
         command += ["--input", "x.npy", "--output", "y.npy"]
         subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
         return np.load(tmp_path / "y.npy").tolist()
