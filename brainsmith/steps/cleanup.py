@@ -27,7 +27,6 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     Quantisers of constants are kept: they carry the datatypes of the weights. The names of nodes are kept
     where each has one of its own, so that later messages name what the user knows. Twice is the same as once.
     """
-    from qonnx.transformation.fold_constants import FoldConstants
     from qonnx.transformation.general import (
         GiveUniqueNodeNames,
         GiveUniqueParameterTensors,
@@ -45,7 +44,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         _write_out_defaults(model, node)
     transforms = [
         GiveUniqueParameterTensors(),
-        FoldConstants(exclude_op_types=[*QUANTISERS, "QuantizeLinear", "DequantizeLinear"]),
+        own_transform("FoldConstants")(exclude_op_types=[*QUANTISERS, "QuantizeLinear", "DequantizeLinear"]),
         FoldTransposeIntoQuantInit(),
         own_transform("RemoveIdentityOps")(),
         RemoveStaticGraphInputs(),

@@ -35,7 +35,6 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     Raises:
         ModelError: A quantiser has parameters that integers and thresholds cannot give.
     """
-    from qonnx.transformation.fold_constants import FoldConstants
     from qonnx.transformation.general import (
         GiveUniqueNodeNames,
         RemoveStaticGraphInputs,
@@ -53,7 +52,7 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = model.transform(own_transform("FitThresholdLayouts")())
     tidy = (
         InferShapes(),
-        FoldConstants(),
+        own_transform("FoldConstants")(),
         GiveUniqueNodeNames(),
         own_transform("GiveReadableTensorNames")(),
         InferDataTypes(),

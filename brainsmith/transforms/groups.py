@@ -14,7 +14,7 @@ GROUPS = {
         "qonnx:RemoveStaticGraphInputs",
         "RemoveUnusedTensors",
         "qonnx:InferShapes",
-        "qonnx:FoldConstants",
+        "FoldConstants",
         "RemoveIdentityOps",
         "SortGraph",
         "qonnx:GiveUniqueNodeNames",
@@ -35,7 +35,7 @@ GROUPS = {
     ],
     # Constant arithmetic is done here instead of on the device.
     "folding": [
-        "qonnx:FoldConstants",
+        "FoldConstants",
         "qonnx:BatchNormToAffine",
         "ConvertDivToMul",
         "MergeOpChains",

@@ -13,6 +13,7 @@ from tests.transforms.graphs_of_others import graphs, inputs_of, malformed, outp
 from tests.transforms.onnx_graphs import make_model, ops
 
 TIDYING = (
+    "FoldConstants",
     "GiveReadableTensorNames",
     "GiveUniqueNodeNames",
     "GiveUniqueParameterTensors",
@@ -23,7 +24,7 @@ TIDYING = (
     "RemoveUnusedTensors",
     "SortGraph",
 )
-OURS = ("GiveReadableTensorNames", "RemoveIdentityOps", "RemoveUnusedTensors", "SortGraph")
+OURS = ("FoldConstants", "GiveReadableTensorNames", "RemoveIdentityOps", "RemoveUnusedTensors", "SortGraph")
 
 
 @pytest.mark.parametrize("name", [*TIDYING, *(f"qonnx:{name}" for name in OURS)])

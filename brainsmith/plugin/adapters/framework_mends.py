@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 REPLACED = {
     "qonnx.transformation.general": ("GiveReadableTensorNames", "RemoveUnusedTensors", "SortGraph"),
     "qonnx.transformation.remove": ("RemoveIdentityOps",),
+    "qonnx.transformation.fold_constants": ("FoldConstants",),
 }
 """The classes whose work is done by our transforms of the same name, by module."""
 
