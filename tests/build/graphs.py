@@ -37,8 +37,8 @@ def _model(nodes, initializers, in_shape, out_shape, output):
     return ModelWrapper(helper.make_model(graph, ir_version=9, opset_imports=opsets))
 
 
-def quant_mlp(sizes=(6, 8, 3), seed=0):
-    """Return a fully connected network: 4-bit weights and activations, input (1, sizes[0])."""
+def quant_mlp(sizes=(6, 8, 3), seed=0, batch=1):
+    """Return a fully connected network: 4-bit weights and activations, input (batch, sizes[0])."""
     rng = np.random.default_rng(seed)
     nodes, tensors, current = [], {}, "x"
     for at, (wide, high) in enumerate(pairwise(sizes)):
@@ -47,7 +47,7 @@ def quant_mlp(sizes=(6, 8, 3), seed=0):
         nodes.append(_quant(f"weight{at}", f"w{at}", f"wq{at}", tensors))
         nodes.append(helper.make_node("MatMul", [f"a{at}", f"wq{at}"], [f"m{at}"], name=f"matmul{at}"))
         current = f"m{at}"
-    return _model(nodes, tensors, [1, sizes[0]], [1, sizes[-1]], current)
+    return _model(nodes, tensors, [batch, sizes[0]], [batch, sizes[-1]], current)
 
 
 def quant_cnn(seed=0):
