@@ -206,7 +206,9 @@ class Job:
                 found = compare_for_report(targets, model, inputs, self.workspace.staging, after)
             if found is not None and fingerprint is not None:
                 kept.save(fingerprint, inputs, found)
-        self.warnings += warnings_of(found, self.selection.targets_named)
+        if found is not None:
+            found["named"] = self.selection.targets_named
+        self.warnings += warnings_of(found)
         return found
 
     def report_failure(

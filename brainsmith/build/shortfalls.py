@@ -78,10 +78,16 @@ def _circuit(rtl: Fields | None) -> Iterator[str]:
 
 
 def _targets(targets: Fields | None) -> Iterator[str]:
-    """Name the targets that differ beyond the tolerance by more than rounding."""
-    for one in [] if targets is None else targets["results"]:
+    """Name the targets that differ by more than rounding, and those that the blueprint names and that were not compared."""
+    if targets is None:
+        return
+    for one in targets["results"]:
         if one["agrees"] is False and not one["rounding"]:
             yield f"targets disagree: {one['told']}"
+        elif targets["named"] and one["reason"]:
+            yield f"target '{one['target']}' was not compared: {one['reason']}"
+    if targets["named"] and targets["reason"]:
+        yield f"targets were not compared: {targets['reason']}"
 
 
 def _rate(rate: Fields | None) -> Iterator[str]:

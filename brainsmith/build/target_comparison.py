@@ -105,23 +105,15 @@ class KeptComparison:
             self._kept.save(_stamp(fingerprint, inputs), comparison)
 
 
-def warnings_of(comparison: Fields | None, named: bool) -> list[str]:
-    """Return a warning for what was not compared; that targets differ is a shortfall of the build.
+def warnings_of(comparison: Fields | None) -> list[str]:
+    """Return a warning for a comparison that was not made, and for what failed at its end.
 
-    Args:
-        comparison: The report's `targets`.
-        named: Whether the blueprint names the targets: then one that could not be compared is a warning too.
+    That targets differ, or were named and not compared, is a shortfall of the build.
     """
     if comparison is None:
         return []
-    results = comparison["results"]
-    warnings: list[str] = []
-    if named:
-        warnings += [
-            f"target '{one['target']}' was not compared: {one['reason']}" for one in results if one["reason"]
-        ]
-    if comparison["reason"]:
-        warnings.append(f"targets were not compared: {comparison['reason']}")
+    reason = comparison["reason"]
+    warnings = [f"targets were not compared: {reason}"] if reason and not comparison["named"] else []
     return [*warnings, *comparison.get("notes", ())]
 
 

@@ -245,5 +245,5 @@ def test_the_line_about_targets(results, reason, line):
         {"target": name, "agrees": agrees, "reason": why, "rounding": "", "told": name}
         for name, agrees, why in results
     ]
-    targets = {"with": "reference", "samples": 1, "reason": reason, "results": found}
+    targets = {"with": "reference", "samples": 1, "reason": reason, "results": found, "named": False}
     assert f"targets    {line}" in summary_text(report(targets=targets), Path("out")).splitlines()

@@ -1,6 +1,7 @@
 """One list of what is not proven: the same in result, warnings, summary, report.json and strict's error."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from brainsmith.build.rate import rate_line, rate_of
 from brainsmith.build.shortfalls import shortfalls_of
 from brainsmith.errors import NotProvenError
 from tests.build import graphs
+from tests.build.circuit_files import write_circuit
 
 OFF = "nothing was verified: verification is off (--no-verify, verify=False)"
 RANDOM = (
@@ -54,9 +56,11 @@ def estimated(model, cfg):
     return model
 
 
-def run(tmp_path, steps, unverified=(), fps=None, golden=True, verify=True, strict=None):
+def run(tmp_path, steps, unverified=(), fps=None, golden=True, verify=True, strict=None, clock=None):
     model = graphs.quant_mlp()
-    blueprint = Blueprint("flow.yaml", target=Target(fps=fps), verify=Verify(unverified=unverified))
+    blueprint = Blueprint(
+        "flow.yaml", target=Target(fps=fps, clock_ns=clock), verify=Verify(unverified=unverified)
+    )
     given = {"verify_inputs": graphs.samples(model)} if golden else {}
     options = {"verify": verify, "strict": strict, "report": False, "use_cache": False}
     return build(model, blueprint, tmp_path / "out", steps=steps, **given, **options)
@@ -130,10 +134,21 @@ def test_circuits_targets_and_figures():
     assert texts(rtl=frames) == [("circuit", "the circuit's frames were not compared with the model's")]
     assert texts(rtl={**frames, "mismatches": 0}) == []
     results = [
-        {"agrees": agrees, "rounding": why, "told": "tensor y differs"}
+        {"agrees": agrees, "rounding": why, "told": "tensor y differs", "reason": ""}
         for agrees, why in ((True, ""), (False, "a tie"), (False, ""), (None, ""))
     ]
-    assert texts(targets={"results": results}) == [("targets", "targets disagree: tensor y differs")]
+    assert texts(targets={"named": False, "reason": "", "results": results}) == [
+        ("targets", "targets disagree: tensor y differs")
+    ]
+    results = [{"target": "pynq", "agrees": None, "rounding": "", "reason": "there is no board"}]
+    assert texts(targets={"named": False, "reason": "", "results": results}) == []
+    assert texts(targets={"named": True, "reason": "", "results": results}) == [
+        ("targets", "target 'pynq' was not compared: there is no board")
+    ]
+    assert texts(targets={"named": False, "reason": "it failed", "results": []}) == []
+    assert texts(targets={"named": True, "reason": "it failed", "results": []}) == [
+        ("targets", "targets were not compared: it failed")
+    ]
     layers = [{"op_type": "MVAU_rtl", "lut": None}, {"op_type": "Pool_hls", "lut": 4}]
     assert texts(layers=layers, estimate={}) == [("figures", BOUND)]
     assert texts(layers=layers, estimate={}, synthesis={"lut": 5}) == []
@@ -164,3 +179,40 @@ def test_the_line_about_the_rate(rate, line):
 
 def test_no_rate():
     assert rate_of(None, None, 5.0, None) is None
+
+
+def simulated(model, cfg):
+    """Leave what a simulated circuit leaves: a frame every 512 cycles."""
+    write_circuit(Path(cfg.output_dir))
+    return estimated(model, cfg)
+
+
+@pytest.mark.parametrize(
+    ("fps", "unverified", "line", "shortfalls"),
+    [
+        (390_000, (), "the input model", []),
+        (391_000, (), "the input model", ["rate"]),
+        (390_000, ("same",), "the result of step 'same'", ["step"]),
+        (390_000, ("simulated",), "the last model, which was not verified", ["step"]),
+    ],
+)
+def test_a_simulated_circuit_says_what_it_equals_and_how_fast_it_is(
+    tmp_path, fps, unverified, line, shortfalls
+):
+    result = run(tmp_path, [same, simulated], fps=fps, unverified=unverified, clock=5.0)
+    assert [shortfall.kind for shortfall in result.shortfalls] == shortfalls
+    summary = result.summary().splitlines()
+    met = "missed" if "rate" in shortfalls else "met"
+    assert (
+        f"rate       390,625 frames per second, measured (estimated 200,000); target {fps:,}: {met}"
+        in summary
+    )
+    assert any(
+        text.startswith(f"circuit    0 of 360 frames differ from {line}; with stalls 0 of 1,080")
+        for text in summary
+    )
+
+
+def test_a_circuit_beside_a_model_that_was_not_verified(tmp_path):
+    result = run(tmp_path, [simulated], verify=False)
+    assert result.report["rtl"]["compared_with"] == "the last model, which was not verified"
