@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from brainsmith.build.config import StepConfig
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.float_model import float_accuracy
+from brainsmith.build.generated_check import GeneratedCheck
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
@@ -65,6 +66,7 @@ class Job:
         self._progress = progress
         self._explain = explain
         self._verifier: Verifier | None = None
+        self._generated: GeneratedCheck | None = None
         self._last_whole: Verified | None = None
         self._float_accuracy: float | None = None
         self._golden: GoldenData | None = None
@@ -128,9 +130,20 @@ class Job:
                 "without verification: --no-verify (verify=False)"
             ) from error
         self._verifier.check_expected()
+        self._generated = self._generated_check(model)
         accuracy = self._verifier.accuracy
         right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
-        self._tell("check", 0, f"input model: {self._verifier.samples} samples{right}")
+        made_up = f"; {self._generated.samples} generated inputs" if self._generated.samples else ""
+        self._tell("check", 0, f"input model: {self._verifier.samples} samples{right}{made_up}")
+
+    def _generated_check(self, model: ModelWrapper) -> GeneratedCheck:
+        selection = self.selection
+        stated = {*selection.approximations, *selection.unverified, *(selection.changes_outputs or {})}
+        constants = {tensor.name for tensor in model.graph.initializer}
+        name = next(value.name for value in model.graph.input if value.name not in constants)
+        assert self._device is not None
+        with self.runner.log.taken("generated inputs"):
+            return GeneratedCheck(model, name, selection.tolerances, stated, self._device)
 
     def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
         """Checkpoint and verify the step that is over, and announce the next."""
@@ -153,6 +166,9 @@ class Job:
         assert self._verifier is not None
         with self.runner.log.taken(f"verification of {step.name}"):
             outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
+            if self._generated is not None:
+                generated = self._generated.check(step.name, model.peek(), self._parent)
+                outcome = replace(outcome, generated=generated)
         if whole:
             self._last_whole = outcome
         if self._verifier.reference == step.name or outcome.max_error > self._verifier.rounding:
@@ -277,7 +293,13 @@ class Job:
         if self._golden is None:
             return None
         samples = len(self._golden.inputs) if self._verifier is None else self._verifier.samples
-        return {"samples": samples, "random": self._golden.random, "problem": self._problem}
+        generated = 0 if self._generated is None else self._generated.samples
+        return {
+            "samples": samples,
+            "random": self._golden.random,
+            "generated": generated,
+            "problem": self._problem,
+        }
 
     def _graphs(self, source: Artifact, last: Artifact | None) -> dict[str, Any]:
         from brainsmith.build.graphs import graph_data

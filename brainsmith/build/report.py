@@ -88,6 +88,7 @@ def _step(step: StepResult) -> dict[str, Any]:
 def _verified(verified: Verified) -> dict[str, Any]:
     return {
         "samples": verified.samples,
+        "generated": verified.generated,
         "mismatches": verified.mismatches,
         "max_error": verified.max_error
         if verified.samples and verified.changes_outputs != "labels"

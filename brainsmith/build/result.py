@@ -30,6 +30,7 @@ class Verified:
         target: What ran them.
         changes_outputs: Of a step that gives other outputs, as the blueprint states: "expected" if they were compared with
             values that it states, "labels" if only their classes are known; else empty.
+        generated: How many generated inputs were run besides; they count in nothing else here.
     """
 
     samples: int
@@ -43,6 +44,7 @@ class Verified:
     distance: FloatDistance | None = None
     target: str = ""
     changes_outputs: str = ""
+    generated: int = 0
 
 
 @dataclass

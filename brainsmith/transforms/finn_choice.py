@@ -47,6 +47,8 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
     from onnx import NodeProto
     from qonnx.custom_op.registry import getCustomOp
 
+    if backend_type == "rtl" and node.op_type == "Thresholding" and _input_type(node) == "BIPOLAR":
+        return unsupported("it would compare the bits of its BIPOLAR input, 0 and 1, in place of -1 and 1")
     asked = NodeProto()
     asked.CopyFrom(node)
     getCustomOp(asked).set_nodeattr(STYLE, backend_type)
@@ -56,6 +58,10 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
         except FINNUserError as error:
             return unsupported(f"FINN refuses it: {' '.join(str(error).split())}")
     return SUPPORTED if style == backend_type else unsupported(_reason(warnings))
+
+
+def _input_type(node: NodeProto) -> str:
+    return next((entry.s.decode() for entry in node.attribute if entry.name == "inputDataType"), "")
 
 
 def _reason(warnings: list[str]) -> str:

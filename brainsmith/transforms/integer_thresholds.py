@@ -45,6 +45,7 @@ class IntegerThresholds(Transformation):
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Round them all; the flag is always False."""
+        _count_in_integers(model)
         for node in model.graph.node:
             if node.op_type != "MultiThreshold":
                 continue
@@ -53,6 +54,7 @@ class IntegerThresholds(Transformation):
                 continue
             _check(node, thresholds, kind)
             whole = np.clip(np.ceil(thresholds), kind.min(), kind.max() + 1).astype(np.float32)
+            _state_least_output(model, node, thresholds.shape[1])
             if np.array_equal(whole, thresholds):
                 continue
             model.set_initializer(node.input[1], whole)
@@ -60,6 +62,33 @@ class IntegerThresholds(Transformation):
                 node.input[1], integer_datatype(int(min(whole.min(), -1)), int(whole.max()))
             )
         return model, False
+
+
+def _state_least_output(model: ModelWrapper, node: NodeProto, count: int) -> None:
+    """Let the node state the least type that holds its levels: the circuit has just as many bits."""
+    from qonnx.core.datatype import DataType
+    from qonnx.custom_op.registry import getCustomOp
+
+    layer = getCustomOp(node)
+    bias = layer.get_nodeattr("out_bias")
+    if layer.get_nodeattr("out_scale") != 1 or bias != np.rint(bias):
+        return
+    least = integer_datatype(int(bias), int(bias) + count)
+    if DataType[layer.get_nodeattr("out_dtype")].bitwidth() != least.bitwidth():
+        layer.set_nodeattr("out_dtype", least.name)
+        model.set_tensor_datatype(node.output[0], least)
+
+
+def _count_in_integers(model: ModelWrapper) -> None:
+    """Let a BIPOLAR input that thresholds alone read be an INT2: a circuit compares numbers, not signs."""
+    from qonnx.core.datatype import DataType
+
+    for value in model.graph.input:
+        readers = [node for node in model.graph.node if value.name in node.input]
+        if model.get_tensor_datatype(value.name).name != "BIPOLAR" or not readers:
+            continue
+        if all(node.op_type == "MultiThreshold" for node in readers):
+            model.set_tensor_datatype(value.name, DataType["INT2"])
 
 
 def _check(node: NodeProto, thresholds: Any, kind: Any) -> None:

@@ -91,7 +91,28 @@ def generate_layers(
         place.mkdir(parents=True, exist_ok=True)
         layer.set_nodeattr("code_gen_dir_ipgen", str(place))
         layer.code_generation_ipgen(copy, part, period)
+        _write_thresholds(layer, copy, place)
     return copy
+
+
+def _write_thresholds(layer: Any, model: ModelWrapper, folder: Path) -> None:
+    """Write the thresholds of a layer again where FINN lays them out for a search of another depth than its circuit's.
+
+    FINN takes the bits of the output for the depth; the circuit has as many stages as the number of thresholds needs.
+    They differ where a bias makes the output wider.
+    """
+    from qonnx.core.datatype import DataType
+
+    if layer.onnx_node.op_type != "Thresholding_rtl":
+        return
+    stages, kind = int(layer.get_nodeattr("numSteps")).bit_length(), layer.get_nodeattr("outputDataType")
+    if DataType[kind].bitwidth() == stages:
+        return
+    for file in folder.glob(f"{layer.onnx_node.name}_threshs_*.dat"):
+        file.unlink()
+    layer.set_nodeattr("outputDataType", f"UINT{stages}")
+    layer.generate_params(model, str(folder))
+    layer.set_nodeattr("outputDataType", kind)
 
 
 def read_layer(layer: Any, library: Library) -> LayerCode:

@@ -144,6 +144,10 @@ def _of_integers(
         ends = np.asarray([min_int(signed, narrow, width), max_int(signed, narrow, width)]) - int(point)
     reached = np.concatenate([ends * sign for sign in np.unique(signs)])
     low, high = int(reached.min()), int(reached.max())
+    if low == high:
+        raise ModelError(
+            f"{_name(node)} has one level only: it gives {low} times its scale, whatever comes in"
+        )
     kind = _datatype(low, high, signed, int(width))
     return Staircase(node, levels, low, high, 1, kind, size, axis, channels)
 

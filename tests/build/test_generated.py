@@ -1,0 +1,100 @@
+"""Generated inputs hold extremes, patterns and ties, and show what golden inputs without ties do not."""
+
+import json
+
+import numpy as np
+import pytest
+from qonnx.core.datatype import DataType
+from qonnx.transformation.infer_shapes import InferShapes
+
+from brainsmith.build import build
+from brainsmith.build.generated import NEAREST, Range, generated_inputs, range_of
+from brainsmith.errors import VerificationError
+from tests.build.graphs import quant_mlp
+from tests.steps.conftest import Graph, integers
+
+BLUEPRINT = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, clock: 5 ns}\n"
+FINNS_STEPS = "  steps: [cleanup, finn:step_qonnx_to_finn]\n"
+
+
+def ties(datatype="INT5"):
+    """Return a layer whose quantiser halves sums of whole numbers: every second one is a tie."""
+    graph = Graph(1, 4)
+    graph.node("MatMul", graph.weights(np.eye(4, 3, dtype=np.float32), bits=2))
+    return graph.quant(4, scale=2.0).model(1, 3, datatype=datatype).transform(InferShapes())
+
+
+@pytest.mark.parametrize("datatype", ["INT5", "UINT3", "BIPOLAR", "TERNARY"])
+def test_generated_inputs_are_values_of_the_datatype_with_both_ends(datatype):
+    model, kind = ties(datatype), DataType[datatype]
+    stack = generated_inputs(model, "in")
+    assert stack.dtype == np.float32
+    assert stack.shape[1:] == (1, 4)
+    assert all(kind.allowed(value) for value in np.unique(stack))
+    flat = stack.reshape(len(stack), -1).tolist()
+    low, high = kind.min(), kind.max()
+    assert all([value] * 4 in flat for value in (low, high))
+    assert [high, low, high, low] in flat
+    assert [low, high, low, high] in flat
+    rest = low if datatype == "BIPOLAR" else 0
+    assert [high, rest, rest, rest] in flat
+    assert len(stack) == len({tuple(frame) for frame in flat})
+
+
+def test_the_same_model_gets_the_same_inputs():
+    first, second = (generated_inputs(ties(), "in") for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_every_value_of_a_small_range_comes_in():
+    assert set(np.unique(generated_inputs(ties(), "in"))) == set(range(-16, 16))
+
+
+def test_inputs_are_searched_that_bring_inner_tensors_onto_ties():
+    model = ties()
+    stack = generated_inputs(model, "in")[-NEAREST:]
+    levels = stack[:, 0, :3] / 2
+    assert (np.abs(levels % 1 - 0.5) < 1e-6).sum() > levels.size / 2
+
+
+def test_the_range_of_floats_is_that_of_the_quantiser_behind():
+    model = quant_mlp()
+    assert range_of(model, "x") == Range(-2.5, 2.5, False, 0.125)
+    values = np.unique(generated_inputs(model, "x"))
+    for tie in (0.125, -0.375):
+        assert {
+            np.float32(tie),
+            np.nextafter(np.float32(tie), np.float32(9)),
+            np.nextafter(np.float32(tie), np.float32(-9)),
+        } <= set(values)
+
+
+def test_golden_inputs_without_ties_pass_a_wrong_step_and_generated_ones_do_not(tmp_path):
+    blueprint = tmp_path / "b.yaml"
+    blueprint.write_text(BLUEPRINT + FINNS_STEPS)
+    golden = np.asarray([[2, -4, 8, 0], [4, 0, -2, 6]], np.float32)
+    with pytest.raises(VerificationError) as caught:
+        build(ties(), blueprint, tmp_path / "out", verify_inputs=golden, use_cache=False, report=False)
+    first, last = str(caught.value).split("\n")[:2]
+    assert first.startswith(
+        "step 'finn:step_qonnx_to_finn' changed what the model computes: 26 of 42 samples differ; "
+    )
+    assert last == (
+        "  shown by inputs that the build generated (extremes, patterns, values around thresholds), not by the golden ones"
+    )
+
+
+def test_the_report_has_both_counts(tmp_path):
+    blueprint = tmp_path / "b.yaml"
+    blueprint.write_text(BLUEPRINT + "  steps: [cleanup, qonnx_to_finn]\n")
+    golden = integers(0, 3, 4)
+    lines = []
+    build(
+        ties(), blueprint, tmp_path / "out", verify_inputs=golden, use_cache=False, report=False,
+        progress=lambda step: lines.append(str(step)),
+    )  # fmt: skip
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    generated = len(generated_inputs(ties(), "in"))
+    assert (report["golden"]["samples"], report["golden"]["generated"]) == (3, generated)
+    assert [step["verified"]["generated"] for step in report["steps"]] == [generated] * 2
+    assert lines[0] == f"input model: 3 samples; {generated} generated inputs"
