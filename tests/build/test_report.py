@@ -74,6 +74,7 @@ def test_the_steps():
             "cache": "same",
             "verified": {
                 "samples": 32,
+                "generated": 0,
                 "mismatches": 0,
                 "max_error": 1e-7,
                 "target": "numpy",
@@ -89,6 +90,7 @@ def test_the_steps():
             "cache": "new",
             "verified": {
                 "samples": 0,
+                "generated": 0,
                 "mismatches": 0,
                 "max_error": None,
                 "target": "",
