@@ -12,6 +12,7 @@ from brainsmith.build.baseline import baseline_after, baseline_of
 from brainsmith.build.compare import Comparison, compare
 from brainsmith.build.executable import PARTITION, never_ran, other_partitions
 from brainsmith.build.float_model import FloatDistance, float_distance
+from brainsmith.build.known_outputs import check_expected, check_new_outputs
 from brainsmith.build.result import Verified
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
@@ -268,18 +269,7 @@ class Verifier:
         self._baseline = baseline_after(before, executor, model, step)
         self._labels, self._floats = stated.labels, None
         self._measure()
-        name, stack = next(iter(self._baseline.outputs.items()))
-        self._check_labels(step, stack)
-        error = 0.0
-        if stated.expected is not None:
-            found = self._against(stack, name, stated.expected, step)
-            error = found.max_error
-            if found.mismatches:
-                raise VerificationError(
-                    f"step '{step}' does not give what verify.changes_outputs.{step}.expected states: "
-                    f"{self._worst(found, self.tolerance(step))}",
-                    step,
-                )
+        error = check_new_outputs(self._baseline, stated, self.tolerance(step))
         return Verified(
             self._baseline.samples,
             0,
@@ -289,19 +279,6 @@ class Verifier:
             accuracy=self._accuracy(self._baseline.predictions),
             target=executor.target,
         )
-
-    def _check_labels(self, step: str, stack: Array) -> None:
-        classes = stack.size // self._baseline.samples
-        if (
-            self._labels is not None
-            and classes > 1
-            and not 0 <= self._labels.min() <= self._labels.max() < classes
-        ):
-            raise VerificationError(
-                f"step '{step}' gives {classes} values for each sample, and verify.changes_outputs.{step}.labels holds "
-                f"labels from {self._labels.min()} to {self._labels.max()}",
-                step,
-            )
 
     def _refuse_device(
         self, step: str, model: ModelWrapper, holder: ModelWrapper | None, chosen: Array, executor: Executor
@@ -350,38 +327,8 @@ class Verifier:
         Raises:
             VerificationError: It computes something else.
         """
-        if self._golden.expected is None:
-            return
-        name, stack = next(iter(self._baseline.outputs.items()))
-        found = self._against(stack, name, self._golden.expected, "*")
-        if found.mismatches:
-            raise VerificationError(
-                "the input model does not compute the expected outputs, before any step: "
-                f"{self._worst(found, self.tolerance('*'))}"
-            )
-
-    def _against(self, stack: Array, name: str, expected: Array, step: str) -> Comparison:
-        """Compare an output with known values, or with known class numbers.
-
-        Raises:
-            VerificationError: They are of other shapes.
-        """
-        samples = self._baseline.samples
-        values, known = stack.reshape(samples, -1), expected.reshape(samples, -1)
-        if known.shape[1] not in (1, values.shape[1]):
-            raise VerificationError(
-                f"step '{step}' gives {values.shape[1]} values for each sample, as output '{name}', and "
-                f"verify.changes_outputs.{step}.expected has {known.shape[1]}",
-                step,
-            )
-        classes = known.shape[1] != values.shape[1]
-        return compare({name: values}, {name: known}, self.tolerance(step), classes, by_class=False)
-
-    def _worst(self, found: Comparison, tolerance: float) -> str:
-        return (
-            f"{found.mismatches} of {self._baseline.samples} samples differ; worst at tensor '{found.worst_tensor}', "
-            f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {tolerance:g}"
-        )
+        if self._golden.expected is not None:
+            check_expected(self._baseline, self._golden.expected, self.tolerance("*"))
 
     def _accuracy(self, classes: Array) -> float | None:
         return None if self._labels is None else float(np.mean(classes == self._labels))

@@ -1,0 +1,90 @@
+"""Outputs that are known beforehand: those expected of the input model, and those of a step that gives others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.build.compare import Comparison, compare
+from brainsmith.errors import VerificationError
+
+if TYPE_CHECKING:
+    from brainsmith.build.baseline import Baseline
+    from brainsmith.build.golden import NewOutputs
+
+Array = np.ndarray[Any, Any]
+
+
+def check_expected(base: Baseline, expected: Array, tolerance: float) -> None:
+    """Compare the input model with the expected outputs.
+
+    Args:
+        base: The input model.
+        expected: (samples, values), or (samples, 1): class numbers.
+        tolerance: The largest absolute error.
+
+    Raises:
+        VerificationError: It computes something else.
+    """
+    found = _against(base, expected, tolerance)
+    if found.mismatches:
+        raise VerificationError(
+            f"the input model does not compute the expected outputs, before any step: {_worst(found, tolerance)}"
+        )
+
+
+def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float) -> float:
+    """Hold a step that gives other outputs to what the blueprint states of them.
+
+    Args:
+        base: What the step made.
+        stated: Its labels, expected outputs, or both.
+        tolerance: The largest absolute error.
+
+    Returns:
+        The largest error; 0 without expected outputs.
+
+    Raises:
+        VerificationError: The step gives something else, or the data are of other outputs.
+    """
+    step, samples = base.step, base.samples
+    name, stack = next(iter(base.outputs.items()))
+    values, labels = stack.size // samples, stated.labels
+    if labels is not None and values > 1 and not 0 <= labels.min() <= labels.max() < values:
+        raise VerificationError(
+            f"step '{step}' gives {values} values for each sample, and verify.changes_outputs.{step}.labels holds labels "
+            f"from {labels.min()} to {labels.max()}",
+            step,
+        )
+    if stated.expected is None:
+        return 0.0
+    if stated.expected.shape[1] not in (1, values):
+        raise VerificationError(
+            f"step '{step}' gives {values} values for each sample, as output '{name}', and "
+            f"verify.changes_outputs.{step}.expected has {stated.expected.shape[1]}",
+            step,
+        )
+    found = _against(base, stated.expected, tolerance)
+    if found.mismatches:
+        raise VerificationError(
+            f"step '{step}' does not give what verify.changes_outputs.{step}.expected states: {_worst(found, tolerance)}",
+            step,
+        )
+    return found.max_error
+
+
+def _against(base: Baseline, expected: Array, tolerance: float) -> Comparison:
+    """Compare the first output with known values, or with known class numbers."""
+    name, stack = next(iter(base.outputs.items()))
+    values, known = stack.reshape(base.samples, -1), expected.reshape(base.samples, -1)
+    return compare(
+        {name: values}, {name: known}, tolerance, known.shape[1] != values.shape[1], by_class=False
+    )
+
+
+def _worst(found: Comparison, tolerance: float) -> str:
+    return (
+        f"{found.mismatches} of {len(found.wrong)} samples differ; worst at tensor '{found.worst_tensor}', "
+        f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {tolerance:g}"
+    )
