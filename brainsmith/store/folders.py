@@ -1,5 +1,7 @@
 """Folders kept by content: made once, whole or not at all, and believed only under their key and whole.
 
+The key of an entry may be `group/name`: then one may ask for all of a group.
+
 An entry is made elsewhere and renamed into place, under a lock that ends with the process that holds it. So two
 processes make it once, and a killed one leaves nothing that looks whole. Its manifest holds its key and what each file
 was, so that neither a damaged entry nor another one's copy is believed. What others may have written is not either:
@@ -54,6 +56,13 @@ class KeptFolders:
         """Return where an entry lies, or will lie."""
         return self.folder / key
 
+    def keys(self, group: str) -> list[str]:
+        """Return the keys of a group's entries, whole or not, the one that was used last first."""
+        return [
+            f"{group}/{entry.name}"
+            for entry in sorted(_folders(self.folder / group), key=_used, reverse=True)
+        ]
+
     def obtain(self, key: str, make: Callable[[Path], None]) -> Path:
         """Return an entry, which is made if there is no whole one.
 
@@ -64,26 +73,52 @@ class KeptFolders:
         Raises:
             BrainsmithError: The folder cannot be written, or another user may write it; it is a `failure`.
         """
-        entry = self.entry(key)
-        self._check_owner()
-        is_seen = self._locks.use(key)
-        if not _is_whole(entry, key):
+        entry = self.find(key)
+        if entry is None:
             try:
-                make_private(str(self.folder))
-                if not is_seen:
-                    self._locks.use(key)
-                with self._locks.making(key):
-                    if not _is_whole(entry, key):
-                        self._make(key, make)
+                entry = self.store(key, make)
             except OSError as error:
                 raise self.failure(
                     f"{self.folder}: cannot be written, and what builds make is kept there: {error.strerror}\n"
                     "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
                 ) from error
             self.trim()
+        return entry
+
+    def find(self, key: str) -> Path | None:
+        """Return an entry that is whole; None if there is none.
+
+        Raises:
+            BrainsmithError: Another user may write the folder; it is a `failure`.
+        """
+        entry = self.entry(key)
+        self._check_owner()
+        self._locks.use(key)
+        if not _is_whole(entry, key):
+            return None
         with contextlib.suppress(OSError):
             os.utime(entry)
         return entry
+
+    def store(self, key: str, make: Callable[[Path], None]) -> Path:
+        """Make an entry, unless somebody else makes it now, or has made it.
+
+        Raises:
+            OSError: The folder cannot be written.
+            BrainsmithError: Another user may write it; it is a `failure`.
+        """
+        entry = self.entry(key)
+        self._check_owner()
+        make_private(str(self.folder))
+        self._locks.use(key)
+        with self._locks.making(key):
+            if not _is_whole(entry, key):
+                self._make(key, make)
+        return entry
+
+    def drop(self, key: str) -> None:
+        """Remove an entry at once for all readers, then its files."""
+        self._drop(self.entry(key))
 
     def use_as_long_as(self, key: str, user: object) -> None:
         """Keep an entry that was obtained from being removed as long as an object lives."""
@@ -97,11 +132,17 @@ class KeptFolders:
         trim_entries(self._sizes(), self.limit, self._drop_unused)
 
     def _sizes(self) -> Iterator[tuple[float, int, str]]:
-        for entry in _folders(self.folder):
+        for entry in self._entries():
             with contextlib.suppress(OSError):
-                if entry.name != "tmp":
-                    size = sum(path.stat().st_size for path in _files(entry))
-                    yield entry.stat().st_mtime, size, str(entry)
+                size = sum(path.stat().st_size for path in _files(entry))
+                yield entry.stat().st_mtime, size, str(entry)
+
+    def _entries(self) -> Iterator[Path]:
+        """Yield all entries, those in groups too: folders with nothing but folders in them."""
+        for folder in _folders(self.folder):
+            inner = _folders(folder)
+            if folder.name != "tmp":
+                yield from inner if inner and not any(map(Path.is_file, folder.iterdir())) else [folder]
 
     def _check_owner(self) -> None:
         """Refuse a folder that another user may write; one of our own is tightened."""
@@ -127,13 +168,14 @@ class KeptFolders:
             withdraw_rights(str(work))
             if os.path.lexists(entry):
                 self._drop(entry)
+            entry.parent.mkdir(mode=0o700, exist_ok=True)
             work.rename(entry)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
     def _drop_unused(self, path: str) -> bool:
         """Remove an entry, unless a process uses it."""
-        with self._locks.dropping(os.path.basename(path)) as free:
+        with self._locks.dropping(os.path.relpath(path, self.folder)) as free:
             return free and self._drop(Path(path))
 
     def _drop(self, entry: Path) -> bool:
@@ -144,6 +186,9 @@ class KeptFolders:
         except OSError:
             return False
         shutil.rmtree(attic, ignore_errors=True)
+        if entry.parent != self.folder:
+            with contextlib.suppress(OSError):  # the last one of its group
+                entry.parent.rmdir()
         return True
 
     def _work(self) -> Path:
@@ -178,6 +223,13 @@ def _folders(folder: Path) -> list[Path]:
         return [path for path in folder.iterdir() if path.is_dir()]
     except OSError:
         return []
+
+
+def _used(entry: Path) -> tuple[int, str]:
+    try:
+        return entry.stat().st_mtime_ns, entry.name
+    except OSError:
+        return 0, entry.name
 
 
 def _digest(path: Path) -> str:

@@ -1,4 +1,4 @@
-import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +11,7 @@ from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
 from brainsmith.build.keys import PARTS as NAMES
 from brainsmith.build.keys import key_of
+from brainsmith.store import locks
 from tests.build import graphs
 
 PARTS = {
@@ -41,8 +42,12 @@ def cache(tmp_path):
 
 
 def entry_of(cache):
-    (entry,) = (cache.folder / "entries").glob("*/*")
+    (entry,) = entries_in(cache.folder)
     return entry
+
+
+def entries_in(folder):
+    return [path for path in (folder / "entries").glob("*/*") if path.parent.name != "tmp"]
 
 
 def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
@@ -104,7 +109,7 @@ def test_a_damaged_entry_is_dropped_and_rebuilt(cache, model, damage):
     damage(entry_of(cache))
     found = cache.find(PARTS, CONFIG)
     assert (found.model, found.reason) == (None, "its cache entry was damaged, and dropped")
-    assert list((cache.folder / "entries").glob("*/*")) == []
+    assert entries_in(cache.folder) == []
     cache.store(PARTS, Outcome(model, READS))
     assert cache.find(PARTS, CONFIG).model is not None
 
@@ -128,22 +133,40 @@ def test_an_entry_under_what_another_one_read_is_not_believed(cache, model):
 def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
     cache.store(PARTS, Outcome(model, READS, files={"report/a.json": b"1"}))
     (entry_of(cache) / "files" / "report" / "a.json").write_bytes(b"2")
-    assert not cache.restore(cache.find(PARTS, CONFIG), tmp_path / "out", same)
+    found = cache.find(PARTS, CONFIG)
+    assert (found.model, found.reason) == (None, "its cache entry was damaged, and dropped")
+    assert entries_in(cache.folder) == []
+
+
+def test_a_side_file_that_is_gone_is_not_restored(cache, model, tmp_path):
+    cache.store(PARTS, Outcome(model, READS, files={"report/a.json": b"1"}))
+    found = cache.find(PARTS, CONFIG)
+    (entry_of(cache) / "files" / "report" / "a.json").unlink()
+    assert not cache.restore(found, tmp_path / "out", same)
     assert not (tmp_path / "out").exists()
-    assert cache.find(PARTS, CONFIG).model is None
 
 
-def test_trim_removes_what_was_used_longest_ago(cache, model):
-    import os
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who can give a folder to another user")
+def test_a_cache_that_another_user_may_write_is_not_used(cache, model):
+    cache.store(PARTS, Outcome(model, READS))
+    folder = cache.folder / "entries"
+    os.chown(folder, 65_500, -1)
+    found = cache.find(PARTS, CONFIG)
+    reason = f"{folder}: belongs to another user (65500), and what is loaded from there runs as you"
+    assert (found.model, found.reason) == (None, f"the build cache is not used: {reason}")
+    with pytest.raises(OSError, match="belongs to another user"):
+        cache.store(PARTS, Outcome(model, READS))
 
+
+def test_trim_removes_what_was_used_longest_ago(cache, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "RECENT", 1)
     for at in range(4):
         cache.store({**PARTS, "model": str(at)}, Outcome(model, READS))
     for at in range(4):
         found = cache.find({**PARTS, "model": str(at)}, CONFIG)
         os.utime(found.folder, (1000 + at, 1000 + at))
     cache.find({**PARTS, "model": "0"}, CONFIG)  # used just now
-    cache.limit = 2 * (len(model.data) + 1000)
-    cache.trim()
+    BuildCache(cache.folder, limit=2 * (len(model.data) + 1500)).trim()
     kept = [at for at in range(4) if cache.find({**PARTS, "model": str(at)}, CONFIG).model is not None]
     assert kept == [0, 3]
 
@@ -166,11 +189,11 @@ for at in range(100000):
     process.kill()
     process.wait()
     process.stdout.close()
-    entries = list((tmp_path / "entries").glob("*/*"))
+    entries = entries_in(tmp_path)
     assert len(entries) >= 20
-    for entry in entries:
-        meta = json.loads((entry / "meta.json").read_text())
-        assert Artifact((entry / "model.onnx").read_bytes()).digest == meta["model"]
+    cache = BuildCache(tmp_path)
+    found = [cache.find({**PARTS, "model": str(at)}, CONFIG) for at in range(len(entries))]
+    assert all(one.model.data == bytes(200000) for one in found)
 
 
 def test_many_threads_at_once(cache, model, tmp_path):
@@ -186,8 +209,7 @@ def test_many_threads_at_once(cache, model, tmp_path):
                 elif found.model.data != model.data:
                     problems.append("another model")
                 if at == 10 and number == 0:
-                    cache.limit = 1
-                    cache.trim()
+                    BuildCache(cache.folder, limit=1).trim()
         except BaseException as error:  # noqa: BLE001 - a thread hides what it raises
             problems.append(repr(error))
 
