@@ -56,7 +56,8 @@ class Computed:
         folders = _mounted(modules)
         found = self._sources(modules, folders)
         fingerprint = found.fingerprint()
-        if fingerprint is None or not found.digests.keys() >= set(modules):
+        sourceless = set(modules).difference(found.digests, sys.stdlib_module_names)
+        if fingerprint is None or sourceless:
             return False
         return self._kept.save(None, (modules, folders, fingerprint, value))
 

@@ -127,8 +127,9 @@ class KeptFolders:
     def trim(self) -> None:
         """Remove what killed processes left, and the entries used longest ago until the limit holds."""
         for work in _folders(self.folder / "tmp"):
-            if is_abandoned(str(work)):
-                shutil.rmtree(work, ignore_errors=True)
+            with self._locks.dropping(f"tmp/{work.name}") as free:
+                if free and is_abandoned(str(work)):
+                    shutil.rmtree(work, ignore_errors=True)
         trim_entries(self._sizes(), self.limit, self._drop_unused)
 
     def _sizes(self) -> Iterator[tuple[float, int, str]]:
@@ -162,7 +163,8 @@ class KeptFolders:
     def _make(self, key: str, make: Callable[[Path], None]) -> None:
         work, entry = self._work(), self.entry(key)
         try:
-            make(work)
+            with self._locks.using(f"tmp/{work.name}"):  # it may take longer than others wait
+                make(work)
             files = {str(path.relative_to(work)): _digest(path) for path in _files(work)}
             (work / _MANIFEST).write_text(json.dumps({"key": key, "files": files}, indent=1, sort_keys=True))
             withdraw_rights(str(work))

@@ -67,6 +67,17 @@ class Locks:
             if descriptor >= 0:
                 os.close(descriptor)
 
+    @contextlib.contextmanager
+    def using(self, name: str) -> Iterator[None]:
+        """Use something for a while."""
+        held = _held(self.path)
+        is_seen = held.add(name)
+        try:
+            yield
+        finally:
+            if is_seen:
+                held.remove(name)
+
     def use(self, name: str) -> bool:
         """Use an entry from now on, until this process has obtained many others; waits while it is removed.
 

@@ -68,6 +68,11 @@ def test_a_result_of_the_old_code_is_not_kept_for_the_new(package, tmp_path):
     assert computed(tmp_path).load() is None
 
 
+def test_modules_of_python_itself_need_no_source(package, tmp_path):
+    assert computed(tmp_path).save(1, ["typing", "sys", "computing.operators"])
+    assert computed(tmp_path).load() == 1
+
+
 def test_what_is_computed_by_code_without_a_source_is_not_kept(package, tmp_path):
     sys.modules["mounted_folder_typed"] = ModuleType("mounted_folder_typed")
     assert not computed(tmp_path).save(1, ["mounted_folder_typed"])

@@ -128,6 +128,15 @@ def test_what_another_process_uses_stays(tmp_path):
     assert there(tmp_path) == []
 
 
+def test_what_is_made_for_hours_is_not_taken_for_abandoned(tmp_path):
+    def make(work):
+        os.utime(work, (time.time() - 7200,) * 2)
+        KeptFolders(tmp_path).obtain("other", fill("text", []))
+        (work / "file").write_text("text")
+
+    assert (KeptFolders(tmp_path).obtain("key", make) / "file").read_text() == "text"
+
+
 def test_a_trimmed_entry_is_made_again(tmp_path):
     calls = []
     store = KeptFolders(tmp_path)

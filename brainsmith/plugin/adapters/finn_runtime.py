@@ -23,6 +23,7 @@ from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
+from brainsmith.store.safety import make_private, why_untrusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,14 +82,17 @@ def _finn_folder() -> str:
 
     Where the cache cannot be written it is a folder for temporary files: a cache may cost time, never a result.
     """
-    folder = os.path.join(cache_dir(), "finn")
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError:
-        import tempfile
+    import tempfile
 
-        return os.path.join(tempfile.gettempdir(), f"brainsmith-finn-{os.getuid()}")
-    return folder
+    below = os.path.join(tempfile.gettempdir(), f"brainsmith-finn-{os.getuid()}")
+    for folder in (os.path.join(cache_dir(), "finn"), below):
+        try:
+            make_private(folder)
+            if not why_untrusted(folder):  # FINN compiles there, and loads what it compiled
+                return folder
+        except OSError:
+            continue
+    return tempfile.mkdtemp(prefix="brainsmith-finn-")
 
 
 def _give_settings(module: ModuleType) -> None:
