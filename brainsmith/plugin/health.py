@@ -184,8 +184,13 @@ def check_caches(folder: str) -> dict[str, Any]:
 
 
 def _why_not_writable(folder: str) -> str:
+    from brainsmith.store.safety import make_private, why_untrusted
+
     probe = os.path.join(folder, f"probe.{os.getpid()}")
     try:
+        make_private(folder)
+        if reason := why_untrusted(folder):
+            return f"the cache folder {reason}"
         write_atomically(probe, b"brainsmith health\n")
         os.unlink(probe)
     except OSError as error:

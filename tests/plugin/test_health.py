@@ -213,3 +213,14 @@ def test_duplicates_are_told_apart():
         ("acme:b.one", False, "step acme:b.one at b.py:2 is a second one; a.py:1 has the name"),
         ("acme:two", True, "step 'two' is defined twice in framework 'acme':\n  a.py:5\n  c.py:9"),
     ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who can give a folder to another user")
+def test_a_cache_folder_of_another_user_is_a_problem(tmp_path):
+    os.chown(tmp_path, 65_500, -1)
+    caches = check_caches(str(tmp_path))
+    assert caches["writable"] is False
+    assert caches["advice"] == (
+        "the cache folder belongs to another user (65500); every run takes longer. "
+        "Make it writable, or set XDG_CACHE_HOME"
+    )

@@ -24,6 +24,7 @@ HARM = st.one_of(
     st.tuples(st.just("cut"), WHICH, WHICH),
     st.tuples(st.just("append"), WHICH, st.binary(min_size=1, max_size=9)),
     st.tuples(st.just("copy"), WHICH, WHICH),
+    st.tuples(st.just("graft"), KEY, KEY),
     st.tuples(st.just("remove"), WHICH, st.none()),
     st.tuples(st.just("open"), WHICH, st.none()),
     st.tuples(st.just("trim"), WHICH, st.none()),
@@ -35,7 +36,13 @@ def files_of(folder):
 
 
 def harm(folder, what, which, more):
-    """Do to a file below a folder what disks, people and programs do."""
+    """Do to a file below a folder, or to a whole one, what disks, people and programs do."""
+    if what == "graft":
+        one, other = folder / which, folder / more
+        if one.is_dir() and one != other:
+            shutil.rmtree(other, ignore_errors=True)
+            shutil.copytree(one, other)
+        return
     files = files_of(folder)
     if not files:
         return
