@@ -65,6 +65,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _convert(model, OTHERS, registry, cfg)
     model = _tidy(model, registry)
     _check_nothing_between(model)
+    _labels_are_floats(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     for name in ("qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames"):
@@ -168,6 +169,16 @@ def _check_nothing_between(model: ModelWrapper) -> None:
             "shapes or attributes are none that a kernel takes: `brainsmith plugins list --type kernel` lists "
             "the kernels"
         )
+
+
+def _labels_are_floats(model: ModelWrapper) -> None:
+    """Declare the labels that a layer gives as it gives them, in float32; the TopK before gave int64."""
+    from onnx import TensorProto
+
+    labels = {node.output[0] for node in model.graph.node if node.op_type == "LabelSelect"}
+    for value in (*model.graph.output, *model.graph.value_info):
+        if value.name in labels:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT
 
 
 def _is_hardware(node: NodeProto) -> bool:

@@ -8,6 +8,7 @@ from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
+from brainsmith.steps.strides import drop_strides_of_single_windows
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -68,7 +69,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         InferDataLayouts(),
     )
     has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
-    model = pools_behind_thresholds(spatial_means_to_pools(model))
+    model = pools_behind_thresholds(spatial_means_to_pools(drop_strides_of_single_windows(model)))
     for transform in (
         AbsorbScalarBiasIntoMultiThreshold(),
         own_transform("AbsorbPositionsIntoThresholds")(),

@@ -7,6 +7,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
 
     if backend_type == "rtl" and node.op_type == "Thresholding" and _input_type(node) == "BIPOLAR":
         return unsupported("it would compare the bits of its BIPOLAR input, 0 and 1, in place of -1 and 1")
+    if (
+        backend_type == "rtl"
+        and node.op_type == "ConvolutionInputGenerator"
+        and (reason := _unfit_window(node))
+    ):
+        return unsupported(reason)
     asked = NodeProto()
     asked.CopyFrom(node)
     getCustomOp(asked).set_nodeattr(STYLE, backend_type)
@@ -62,6 +69,34 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
 
 def _input_type(node: NodeProto) -> str:
     return next((entry.s.decode() for entry in node.attribute if entry.name == "inputDataType"), "")
+
+
+def _unfit_window(node: NodeProto) -> str:
+    """Return why FINN cannot generate the circuit of a sliding window; empty if it can, folded or not."""
+    from onnx import NodeProto
+    from qonnx.custom_op.registry import getCustomOp
+
+    asked = NodeProto()
+    asked.CopyFrom(node)
+    asked.op_type, asked.domain = f"{node.op_type}_rtl", FINN_RTL
+    for entry in [entry for entry in asked.attribute if entry.name == STYLE]:
+        asked.attribute.remove(entry)
+    window = getCustomOp(asked)
+    size = "x".join(map(str, window.get_nodeattr("ConvKernelDim")))
+    image = "x".join(map(str, window.get_nodeattr("IFMDim")))
+    stride = "x".join(map(str, window.get_nodeattr("Stride")))
+    for simd in {1, int(window.get_nodeattr("IFMChannels"))}:
+        window.set_nodeattr("SIMD", simd)
+        try:
+            style = window.select_impl_style()
+            window.prepare_codegen_parallel() if style == "parallel" else window.prepare_codegen_default()
+        except (AssertionError, ValueError) as error:
+            said = str(error).removeprefix("ERROR: ")
+            return (
+                f"FINN's circuit cannot slide a window of {size} with stride {stride} over an image of {image} ({said}): "
+                "change the stride, the padding or the window"
+            )
+    return ""
 
 
 def _reason(warnings: list[str]) -> str:

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.errors import ModelError
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.plugins import transforms as tfm
+from brainsmith.targets import ResourceManager
 from tests.steps.conftest import Graph, integers, op_types, streamlined
 
 
@@ -111,3 +113,25 @@ def test_a_scale_that_finns_streamline_leaves_in_front_of_a_fork_moves_behind_th
     found = steps.hardware_inference(model, config)
     assert op_types(found).count("MVAU") == 3
     assert np.array_equal(execute_onnx(found, {found.graph.input[0].name: x})["global_out"], expected)
+
+
+@pytest.mark.parametrize("target", ["numpy", "reference", "onnxruntime"])
+def test_an_arg_max_runs_on_all_targets(config, tmp_path, target):
+    """The labels of a TopK are int64, those of the layer in its place float32; the graph declares what it gives."""
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    model = graph.model(1, 6)
+    model.graph.initializer.append(numpy_helper.from_array(np.asarray([1], np.int64), "one"))
+    model.graph.node.append(
+        helper.make_node("TopK", [graph.tail, "one"], ["values", "label"], name="top", axis=-1)
+    )
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("label", TensorProto.INT64, [1, 1]))
+    stack = integers(4, 30, 8, low=-60, high=60)
+    expected = Executor(model).run({"in": stack[:, None]})["label"].reshape(-1)
+    built = steps.hardware_inference(streamlined(model, config), config)
+    assert op_types(built)[-1] == "LabelSelect"
+    built.save(str(tmp_path / "model.onnx"))
+    with ResourceManager({"device": target}) as manager:
+        prepared = manager.prepare_resource(str(tmp_path / "model.onnx"), device=target)
+        (result,) = manager.execute(prepared, {built.graph.input[0].name: stack}).values()
+    assert result.reshape(-1).tolist() == expected.tolist()

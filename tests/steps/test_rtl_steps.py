@@ -11,7 +11,7 @@ from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.steps.design_files import FOLDER, PROPERTY, hand_over, take_design
 from brainsmith.steps.host_ends import PARENT, without_host_ends
-from tests.steps.conftest import op_types
+from tests.steps.conftest import QONNX, TO_DESIGN, Graph, integers, op_types
 
 FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
 
@@ -102,3 +102,24 @@ def test_a_node_of_the_host_between_layers_is_refused_before_anything_is_generat
         "layer, and the host cannot compute it between layers that are; "
     )
     assert not (tmp_path / "rtl").exists()
+
+
+@pytest.mark.parametrize(
+    ("datatype", "rows", "out", "bias"),
+    [
+        ("INT5", [[-1, -1, 1], [-20, 3, 99]], "INT3", -1.0),
+        ("INT2", [[-1, 0, 1], [0, 2, 3]], "INT3", -1.0),
+        ("UINT4", [[3, 5, 9], [1, 2, 3]], "UINT4", 6.0),
+        ("BIPOLAR", [[-0.5, 0.0, 1.0], [-3, 2, 2]], "INT3", -1.0),
+    ],
+)
+@pytest.mark.slow
+def test_thresholds_of_outputs_wider_than_their_count_compute_what_the_model_computes(
+    config, datatype, rows, out, bias
+):
+    """FINN lays the thresholds out by the bits of the output, its circuit by how many there are."""
+    graph = Graph(1, 2)
+    graph.node("MultiThreshold", np.asarray(rows), domain=QONNX, out_dtype=out, out_bias=bias)
+    model = graph.node("MatMul", graph.weights(integers(1, 2, 3))).model(1, 3, datatype=datatype)
+    for name in (*TO_DESIGN, "rtl_simulate"):
+        model = steps[name](model, config)

@@ -1,0 +1,91 @@
+"""Strides of windows that are at one place only are dropped, and nothing else changes."""
+
+import numpy as np
+import pytest
+from qonnx.transformation.infer_shapes import InferShapes
+
+from brainsmith.errors import BuildError
+from brainsmith.execution.execute import Executor
+from brainsmith.plugins import steps
+from brainsmith.steps.strides import drop_strides_of_single_windows
+from tests.steps.conftest import Graph, integers
+
+
+def conv(size, kernel, stride, pads=(0, 0, 0, 0), dilations=(1, 1)):
+    graph = Graph(1, 2, *size).quant(4)
+    graph.node(
+        "Conv",
+        graph.weights(integers(1, 3, 2, *kernel)),
+        kernel_shape=kernel,
+        strides=stride,
+        pads=pads,
+        dilations=dilations,
+    )
+    covered = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    spare = [s + pads[at] + pads[at + 2] - c for at, (s, c) in enumerate(zip(size, covered, strict=True))]
+    return graph.quant(4, scale=16.0).model(1, 3, *(s // by + 1 for s, by in zip(spare, stride, strict=True)))
+
+
+def run(model, stack):
+    executor = Executor(model)
+    return executor.run({executor.inputs[0]: stack})[executor.outputs[0]].reshape(len(stack), -1)
+
+
+def strides(model):
+    (node,) = model.get_nodes_by_op_type("Conv")
+    found = {entry.name: list(entry.ints) for entry in node.attribute}
+    return found["strides"], found["pads"]
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "pads", "expected"),
+    [
+        ((1, 1), (1, 1), (2, 2), (0, 0, 0, 0), ([1, 1], [0, 0, 0, 0])),
+        ((3, 5), (3, 1), (2, 2), (0, 0, 0, 0), ([1, 2], [0, 0, 0, 0])),
+        (
+            (2, 4),
+            (3, 3),
+            (2, 2),
+            (1, 1, 1, 1),
+            ([1, 2], [1, 1, 0, 1]),
+        ),  # the padded row below is read by no window
+        ((2, 4), (1, 1), (3, 2), (0, 0, 0, 0), ([3, 2], [0, 0, 0, 0])),  # a row of values is
+    ],
+)
+def test_a_stride_is_dropped_where_the_window_covers_the_image(size, kernel, stride, pads, expected):
+    model = conv(size, kernel, stride, pads).transform(InferShapes())
+    stack = integers(3, 20, 1, 2, *size)
+    before = run(model, stack)
+    assert strides(drop_strides_of_single_windows(model)) == expected
+    np.testing.assert_array_equal(run(model, stack), before)
+
+
+def test_one_pixel_with_stride_becomes_hardware(config):
+    model = conv((1, 1), (1, 1), (2, 2))
+    stack = integers(3, 20, 1, 2, 1, 1)
+    before = run(model, stack)
+    for name in ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold"):
+        model = steps[name](model, config)
+    np.testing.assert_array_equal(run(model, stack.transpose(0, 1, 3, 4, 2)), before)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "said"),
+    [
+        ((4, 4), (1, 1), (4, 4), "math domain error"),
+        ((4, 4), (1, 2), (2, 2), "H increment > buffer size, try setting parallel_window=1"),
+        ((2, 4), (1, 1), (3, 2), "Illegal conv configuration: kernel or stride > FM dimension"),
+    ],
+)
+def test_a_window_that_finn_cannot_generate_is_refused_with_its_reason(config, size, kernel, stride, said):
+    config.kernel_preferences = {"*": ("rtl",)}
+    model = conv(size, kernel, stride)
+    for name in ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference"):
+        model = steps[name](model, config)
+    with pytest.raises(BuildError) as caught:
+        steps.specialize(model, config)
+    times = ["x".join(map(str, pair)) for pair in (kernel, stride, size)]
+    assert (
+        f"finn:ConvolutionInputGenerator_rtl: FINN's circuit cannot slide a window of {times[0]} with stride {times[1]} "
+        f"over an image of {times[2]} ({said}): change the stride, the padding or the window"
+    ) in str(caught.value)
