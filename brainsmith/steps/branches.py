@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.steps.concat_scales import ChannelwiseBeforeConcat
 from brainsmith.steps.own_transforms import own_transform
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
     # Twice past forks: streamlining brings further scales to them, and a scale that forks must not be moved
     # past a sum, because FINN would take it from its other consumers.
     past_forks = (MoveLinearPastFork(), MoveScalarLinearPastSplit())
-    past_joins = (MoveLinearPastEltwiseAdd(), MoveAffinePastJoinConcat())
+    past_joins = (MoveLinearPastEltwiseAdd(), ChannelwiseBeforeConcat(), MoveAffinePastJoinConcat())
     moves = (*past_forks, Streamline(), *past_forks, *past_joins, own_transform("SortGraph")())
     before: list[str] = []
     # A scale may come to a fork past a sum: then there is another round.

@@ -19,7 +19,7 @@ GROUPS = {
         "SortGraph",
         "qonnx:GiveUniqueNodeNames",
         "GiveReadableTensorNames",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
     ],
     # One dialect of quantisation: Quant nodes, on operators that FINN reads, with weights as integers.
     "quantization": [
@@ -28,9 +28,9 @@ GROUPS = {
         "finn:InferMissingGemmBias",
         "qonnx:GemmToMatMul",
         "qonnx:FoldTransposeIntoQuantInit",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
         "finn:FoldQuantWeights",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
         "qonnx:GiveUniqueNodeNames",
     ],
     # Constant arithmetic is done here instead of on the device.
@@ -41,18 +41,18 @@ GROUPS = {
         "MergeOpChains",
         "RemoveIdentityOps",
         "qonnx:InferShapes",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
         "qonnx:GiveUniqueNodeNames",
     ],
     # Weights, sums and thresholds take as many bits as their values need.
     "optimization_transforms": [
         "finn:MinimizeWeightBitWidth",
         "finn:MinimizeAccumulatorWidth",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
         "finn:RoundAndClipThresholds",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
         "finn:MinimizeWeightBitWidth",
-        "qonnx:InferDataTypes",
+        "InferDataTypes",
         "qonnx:GiveUniqueNodeNames",
         "GiveReadableTensorNames",
     ],

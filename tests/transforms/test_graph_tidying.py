@@ -24,7 +24,14 @@ TIDYING = (
     "RemoveUnusedTensors",
     "SortGraph",
 )
-OURS = ("FoldConstants", "GiveReadableTensorNames", "RemoveIdentityOps", "RemoveUnusedTensors", "SortGraph")
+OURS = (
+    "FoldConstants",
+    "GiveReadableTensorNames",
+    "InferDataTypes",
+    "RemoveIdentityOps",
+    "RemoveUnusedTensors",
+    "SortGraph",
+)
 
 
 @pytest.mark.parametrize("name", [*TIDYING, *(f"qonnx:{name}" for name in OURS)])

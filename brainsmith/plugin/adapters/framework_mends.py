@@ -27,6 +27,7 @@ REPLACED = {
     "qonnx.transformation.general": ("GiveReadableTensorNames", "RemoveUnusedTensors", "SortGraph"),
     "qonnx.transformation.remove": ("RemoveIdentityOps",),
     "qonnx.transformation.fold_constants": ("FoldConstants",),
+    "qonnx.transformation.infer_datatypes": ("InferDataTypes",),
 }
 """The classes whose work is done by our transforms of the same name, by module."""
 

@@ -1,0 +1,133 @@
+"""InferDataTypes: annotations that hold every value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from qonnx.core.datatype import DataType
+from qonnx.transformation.base import Transformation
+
+from brainsmith.plugin.core import transform
+from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import NodeProto
+    from qonnx.core.datatype import BaseDataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+MIXING = ("Concat", "Clip", "Pad", "Scatter", "ScatterElements", "ScatterND")
+"""Operators whose output holds values of several inputs; QONNX gives it the first input's datatype."""
+
+
+@transform(
+    name="InferDataTypes",
+    stage="graph_tidying",
+    description="Infer the QONNX datatypes of all tensors, such that each holds every value of its tensor",
+    author="BrainSmith",
+    version="0.1.0",
+    requires=("qonnx",),
+    tags=("clean-up",),
+)
+class InferDataTypes(Transformation):
+    """Infer datatypes as QONNX does, but for operators that put values of several tensors together.
+
+    A Concat of UINT3 and INT5 is INT5, where QONNX says UINT3, the first; a Pad of BIPOLAR by zeros holds zeros; a
+    Clip whose bounds lie outside of its input's type, or are no whole numbers, gives them. Such an output gets the
+    smallest integer type that holds all, or FLOAT32 where an input is none of integers.
+
+    Args:
+        allow_scaledint_dtypes: Keep SCALEDINT annotations; else they are FLOAT32.
+    """
+
+    def __init__(self, allow_scaledint_dtypes: bool = False) -> None:
+        super().__init__()
+        self.allow_scaledint_dtypes = allow_scaledint_dtypes
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Annotate all outputs of nodes; the flag is True exactly when one changed."""
+        from qonnx.transformation import infer_datatypes
+
+        view = GraphView(model)
+        modified = False
+        for node in model.graph.node:
+            if not is_standard(node, *MIXING):
+                modified |= infer_datatypes._infer_node_datatype(model, node, self.allow_scaledint_dtypes)
+                continue
+            inferred = _mixed(view, node)
+            if model.get_tensor_datatype(node.output[0]) != inferred:
+                model.set_tensor_datatype(node.output[0], inferred)
+                modified = True
+        return model, modified
+
+
+def _mixed(view: GraphView, node: NodeProto) -> BaseDataType:
+    if node.op_type == "Concat":
+        return _of_all([_datatype(view, name) for name in node.input])
+    own = _datatype(view, node.input[0])
+    if node.op_type == "Clip":
+        return _clipped(view, node, own)
+    if node.op_type == "Pad":
+        if attribute(node, "mode", b"constant") != b"constant":
+            return own
+        value = _number(view, node, 2, "value", 0.0)
+        return DataType["FLOAT32"] if value is None else _of_all([own, _of_values(np.asarray([value]))])
+    if attribute(node, "reduction", b"none") != b"none":
+        return DataType["FLOAT32"]
+    return _of_all([own, _datatype(view, node.input[2])])
+
+
+def _datatype(view: GraphView, name: str) -> BaseDataType:
+    """Return a tensor's datatype; that of the values of a constant that has no annotation."""
+    datatype = view.model.get_tensor_datatype(name)
+    values = view.constant(name) if datatype == DataType["FLOAT32"] else None
+    return datatype if values is None else _of_values(values)
+
+
+def _of_values(values: np.ndarray) -> BaseDataType:
+    if not values.size or not np.all(values == np.rint(values)):
+        return DataType["FLOAT32"]
+    return integer_datatype(int(values.min()), int(values.max()))
+
+
+def _of_all(datatypes: Iterable[BaseDataType]) -> BaseDataType:
+    """Return a datatype that holds the values of all: one of them, if one does."""
+    all_of = list(dict.fromkeys(datatypes))
+    if len(all_of) == 1:
+        return all_of[0]
+    if not all(datatype.is_integer() for datatype in all_of):
+        return DataType["FLOAT32"]
+    low = min(int(datatype.min()) for datatype in all_of)
+    high = max(int(datatype.max()) for datatype in all_of)
+    enough = [
+        datatype
+        for datatype in all_of
+        if datatype.min() <= low and high <= datatype.max() and datatype.name != "BIPOLAR"  # which has no 0
+    ]
+    return enough[0] if enough else integer_datatype(low, high)
+
+
+def _clipped(view: GraphView, node: NodeProto, own: BaseDataType) -> BaseDataType:
+    if not own.is_integer():
+        return own
+    lowest, highest = _number(view, node, 1, "min", -np.inf), _number(view, node, 2, "max", np.inf)
+    if lowest is None or highest is None:
+        return DataType["FLOAT32"]
+    if lowest <= own.min() and own.max() <= highest:
+        return own
+    bounds = [min(max(float(end), lowest), highest) for end in (own.min(), own.max())]
+    if any(bound != np.rint(bound) for bound in bounds):
+        return DataType["FLOAT32"]
+    inside = own.name != "BIPOLAR" and own.min() <= bounds[0] and bounds[1] <= own.max()
+    return own if inside else integer_datatype(int(bounds[0]), int(bounds[1]))
+
+
+def _number(view: GraphView, node: NodeProto, at: int, name: str, default: float) -> float | None:
+    """Return a number that a node has as an input or, in older versions, an attribute; None if it varies."""
+    if len(node.input) > at and node.input[at]:
+        value = view.constant(node.input[at])
+        return None if value is None or value.size != 1 else float(value.reshape(-1)[0])
+    return float(attribute(node, name, default))
