@@ -21,7 +21,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "output",
         "strict",
     ),
-    "target": ("part", "clock", "fps"),
+    "target": ("part", "device", "clock", "fps"),
+    "device": ("lut", "ff", "bram18", "uram", "dsp"),
     "transforms_phased": ("pre_hw", "post_hw"),
     "verify": (
         "inputs",
@@ -162,7 +163,8 @@ class Target:
     """What the accelerator must fit and reach; None leaves the choice to the build.
 
     Attributes:
-        part: Device name, such as ``xczu7ev-ffvc1156-2-e``; only its form was checked.
+        part: Device with package and speed grade, such as ``xczu7ev-ffvc1156-2-e``.
+        device: What the part holds, by resource; empty to take what is known of it.
         clock_ns: Clock period in ns.
         fps: Inferences per second to reach.
     """
@@ -170,6 +172,7 @@ class Target:
     part: str | None = None
     clock_ns: float | None = None
     fps: int | None = None
+    device: Mapping[str, int] = field(default_factory=dict)
     position: Position = field(default=NOWHERE, compare=False)
 
 

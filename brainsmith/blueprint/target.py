@@ -10,13 +10,16 @@ from brainsmith.blueprint.nodes import Document, describe, is_text
 from brainsmith.blueprint.schema import KEYS, Target
 
 #: AMD device names: family and size, package, speed grade; xa is automotive, xq defence, xc everything else.
-#: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S.
-_PART = re.compile(r"x[acq][a-z]{0,3}\d+[a-z0-9]*(-[a-z0-9]+)+", re.IGNORECASE)
+#: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S. Lattice's ECP5: LFE5U-85F-6BG381C.
+_PART = re.compile(
+    r"x[acq][a-z]{0,3}\d+[a-z0-9]*(-[a-z0-9]+)+|lfe5u(m|m5g)?-\d+f-\d[a-z]{1,3}\d+[a-z]*", re.IGNORECASE
+)
 _CLOCK = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>ps|ns|us|khz|mhz|ghz)", re.IGNORECASE)
 _NS_PER_PERIOD = {"ps": 1e-3, "ns": 1.0, "us": 1e3}
 _NS_PER_CYCLE_OF = {"khz": 1e6, "mhz": 1e3, "ghz": 1.0}
 #: 2 GHz and 1 MHz: outside, the unit is wrong rather than the wish.
 CLOCK_RANGE_NS = (0.5, 1000.0)
+MOST_OF_A_RESOURCE = 1_000_000_000
 MOST_FPS = 2_000_000_000
 #: A number without unit is in ns; from here on, MHz was meant.
 _SURELY_MHZ = 50
@@ -26,22 +29,52 @@ def read_target(doc: Document, node: Node) -> Target:
     """Read ``target``; every key is optional."""
     pairs = doc.mapping(node, "target", KEYS["target"])
     values = {key: value for key, (_, value) in pairs.items()}
+    declared = _declared(doc, pairs["device"]) if "device" in pairs else {}
+    if "device" in pairs and "part" not in pairs:
+        doc.report(
+            pairs["device"][0], "target.device says what the part holds, and needs target.part: its name"
+        )
     return Target(
-        part=_part(doc, values["part"]) if "part" in values else None,
+        part=_part(doc, values["part"], "device" in pairs) if "part" in values else None,
+        device=declared,
         clock_ns=_clock(doc, values["clock"]) if "clock" in values else None,
         fps=_fps(doc, values["fps"]) if "fps" in values else None,
         position=doc.position(node),
     )
 
 
-def _part(doc: Document, node: Node) -> str | None:
-    """Check the form of a device name; whether the device exists is the vendor's to say."""
+def _part(doc: Document, node: Node, declared: bool) -> str | None:
+    """Check the form of a part's name, and that there is such a device unless the blueprint declares it."""
     what = "a device name with package and speed grade, such as xczu7ev-ffvc1156-2-e"
     text = doc.text(node, "target.part", what)
     if text is not None and not _PART.fullmatch(text):
         doc.report(node, f"target.part must be {what}, not {text!r}")
         return None
+    if text is not None and not declared:
+        from brainsmith.rtl.devices.device import device_of, unknown_device
+
+        if device_of(text) is None:
+            doc.report(node, f"target.part: {unknown_device(text)}")
+            return None
     return text
+
+
+def _declared(doc: Document, pair: tuple[Node, Node]) -> dict[str, int]:
+    """Read what a device holds; only UltraRAM can be left out, which few devices have."""
+    before = len(doc.problems)
+    pairs = doc.mapping(pair[1], "target.device", KEYS["device"])
+    found = {}
+    for key, (_, node) in pairs.items():
+        number = doc.number(node)
+        if number is None or number < 0 or number != int(number) or number > MOST_OF_A_RESOURCE:
+            limit = f"a whole number from 0 to {MOST_OF_A_RESOURCE:,}"
+            doc.report(node, f"target.device.{key} must be {limit}, not {describe(node)}")
+        else:
+            found[key] = int(number)
+    missing = [key for key in KEYS["device"] if key not in pairs and key != "uram"]
+    if missing and len(doc.problems) == before:
+        doc.report(pair[0], f"target.device does not say how many it has: {', '.join(missing)}")
+    return {"uram": 0, **found}
 
 
 def _clock(doc: Document, node: Node) -> float | None:

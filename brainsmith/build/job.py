@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
+from brainsmith.build.device_use import device_use
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.float_model import float_accuracy
@@ -252,6 +253,7 @@ class Job:
         if rtl is not None:
             rtl["compared_with"] = self._compared_with()
         name = model_name(model)
+        synthesis = read_synthesis(staging, layers)
         content = assemble(
             {"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
             self.selection.description,
@@ -261,7 +263,7 @@ class Job:
             layers,
             estimate,
             rtl,
-            read_synthesis(staging, layers),
+            synthesis,
             self._accuracy(),
             self.warnings + self.runner.warnings + ([] if self._device is None else self._device.warnings),
             self._graphs(source, last) if page else None,
@@ -270,6 +272,7 @@ class Job:
             self._golden_facts(),
             rate_of(estimate, rtl, self._clock, self.selection.target["target_fps"]),
             self.selection.strict,
+            device_use(self.selection.device, synthesis, estimate, layers),
             finished=last is not None,
         )
         content.update(more)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
+from brainsmith.build.device_use import device_line
 from brainsmith.build.rate import rate_line
 from brainsmith.build.shortfalls import shortfalls_of
 
@@ -40,6 +41,7 @@ def assemble(
     golden: dict[str, Any] | None = None,
     rate: dict[str, Any] | None = None,
     strict: bool = False,
+    device: dict[str, Any] | None = None,
     finished: bool = True,
 ) -> dict[str, Any]:
     """Return the report as plain data: what `report.json` holds.
@@ -57,6 +59,7 @@ def assemble(
         "estimate": estimate,
         "rtl": rtl,
         "synthesis": synthesis,
+        "device": device,
         "rate": rate,
         "golden": golden,
         "accuracy": accuracy,
@@ -147,6 +150,8 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         lines += circuit_lines(report["rtl"])
     if report.get("synthesis") is not None:
         lines.append(("synthesis", synthesis_line(report["synthesis"])))
+    if report["device"] is not None:
+        lines.append(("device", device_line(report["device"])))
     if report["accuracy"] is not None:
         lines.append(("accuracy", _accuracy(report["accuracy"])))
     lines += [("changed", line) for line in _changed(report["steps"])]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
+    from brainsmith.rtl.devices.device import Device
     from brainsmith.settings import Settings
 
 
@@ -46,6 +47,7 @@ class BuildSelection:
         steps: The pipeline.
         output: How far it goes: one of `outputs.OUTPUTS`.
         target: Fields of the steps' config.
+        device: What the target's part holds; None if there is no part.
         golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
         tolerances: By step; "*" for all others.
         approximations: Steps that may change what the model computes, and how much.
@@ -64,6 +66,7 @@ class BuildSelection:
     steps: tuple[BuildStep, ...]
     output: str
     target: dict[str, Any]
+    device: Device | None
     golden: tuple[Any, Any, Any, Any]
     tolerances: dict[str, float]
     approximations: dict[str, Approximation]
@@ -110,6 +113,7 @@ def select(request: Request) -> BuildSelection:
         steps=steps,
         output=output,
         target=_target(blueprint, chosen),
+        device=_device(blueprint),
         golden=_golden(request, blueprint),
         tolerances=dict(blueprint.verify.tolerance),
         approximations=dict(blueprint.verify.approximate),
@@ -167,6 +171,20 @@ def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
         use.record.qualified: tuple(backend.qualified for backend in use.backends) for use in chosen.kernels
     }
     return target
+
+
+def _device(blueprint: Blueprint) -> Device | None:
+    """Return the device that the blueprint's part names or that the blueprint declares; None if it names no part.
+
+    Raises:
+        BuildError: A blueprint made in Python names one that is not known.
+    """
+    part, declared = blueprint.target.part, blueprint.target.device
+    if part is None:
+        return None
+    from brainsmith.rtl.devices.device import Device, device_name, require_device
+
+    return Device(device_name(part), **declared, declared=True) if declared else require_device(part)
 
 
 def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.build.device_use import beyond_text
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Shortfall:
     """One thing that is not proven, or not as it was asked for.
 
     Attributes:
-        kind: "golden" (the data to verify with), "step", "circuit", "targets", "rate" or "figures".
+        kind: "golden" (the data to verify with), "step", "circuit", "targets", "rate", "device" or "figures".
         text: A sentence for people: what, why, and what to do.
     """
 
@@ -48,6 +49,7 @@ def shortfalls_of(report: Fields, finished: bool = True) -> tuple[Shortfall, ...
     found += [("circuit", text) for text in _circuit(report["rtl"])]
     found += [("targets", text) for text in _targets(report["targets"])]
     found += [("rate", text) for text in _rate(report["rate"])]
+    found += [("device", text) for text in [beyond_text(report["device"])] if text]
     found += [("figures", text) for text in _figures(report)]
     return tuple(Shortfall(kind, text) for kind, text in found)
 

@@ -47,6 +47,11 @@ def three_digits(value: float) -> str:
     return f"{value:,.{places}f}"
 
 
+def share(value: float) -> str:
+    """Write a fraction in percent, also one above 1: what is taken of something may be more than there is."""
+    return f"{value:.2%}".replace("%", " %")
+
+
 def percent(value: float | None) -> str:
     """Write a fraction, or a number above 1 that is a percentage already, in percent."""
     if value is None:

@@ -82,7 +82,7 @@ def page(report: Mapping[str, Any]) -> str:
         steps_section(steps),
         layers_section(layers, interval, after.places if after else {}),
         circuit_section(report.get("rtl"), layers, subject.clock_ns),
-        synthesis_section(report.get("synthesis")),
+        synthesis_section(report.get("synthesis"), report.get("device")),
         targets_section(report.get("targets")),
         sections.plugins_section(read_plugins(report)),
     )

@@ -27,7 +27,7 @@ def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Se
     estimate, circuit = fields(report.get("estimate")), fields(report.get("rtl"))
     rate = fields(report.get("rate")) or _rate_of(subject, circuit, estimate)
     speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
-    estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")))]
+    estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")), fields(report.get("device")))]
     floats = _float_model(fields(report.get("float_model")))
     tiles = [
         tile
@@ -186,8 +186,8 @@ def _latency(cycles: float | None, clock_ns: float | None) -> Markup | None:
     )
 
 
-def _resources(estimate: Fields, synthesis: Fields) -> list[Markup | None]:
-    """Show what a synthesis counted, or else what is estimated."""
+def _resources(estimate: Fields, synthesis: Fields, device: Fields) -> list[Markup | None]:
+    """Show what a synthesis counted, or else what is estimated, and how much of the device that is."""
     unknown = len(items(estimate.get("lut_not_modelled")))
     bound = f"look-up tables, at least: {figures.plural(unknown, 'layer')} without a model"
     tiles: list[Markup | None] = []
@@ -197,7 +197,19 @@ def _resources(estimate: Fields, synthesis: Fields) -> list[Markup | None]:
             said = "" if guess is None else f"; estimated {figures.count(guess)}"
             if key == "lut" and unknown and said:
                 said += " or more"
-            tiles.append(_tile(name, figures.count(real), f"{note}, synthesised{said}"))
+            said, bad = _of_device(f"{note}, synthesised{said}", device, key)
+            tiles.append(_tile(name, figures.count(real), said, bad))
         elif guess is not None:
-            tiles.append(_tile(name, figures.count(guess), bound if key == "lut" and unknown else note))
+            said, bad = _of_device(bound if key == "lut" and unknown else note, device, key)
+            tiles.append(_tile(name, figures.count(guess), said, bad))
     return tiles
+
+
+def _of_device(note: str, device: Fields, key: str) -> tuple[str, bool]:
+    """Add to a note how much of the device is taken, and tell whether that is more than there is."""
+    held = fields(fields(device.get("resources")).get(key))
+    used, available = number(held.get("used")), number(held.get("available"))
+    if used is None or available is None:
+        return note, False
+    share = f"{figures.share(used / available)} of " if available else "of "
+    return f"{note}; {share}the {figures.count(available)} in {first_text(device, 'name')}", used > available

@@ -19,11 +19,12 @@ _MEMORIES = "FINN's estimate of a layer includes the memory of its weights, whic
 _NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended before."
 
 
-def synthesis_section(synthesis: object) -> Markup:
+def synthesis_section(synthesis: object, device: object = None) -> Markup:
     """Show the figures of a synthesis, with what they overstate or leave out.
 
     Args:
         synthesis: The report's `synthesis`.
+        device: The report's `device`.
     """
     found = fields(synthesis)
     if not found:
@@ -34,7 +35,7 @@ def synthesis_section(synthesis: object) -> Markup:
         stated.append(_MEMORIES)
     notes = [tag("li", note) for note in stated]
     parts = [
-        _table(found, layers),
+        _table(found, layers, fields(device)),
         tag("ul", notes, class_="remarks") if notes else None,
     ]
     return section("synthesis", "Synthesis", parts, note=_note(found, layers))
@@ -64,7 +65,7 @@ def _placed(found: Fields) -> list[str]:
     ]
 
 
-def _table(found: Fields, layers: Sequence[Fields]) -> Markup:
+def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
     columns = ["#", "Layer"]
     for key, name in RESOURCES.items():
         columns += [name, "estimate"] if key in _ESTIMATED else [name]
@@ -80,6 +81,9 @@ def _table(found: Fields, layers: Sequence[Fields]) -> Markup:
     if any(value is not None for value in whole.values()):
         line = tag("th", "Whole design", scope="row")
         foot.append(tag("tr", tag("td"), line, _figures(whole, None), tag("td")))
+        if first_text(device, "name") and first_text(device, "source") == "synthesis":
+            line = tag("th", f"Of {first_text(device, 'name')}", scope="row")
+            foot.append(tag("tr", tag("td"), line, _shares(fields(device.get("resources"))), tag("td")))
     numeric = {0, *range(2, len(columns) + 1)}
     return table("Synthesis of the layers", [*columns, "Time"], rows, numeric, tag("tfoot", foot))
 
@@ -108,6 +112,17 @@ def _figures(values: dict[str, float | None], estimate: dict[str, float | None] 
         if key in _ESTIMATED:
             other = (estimate or {}).get(key)
             cells.append(tag("td", figures.count(other), class_="number beside", data_order=other))
+    return cells
+
+
+def _shares(resources: Fields) -> list[Markup]:
+    """Show how much of the device the whole design takes."""
+    cells = []
+    for key in RESOURCES:
+        share = number(fields(resources.get(key)).get("share"))
+        cells.append(cell(figures.ABSENT if share is None else figures.share(share), share))
+        if key in _ESTIMATED:
+            cells.append(tag("td", figures.ABSENT, class_="number beside"))
     return cells
 
 

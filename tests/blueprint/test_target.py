@@ -106,3 +106,42 @@ def test_a_target_says_nothing_by_default(files):
     assert files.body_errors("target: {prat: x}") == [
         "x.yaml:2:12: unknown key 'prat' in target. Did you mean 'part'?"
     ]
+
+
+def test_a_part_that_does_not_exist_is_said_where_it_stands(files):
+    assert files.body_errors("target: {part: xczu8ev-ffvc1156-2-e}") == [
+        "x.yaml:2:18: target.part: no device 'xczu8ev' is known, for the part 'xczu8ev-ffvc1156-2-e'. Did you mean "
+        "'xczu7ev' or 'xczu5ev' or 'xczu4ev'?",
+        "  one that is not listed is declared beside it: target: {part: ..., device: {lut: 117120, ff: 234240, "
+        "bram18: 288, uram: 64, dsp: 1248}}",
+    ]
+
+
+def test_a_device_can_be_declared(files):
+    text = "target: {part: xczu8ev-ffvc1156-2-e, device: {lut: 10, ff: 2e1, bram18: 3, dsp: 4}}"
+    assert files.body(text).target.device == {"lut": 10, "ff": 20, "bram18": 3, "dsp": 4, "uram": 0}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (
+            "part: xczu8ev-ffvc1156-2-e, device: {lut: 10, bram18: 3}",
+            "2:40: target.device does not say how many it has: ff, dsp",
+        ),
+        (
+            "part: xczu7ev-ffvc1156-2-e, device: {lut: -1, ff: 1, bram18: 3, dsp: 1}",
+            "2:54: target.device.lut must be a whole number from 0 to 1,000,000,000, not -1",
+        ),
+        (
+            "device: {lut: 1, ff: 1, bram18: 3, dsp: 1}",
+            "2:12: target.device says what the part holds, and needs target.part: its name",
+        ),
+        (
+            "part: xczu7ev-ffvc1156-2-e, device: {lut: 1, ff: 1, bram18: 3, dsp: 1, brams: 2}",
+            "2:83: unknown key 'brams' in target.device. Did you mean 'bram18' or 'uram'?",
+        ),
+    ],
+)
+def test_a_wrong_device_is_said(files, written, expected):
+    assert files.body_errors(f"target: {{{written}}}") == [f"x.yaml:{expected}"]

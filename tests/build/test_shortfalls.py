@@ -28,12 +28,18 @@ BOUND = (
     "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 2 layers (1 MVAU_rtl); "
     "`output: synthesised` counts them"
 )
+SMALL = {"lut": 0, "ff": 1, "bram18": 0, "uram": 0, "dsp": 1}
+BEYOND = (
+    "the design is beyond its device xczu7ev: estimated, it takes more than there is of LUT (1 of 0); lower the target "
+    "rate, or take a larger part"
+)
 PROVEN = {
     "golden": {"samples": 3, "random": False, "problem": ""},
     "steps": [{"name": "a", "verified": {"samples": 3}}],
     "rtl": None,
     "targets": None,
     "rate": None,
+    "device": None,
     "layers": [],
     "estimate": None,
     "synthesis": None,
@@ -56,11 +62,14 @@ def estimated(model, cfg):
     return model
 
 
-def run(tmp_path, steps, unverified=(), fps=None, golden=True, verify=True, strict=None, clock=None):
+def run(
+    tmp_path, steps, unverified=(), fps=None, device=None, golden=True, verify=True, strict=None, clock=None
+):
     model = graphs.quant_mlp()
-    blueprint = Blueprint(
-        "flow.yaml", target=Target(fps=fps, clock_ns=clock), verify=Verify(unverified=unverified)
-    )
+    target = Target(fps=fps, clock_ns=clock)
+    if device is not None:
+        target = Target("xczu7ev-ffvc1156-2-e", fps=fps, device=device)
+    blueprint = Blueprint("flow.yaml", target=target, verify=Verify(unverified=unverified))
     given = {"verify_inputs": graphs.samples(model)} if golden else {}
     options = {"verify": verify, "strict": strict, "report": False, "use_cache": False}
     return build(model, blueprint, tmp_path / "out", steps=steps, **given, **options)
@@ -75,6 +84,7 @@ def run(tmp_path, steps, unverified=(), fps=None, golden=True, verify=True, stri
         ([same], {"unverified": ("same",)}, [("step", UNVERIFIED)]),
         ([same], {"fps": 5}, [("rate", NO_RATE)]),
         ([estimated], {"fps": 200_000}, [("figures", BOUND)]),
+        ([estimated], {"device": SMALL}, [("device", BEYOND), ("figures", BOUND)]),
         ([estimated], {"fps": 200_001}, [("rate", SLOW), ("figures", BOUND)]),
     ],
 )

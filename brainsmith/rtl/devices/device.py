@@ -1,0 +1,117 @@
+"""From the name of a part to its device, and what that holds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from brainsmith.errors import BuildError
+from brainsmith.rtl.devices.table import AMD, LATTICE
+
+RESOURCES = ("lut", "ff", "bram18", "uram", "dsp")
+"""What is counted, as reports call it."""
+_AMD_REST = re.compile(r"[il]?([a-z]{2,4}\d{2,4}[a-z]?)?(-[a-z0-9]+)+")
+"""What follows a device of AMD's: low voltage, the package, the speed grade; the package may come with the grade."""
+_LATTICE_REST = re.compile(r"-\d[a-z]{1,3}\d{3}[a-z]*")
+_GRADES = re.compile(r"^x[aq]r?(?=[7zkv])")
+"""Automotive (xa), defence (xq) and radiation-tolerant (xqr) devices, which are the commercial ones in another grade."""
+_PACKAGE_7 = re.compile(r"(x[caq]7[a-z]+\d+[a-z]?)(?:[il]?[a-z]{3}\d{3,4})")
+_SUGGESTIONS = 3
+
+
+@dataclass(frozen=True)
+class Device:
+    """What a device holds.
+
+    Attributes:
+        name: Without package and speed grade.
+        lut: Look-up tables: of 6 inputs in AMD's devices, of 4 in Lattice's.
+        ff: Flip-flops.
+        bram18: Block RAMs of 18 Kbit.
+        uram: UltraRAMs of 288 Kbit.
+        dsp: DSP slices; in an ECP5, multipliers of 18 by 18 bits.
+        declared: Whether somebody states the figures, in place of the table.
+    """
+
+    name: str
+    lut: int
+    ff: int
+    bram18: int
+    uram: int
+    dsp: int
+    declared: bool = False
+
+
+def device_of(part: str) -> Device | None:
+    """Return the device of a part such as `xczu7ev-ffvc1156-2-e`; None if none is known that its name begins with.
+
+    Package and speed grade are looked at by their form: which of them a device comes in is not known here.
+    """
+    name = _GRADES.sub("xc", part.strip().lower())
+    for device in _longest_first():
+        rest = _LATTICE_REST if device.startswith("lfe") else _AMD_REST
+        if name.startswith(device) and rest.fullmatch(name, len(device)):
+            return _devices()[device]
+    return None
+
+
+def require_device(part: str) -> Device:
+    """Return the device of a part.
+
+    Raises:
+        BuildError: There is none; the message names those that are spelt alike.
+    """
+    found = device_of(part)
+    if found is None:
+        raise BuildError(unknown_device(part))
+    return found
+
+
+def unknown_device(part: str) -> str:
+    """Return the message of a part whose device is not known."""
+    asked = device_name(part)
+    alike = _alike(asked)
+    hint = f" Did you mean {' or '.join(repr(name) for name in alike)}?" if alike else ""
+    return (
+        f"no device {asked!r} is known, for the part {part!r}.{hint}\n"
+        "  one that is not listed is declared beside it: target: {part: ..., device: {lut: 117120, ff: 234240, "
+        "bram18: 288, uram: 64, dsp: 1248}}"
+    )
+
+
+def device_name(part: str) -> str:
+    """Return what is the name of the device in that of a part, by the rules of the vendors."""
+    name = part.strip().lower()
+    if name.startswith("lfe5"):
+        return "-".join(name.split("-")[:2])
+    packaged = _PACKAGE_7.match(name)
+    return packaged[1] if packaged else name.partition("-")[0]
+
+
+def known_devices() -> tuple[str, ...]:
+    """Return the names of all devices."""
+    return tuple(_devices())
+
+
+def _alike(name: str) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(_GRADES.sub("xc", name), known_devices(), n=_SUGGESTIONS, cutoff=0.75)
+
+
+@cache
+def _devices() -> dict[str, Device]:
+    found = {
+        name: Device(name, lut, 2 * lut, 2 * bram36, uram, dsp)
+        for names, lut, bram36, uram, dsp in AMD
+        for name in names.split()
+    }
+    for names, lut, bram18, uram, dsp in LATTICE:
+        found.update({name: Device(name, lut, lut, bram18, uram, dsp) for name in names.split()})
+    return found
+
+
+@cache
+def _longest_first() -> tuple[str, ...]:
+    return tuple(sorted(_devices(), key=len, reverse=True))

@@ -1,0 +1,162 @@
+"""From a part's name to its device; and the table, against figures of the same product tables that are not in it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brainsmith.errors import BuildError
+from brainsmith.rtl.devices.device import Device, device_name, device_of, known_devices, require_device
+from brainsmith.rtl.synthesis.families import family_of
+
+PARTS = {
+    "xczu7ev-ffvc1156-2-e": "xczu7ev",
+    "XCZU9EG-FFVB1156-2-E": "xczu9eg",
+    "xczu3eg-sbva484-1-e": "xczu3eg",
+    "xczu28dr-ffvg1517-2-e": "xczu28dr",
+    "xqzu5ev-ffrb900-1-i": "xczu5ev",
+    "xck26-sfvc784-2LV-c": "xck26",
+    "xcku3p-ffva676-1-e": "xcku3p",
+    "xcku040-ffva1156-2-e": "xcku040",
+    "xqrku060-cna1509-1-m": "xcku060",
+    "xcvu57p-fsvk2892-2-e": "xcvu57p",
+    "xcu250-figd2104-2L-e": "xcu250",
+    "xcu55c-fsvh2892-2L-e": "xcu55c",
+    "xcvc1902-vsva2197-2MP-e-S": "xcvc1902",
+    "xcv80-lsva4737-2MHP-e-S": "xcv80",
+    "xc7z020clg400-1": "xc7z020",
+    "xa7z010-1clg225": "xc7z010",
+    "xc7a35tcpg236-1": "xc7a35t",
+    "xc7a35ticsg324-1L": "xc7a35t",
+    "xc7vx690tffg1761-2": "xc7vx690t",
+    "LFE5U-85F-6BG381C": "lfe5u-85f",
+    "LFE5UM5G-45F-8BG381I": "lfe5um5g-45f",
+}
+CELLS = """
+xc7s15 12800  xc7s25 23360  xc7s50 52160  xc7s75 76800  xc7s100 102400  xc7a12t 12800  xc7a15t 16640
+xc7a25t 23360  xc7a35t 33280  xc7a50t 52160  xc7a75t 75520  xc7a100t 101440  xc7a200t 215360  xc7k70t 65600
+xc7k160t 162240  xc7k325t 326080  xc7k355t 356160  xc7k410t 406720  xc7k420t 416960  xc7k480t 477760
+xc7v585t 582720  xc7v2000t 1954560  xc7vx330t 326400  xc7vx415t 412160  xc7vx485t 485760  xc7vx550t 554240
+xc7vx690t 693120  xc7vx980t 979200  xc7vx1140t 1139200  xc7vh580t 580480  xc7vh870t 876160  xc7z007s 23000
+xc7z012s 55000  xc7z014s 65000  xc7z010 28000  xc7z015 74000  xc7z020 85000  xc7z030 125000  xc7z035 275000
+xc7z045 350000  xc7z100 444000  xcku025 318150  xcku035 444343  xcku040 530250  xcku060 725550
+xcku085 1088325  xcku095 1176000  xcku115 1451100  xcvu065 783300  xcvu080 975000  xcvu095 1176000
+xcvu125 1566600  xcvu160 2026500  xcvu190 2349900  xcvu440 5540850  xcau7p 81900  xcau10p 96250
+xcau15p 170100  xcau20p 238437  xcau25p 308437  xcku3p 355950  xcku5p 474600  xcku9p 599550  xcku11p 653100
+xcku13p 746550  xcku15p 1143450  xcku19p 1842750  xcvu3p 862050  xcvu5p 1313763  xcvu7p 1724100
+xcvu9p 2586150  xcvu11p 2835000  xcvu13p 3780000  xcvu19p 8937600  xcvu27p 2835000  xcvu29p 3780000
+xcvu31p 961800  xcvu33p 961800  xcvu35p 1906800  xcvu37p 2851800  xczu1eg 81900  xczu2eg 103320
+xczu3eg 154350  xczu4ev 192150  xczu5ev 256200  xczu6eg 469446  xczu7ev 504000  xczu9eg 599550
+xczu11eg 653100  xczu15eg 746550  xczu17eg 926194  xczu19eg 1143450  xczu28dr 930300  xczu48dr 930300
+xcvc1902 1968400  xcvm1802 1968400  xcve2302 328720  xcve2802 1139040  xcvp1202 1969240  xcvp1502 3763480
+xcvp1702 5557720  xcvp1802 7351960
+"""
+"""Logic cells, of 7 series, and system logic cells, as the product tables count them."""
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_has_its_device(part):
+    assert require_device(part).name == PARTS[part]
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["xczu7ev", "xc7z020clg400", "xczu7ev-", "xczu7evx-ffvc1156-2-e", "xc7z0200clg400-1", "", "lfe5u-85f"],
+)
+def test_what_only_begins_like_a_device_is_none(part):
+    assert device_of(part) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (
+            "xczu8ev-ffvc1156-2-e",
+            "no device 'xczu8ev' is known, for the part 'xczu8ev-ffvc1156-2-e'. "
+            "Did you mean 'xczu7ev' or 'xczu5ev' or 'xczu4ev'?",
+        ),
+        (
+            "xc7z021clg400-1",
+            "no device 'xc7z021' is known, for the part 'xc7z021clg400-1'. "
+            "Did you mean 'xc7z020' or 'xc7z015' or 'xc7z010'?",
+        ),
+        ("xc4vlx25-ff668-10", "no device 'xc4vlx25' is known, for the part 'xc4vlx25-ff668-10'."),
+    ],
+)
+def test_an_unknown_one_is_said_with_what_is_spelt_alike(part, said):
+    with pytest.raises(BuildError) as caught:
+        require_device(part)
+    assert str(caught.value) == (
+        f"{said}\n  one that is not listed is declared beside it: target: {{part: ..., device: {{lut: 117120, ff: 234240, "
+        "bram18: 288, uram: 64, dsp: 1248}}"
+    )
+
+
+def part_of(name):
+    return f"{name}-6BG381C" if name.startswith("lfe") else f"{name}-ffvc1156-2-e"
+
+
+@given(st.sampled_from(known_devices()))
+def test_every_device_is_found_by_its_own_parts_and_has_a_family(name):
+    assert device_of(part_of(name)).name == device_name(part_of(name)) == name
+    if not name.startswith("lfe"):
+        assert family_of(name)
+
+
+def test_known_figures():
+    assert require_device("xczu7ev-ffvc1156-2-e") == Device("xczu7ev", 230400, 460800, 624, 96, 1728)
+    assert require_device("xc7z020clg400-1") == Device("xc7z020", 53200, 106400, 280, 0, 220)
+    assert require_device("LFE5U-85F-6BG381C") == Device("lfe5u-85f", 83640, 83640, 208, 0, 156)
+
+
+@pytest.mark.parametrize("line", [pair for line in CELLS.strip().splitlines() for pair in line.split("  ")])
+def test_luts_follow_from_logic_cells(line):
+    name, cells = line.split()
+    ratio = 1.6 if name.startswith("xc7") else 2.1875
+    found = device_of(f"{name}-ffvc1156-2-e")
+    assert found.lut * ratio == pytest.approx(int(cells), rel=0.02 if name.startswith("xc7z") else 0.002)
+    assert found.ff == 2 * found.lut
+
+
+def test_ultraram_is_where_the_family_has_it():
+    having = [name for name in known_devices() if require_device(part_of(name)).uram]
+    assert [name for name in having if name.startswith(("xc7", "xcku0", "xcvu0", "lfe"))] == []
+
+
+BOARDS = {
+    "Pynq-Z1": "xc7z020",
+    "ZCU104": "xczu7ev",
+    "ZCU102": "xczu9eg",
+    "ZCU111": "xczu28dr",
+    "U200": "xcu200",
+    "U250": "xcu250",
+    "U280": "xcu280",
+}
+
+
+FINN = """
+import json
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+prepare_finn()
+from finn.util.basic import part_map
+from finn.util import platforms
+boards = {name: platforms.platforms[name]().compute_resources for name in BOARDS}
+print(json.dumps([sorted(set(part_map.values())), boards]))
+"""
+
+
+def test_the_parts_and_figures_of_finn():
+    """FINN rounds, and some cards lose a share to their shell; none has more than its device, nor less than half."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"BOARDS = {list(BOARDS)}\n{FINN}"], capture_output=True, text=True, check=True
+    )
+    parts, platforms = json.loads(done.stdout.splitlines()[-1])
+    assert [part for part in parts if device_of(part) is None] == []
+    for board, regions in platforms.items():
+        device = device_of(part_of(BOARDS[board]))
+        for at, name in enumerate(("lut", "ff", "bram18", "uram", "dsp")):
+            there, counted = getattr(device, name), sum(region[at] for region in regions)
+            assert 0.5 * there <= counted <= 1.01 * there, (board, name)
