@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.forks import lock_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -153,7 +155,7 @@ class _Streams:
 
     def __init__(self) -> None:
         self._collectors: dict[int, _Collector] = {}
-        self._lock = threading.Lock()
+        self._lock = lock_of()
         self._before: tuple[Any, Any, Callable[..., None]] | None = None
 
     def send_to(self, collector: _Collector | None) -> _Collector | None:

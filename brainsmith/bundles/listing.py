@@ -7,6 +7,7 @@ from _thread import RLock, get_ident
 from typing import TYPE_CHECKING, ClassVar
 
 from brainsmith.errors import BundleClashError, BundleError, PluginNotFoundError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.records import RecordList
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class BundleList:
     """The bundles that are there, or are just being registered, replaced or removed."""
 
     _entries: ClassVar[dict[str, Entry]] = {}
-    _lock: ClassVar[RLock] = RLock()
+    _lock: ClassVar[RLock] = lock_of()
 
     def list_plugins(self) -> RecordList:
         """Return the records of the registered bundles, in the order in which they were registered."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from _thread import RLock, allocate_lock
 from weakref import WeakValueDictionary
+
+from brainsmith.forks import lock_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import RLock
     from collections.abc import Callable, Hashable
     from typing import Any
 
@@ -19,7 +21,7 @@ class InstanceCache:
     """
 
     def __init__(self) -> None:
-        self._lock = allocate_lock()
+        self._lock = lock_of()
         self._instances: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._making: dict[Hashable, tuple[RLock, int]] = {}
 
@@ -35,7 +37,7 @@ class InstanceCache:
             if instance is not None:
                 return instance, True
             lock, waiting = self._making.get(key, (None, 0))
-            lock = lock or RLock()
+            lock = lock or lock_of(waits=False)
             self._making[key] = (lock, waiting + 1)
         try:
             with lock:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import RLock
 
 from brainsmith.errors import PluginLoadError
+from brainsmith.forks import lock_of
 from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import short_digest
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDER_PREFIX = "brainsmith_folder_"
 """Plugin folders that are no packages are imported below a module of this name and a digest of their path."""
 
-_LOCK = RLock()
+_LOCK = lock_of()
 _FOLDERS: dict[str, str] = {}
 """The mounted folders that are packages, by the name of their module."""
 _PLUGINS: set[str] = set()

@@ -8,9 +8,9 @@ manager.get_instance("transform", "ExpandNorms")
 from __future__ import annotations
 
 import time
-from _thread import RLock
 
 from brainsmith.errors import BrainsmithError, SettingsError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.records import RecordList
@@ -61,7 +61,7 @@ class PluginManager:
     """
 
     def __init__(self, registry: Registry, settings: Settings | None = None) -> None:
-        self._lock = RLock()
+        self._lock = lock_of(self, PluginManager._start_anew)
         self._registry = registry
         self._given = settings
         self._debug_setting = False
@@ -352,6 +352,11 @@ class PluginManager:
                 errors[0].add_note(f"and then: {other}")
             raise errors[0]
 
+    def _start_anew(self) -> None:
+        """Forget what another thread was just finding when the process forked."""
+        self._cache = DiscoveryCache()
+        self._current, self._checked = None, -TRUSTED
+
     def _forget(self) -> None:
         with self._lock:
             self._cache.forget()
@@ -364,7 +369,7 @@ class PluginManager:
 
 
 _MANAGERS: list[PluginManager] = []
-_MANAGERS_LOCK = RLock()
+_MANAGERS_LOCK = lock_of()
 
 
 def get_plugin_manager() -> PluginManager:

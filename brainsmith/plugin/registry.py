@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from _thread import RLock, _local
+from _thread import _local
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
 from brainsmith.plugin.precedence import (
@@ -19,6 +20,7 @@ from brainsmith.plugin.precedence import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import RLock
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -33,7 +35,7 @@ class Registry:
     """
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        self._lock = lock_of(self, Registry._start_anew)
         self._refresh: Callable[[], None] | None = None
         self._recheck: Callable[[], None] | None = None
         self._records: list[PluginInfo] = []
@@ -100,6 +102,12 @@ class Registry:
             discovered.pop(info.key, None)
         _enter(touched, discovered, by_reference)
         self._discovered, self._by_reference = discovered, by_reference
+
+    def _start_anew(self) -> None:
+        """Let the next discovery enter all records: a thread that was just entering some did not get to the end."""
+        self._records = []
+        self.generation += 1
+        self.redefinitions += 1
 
     def with_discovered(self, snapshot: Snapshot) -> Registry:
         """Return another registry: with what a discovery found, and what this one has been given at run time."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from _thread import allocate_lock
 from itertools import pairwise
 
+from brainsmith.forks import lock_of
 from brainsmith.plugin.files import read_source
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.questions import QUESTIONS, Answers, question
@@ -434,7 +434,7 @@ def parse(text: bytes | str, path: str = "<text>") -> ast.Module:
         raise SyntaxError(str(error)) from error
 
 
-_PARSING = allocate_lock()
+_PARSING = lock_of()
 
 
 def dotted_name(node: ast.expr) -> str:

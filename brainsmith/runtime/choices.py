@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import Lock
 from typing import TYPE_CHECKING
 
+from brainsmith.forks import lock_of
 from brainsmith.plugin.core import get_registry
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Choices:
     """Live targets by a resource's content, as long as no plugin changes; from any thread."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = lock_of()
         self._chosen: OrderedDict[tuple[str, int], LiveTarget] = OrderedDict()
 
     def find(self, content: str) -> LiveTarget | None:

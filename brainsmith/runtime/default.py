@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import atexit
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import TargetError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.runtime.log import set_verbose, warn
 from brainsmith.runtime.registry import TargetRegistry
@@ -23,7 +23,7 @@ class Runtime:
     """What there is one of in a process: the view of the targets, and the default manager."""
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        self._lock = lock_of()
         self._manager: ResourceManager | None = None
         self.registry = TargetRegistry()
 

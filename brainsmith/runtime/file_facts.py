@@ -7,8 +7,9 @@ import os
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING
+
+from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ class _Memory:
     """Facts by path and status; from any thread."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = lock_of()
         self._facts: OrderedDict[tuple[str, bool], tuple[tuple[int, ...], FileFacts]] = OrderedDict()
 
     def find(self, key: tuple[str, bool], status: tuple[int, ...]) -> FileFacts | None:

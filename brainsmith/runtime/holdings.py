@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import NoActiveTargetError, TargetError
+from brainsmith.forks import lock_of
 from brainsmith.runtime.live import raise_first
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class Holdings:
     """Live targets in the order in which they were first chosen; from any thread."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = lock_of()
         self._held: dict[int, LiveTarget] = {}
 
     def keep(self, live: LiveTarget) -> LiveTarget:

@@ -6,6 +6,7 @@ from threading import RLock, local
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import TargetError
+from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -55,7 +56,7 @@ class ChangeLock:
     """
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        self._lock = lock_of(waits=False)
 
     def change(self) -> AbstractContextManager[object]:
         """Return what lets a thread in.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager, nullcontext
-from threading import Condition, Event, RLock, get_ident
+from threading import Condition, Event, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BrainsmithError, DeviceError, InputError, TargetError
+from brainsmith.forks import in_children, lock_of
 from brainsmith.plugin.loading import describe_error
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.inside import enter, leave, wait_for_end
@@ -76,14 +77,16 @@ class LiveTarget:
         self.meter = Meter(info.name, device_id)
         self._needs, self._gone = needs, gone
         self._needed: dict[str, LiveTarget] = {}
-        self._gate = RLock()
+        self._gate = lock_of(waits=False)
         self._ended = Event()
-        self._calls = Condition()
+        self._calls = Condition(lock_of())
         self._running: Counter[int] = Counter()
-        self._turn: AbstractContextManager[Any] = RLock()
+        self._turn: AbstractContextManager[Any] = lock_of(waits=False)
         self._holders = 0
+        self._changing = 0
         self.state = MADE
         setattr(target, _LIFE, self)
+        in_children(self, LiveTarget._in_child)
 
     @property
     def is_ready(self) -> bool:
@@ -141,7 +144,7 @@ class LiveTarget:
             if self._holders:
                 return
             with self._calls:
-                self.state = CLOSING
+                self.state, self._changing = CLOSING, get_ident()
         try:
             with self._calls:
                 self._calls.wait_for(lambda: not self._running)
@@ -186,8 +189,18 @@ class LiveTarget:
                     del self._running[thread]
                 self._calls.notify_all()
 
+    def _in_child(self) -> None:
+        """Be without the threads that a fork left behind: their calls are over, and what they began is not finished."""
+        for thread in [thread for thread in self._running if thread != get_ident()]:
+            del self._running[thread]
+        self._ended = Event()
+        if self.state in (STARTING, CLOSING) and self._changing != get_ident():
+            self._end()
+        elif self.state == GONE:
+            self._ended.set()
+
     def _initialize(self) -> None:
-        self.state = STARTING
+        self.state, self._changing = STARTING, get_ident()
         begin = perf_counter()
         doing = "initialize"
         try:

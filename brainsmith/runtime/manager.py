@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from brainsmith.errors import NoActiveTargetError
+from brainsmith.forks import lock_of
 from brainsmith.runtime.chain import Chain, make_chain
 from brainsmith.runtime.choices import Choices
 from brainsmith.runtime.content import content_of
@@ -55,7 +55,7 @@ class ResourceManager:
 
         self.config = ManagerConfig.of(config)
         self.registry = registry or get_registry()
-        self._lock = RLock()  # of what is active; never while a target initialises or executes
+        self._lock = lock_of()  # of what is active; never while a target initialises or executes
         self._switching = ChangeLock()
         self._holdings = Holdings()
         self._begun = False

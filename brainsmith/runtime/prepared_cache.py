@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.forks import lock_of
 from brainsmith.plugin.instance_cache import InstanceCache
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class PreparedCache:
     """
 
     def __init__(self, recent: int = RECENT) -> None:
-        self._lock = Lock()
+        self._lock = lock_of()
         self._limit = recent
         self._alive = InstanceCache()
         self._recent: OrderedDict[str, Prepared] = OrderedDict()

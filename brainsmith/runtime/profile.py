@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from math import ceil
-from threading import Lock
+
+from brainsmith.forks import lock_of
 
 _KEPT = 10_000
 """Latencies that are kept; older ones only count in the totals."""
@@ -56,7 +57,7 @@ class Meter:
     """Collects what becomes a `Profile`; from any thread."""
 
     def __init__(self, target: str, device_id: int) -> None:
-        self._lock = Lock()
+        self._lock = lock_of()
         self._target, self._device_id = target, device_id
         self._initialize = self._prepare = self._execute = 0.0
         self._prepares = self._executes = self._failures = self._samples = 0

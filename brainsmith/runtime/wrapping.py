@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from threading import RLock
 from typing import Any
 
 from brainsmith.errors import PluginDefinitionError, TargetError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.info import PluginInfo, Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.target import Target
@@ -93,7 +93,7 @@ class WrappedTarget(Target):
     def __init__(self, device_id: int = 0, **arguments: Any) -> None:
         super().__init__(device_id)
         self._arguments = arguments
-        self._making = RLock()
+        self._making = lock_of(waits=False)
         self._made: Any = None
 
     @classmethod

@@ -7,12 +7,14 @@ than one for the products of small layers. With one, a sum is also the same howe
 from __future__ import annotations
 
 import contextlib
-import threading
 from functools import cache
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from brainsmith.forks import in_children, lock_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +24,14 @@ class _Limit:
     """How many are inside, and how many threads there were before the first."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.inside = 0
+        self.lock = lock_of()
+        self.inside: list[int] = []
         self.before = 0
+        in_children(self, _Limit.leave_others)
+
+    def leave_others(self) -> None:
+        """Let the threads go that a fork left behind."""
+        self.inside = [thread for thread in self.inside if thread == get_ident()]
 
 
 _LIMIT = _Limit()
@@ -39,16 +46,16 @@ def one_thread() -> Iterator[None]:
         return
     ask, tell = library
     with _LIMIT.lock:
-        if _LIMIT.inside == 0:
+        if not _LIMIT.inside:
             _LIMIT.before = ask()
             tell(1)
-        _LIMIT.inside += 1
+        _LIMIT.inside.append(get_ident())
     try:
         yield
     finally:
         with _LIMIT.lock:
-            _LIMIT.inside -= 1
-            if _LIMIT.inside == 0:
+            _LIMIT.inside.remove(get_ident())
+            if not _LIMIT.inside:
                 tell(_LIMIT.before)
 
 

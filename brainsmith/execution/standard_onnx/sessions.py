@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import InputError, ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
+from brainsmith.forks import in_children, lock_of, never_freed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -48,8 +48,16 @@ class StandardSession:
         self._tensors = {spec.name: spec for spec in (*model.tensors, *model.signature.outputs)}
         self._inside = tuple(guard for guard in model.guards if guard.names())
         self._more: OrderedDict[frozenset[str], Any] = OrderedDict()
-        self._lock = Lock()
-        self._session = open_session(model.content, threads)
+        self._lock = lock_of(waits=False)
+        self._first: Any = open_session(model.content, threads)
+        in_children(self, StandardSession._in_child)
+
+    def _in_child(self) -> None:
+        """Open other sessions when they are asked for: a fork leaves the threads of these behind."""
+        for session in (self._first, *self._more.values()):
+            never_freed(session)
+        self._first = None
+        self._more.clear()
 
     def tensors(self) -> tuple[str, ...]:
         """Return the tensors inside that can be kept."""
@@ -120,9 +128,11 @@ class StandardSession:
 
     def _session_with(self, more: frozenset[str]) -> Any:
         """Return a session that gives further tensors too, made when it is first asked for."""
-        if not more:
-            return self._session
         with self._lock:
+            if not more:
+                if self._first is None:
+                    self._first = open_session(self.model.content, self.threads)
+                return self._first
             if more not in self._more:
                 self._more[more] = open_session(_with_outputs(self.model.content, more), self.threads)
             self._more.move_to_end(more)

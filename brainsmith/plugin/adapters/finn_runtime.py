@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
 from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
@@ -40,7 +40,7 @@ _DOMAINS = ("finn.custom_op.fpgadataflow.hls", "finn.custom_op.fpgadataflow.rtl"
 KERNELS = "finn.custom_op."
 """Modules below this package must not load transformations, nor much else, until one of their kernels runs."""
 
-_lock = threading.Lock()
+_lock = lock_of()
 
 
 def prepare_finn() -> None:

@@ -8,11 +8,11 @@ not enough, then, that `tfm.SortGraph` is ours. QONNX's classes keep their names
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
 
@@ -31,7 +31,7 @@ REPLACED = {
 }
 """The classes whose work is done by our transforms of the same name, by module."""
 
-_lock = threading.Lock()
+_lock = lock_of()
 
 
 def mend_frameworks() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import http.client
 import selectors
 import socket
-from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from brainsmith.errors import RemoteError, TargetError, WireError
+from brainsmith.forks import in_children, lock_of
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.timed import Deadline, TimedSocket
 from brainsmith.runtime.serving.wire import CutShortError, decode, from_json, gathered, read_bytes
@@ -50,8 +50,13 @@ class Client:
         self._headers = {protocol.PROTOCOL_HEADER: protocol.PROTOCOL}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._lock = Lock()
+        self._lock = lock_of()
         self._idle: list[_Connection] = []
+        in_children(self, Client._in_child)
+
+    def _in_child(self) -> None:
+        """Open connections of its own: the answers on these are the parent's."""
+        self._idle = []
 
     def ask(
         self, doing: str, method: str, path: str, pieces: Sequence[Any] = (), kind: str = protocol.JSON

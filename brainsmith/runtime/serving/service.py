@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import DeviceError, TargetError, UsageError
+from brainsmith.forks import lock_of
 from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import content_of, digest_of
 from brainsmith.runtime.devices import find_device
@@ -56,7 +56,7 @@ class Service:
 
     def __init__(self, name: str, limits: Limits | None = None, folders: Sequence[str] = ()) -> None:
         self.limits = limits or Limits()
-        self._lock = Lock()
+        self._lock = lock_of()
         self._sent: OrderedDict[str, bytes] = OrderedDict()
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
         self._folders = {content_of(folder): folder for folder in folders}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.execution.program.table import factory
+from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def node(
     Returns:
         A function of the node as a model (bytes in uint8), of stacks for `varying`, and of arrays for `constant`.
     """
-    lock = threading.Lock()
+    lock = lock_of(waits=False)
     runners: list[Any] = []
 
     def run(model: Array, *arrays: Array) -> tuple[Array, ...]:

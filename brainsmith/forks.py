@@ -1,0 +1,124 @@
+"""Locks that survive a fork.
+
+A forked child has all the objects of its parent, and of its threads the one that forked. A lock that another one held would
+be held for ever there, and what it guards may be half changed. So before a fork this waits for the locks whose holders soon
+let go; a lock that is still held is made anew in the child, and its owner is asked to mend what it guards.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from _thread import RLock, get_ident
+from _weakref import ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+LONGEST_WAIT = 5.0
+"""Seconds that a fork waits for all locks together."""
+
+
+class _Guard:
+    """What is known of one lock, which it does not keep alive."""
+
+    __slots__ = ("lock", "mend", "owner", "waits")
+
+    def __init__(
+        self, lock: ref[RLock], owner: ref[Any] | None, mend: Callable[[Any], None] | None, waits: bool
+    ) -> None:
+        self.lock = lock
+        self.owner = owner
+        self.mend = mend
+        self.waits = waits
+
+
+_GUARDS: dict[int, _Guard] = {}
+_CHILDREN: dict[int, tuple[ref[Any], Callable[[Any], None]]] = {}
+_HELD: dict[int, list[RLock]] = {}
+"""The locks that a forking thread has taken, by the thread."""
+
+
+def lock_of(owner: Any = None, mend: Callable[[Any], None] | None = None, *, waits: bool = True) -> RLock:
+    """Make a lock that no fork leaves held.
+
+    Args:
+        owner: Of what it guards; it is not kept alive.
+        mend: Called with the owner in a child if another thread held the lock when the process forked.
+        waits: Whether a fork waits for it. False for one that is held as long as somebody else's code runs.
+    """
+    lock = RLock()
+    key = id(lock)
+    known = ref(owner) if owner is not None else None
+    _GUARDS[key] = _Guard(ref(lock, lambda _: _GUARDS.pop(key, None)), known, mend, waits)
+    return lock
+
+
+def in_children(owner: Any, function: Callable[[Any], None]) -> None:
+    """Have a function called with its owner in each forked child, as long as the owner lives."""
+    key = id(owner)
+    _CHILDREN[key] = (ref(owner, lambda _: _CHILDREN.pop(key, None)), function)
+
+
+def never_freed(value: object) -> None:
+    """Let a value live until the process ends: one whose end would wait for threads that are not there."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+
+
+def _before() -> None:
+    taken = _HELD[get_ident()] = []
+    end = time.monotonic() + LONGEST_WAIT
+    for guard in list(_GUARDS.values()):
+        lock = guard.lock()
+        wait = max(0.0, end - time.monotonic()) if guard.waits else 0.0
+        if lock is not None and lock.acquire(timeout=wait):
+            taken.append(lock)
+
+
+def _in_parent() -> None:
+    for lock in reversed(_HELD.pop(get_ident(), ())):
+        lock.release()
+
+
+def _in_child() -> None:
+    taken = _HELD.pop(get_ident(), [])
+    _HELD.clear()
+    free = set(map(id, taken))
+    torn = []
+    for guard in list(_GUARDS.values()):
+        lock = guard.lock()
+        if lock is not None and id(lock) not in free:
+            lock._at_fork_reinit()  # type: ignore[attr-defined]  # what Python's own modules do
+            torn.append(guard)
+    for lock in reversed(taken):
+        lock.release()
+    _forget_unfinished_imports()
+    for guard in torn:
+        owner = guard.owner() if guard.owner is not None else None
+        if guard.mend is not None and owner is not None:
+            guard.mend(owner)
+    for reference, function in list(_CHILDREN.values()):
+        owner = reference()
+        if owner is not None:
+            function(owner)
+
+
+def _forget_unfinished_imports() -> None:
+    """Let a child import what another thread of its parent was just importing; it would wait for that thread."""
+    locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    for name, reference in list(locks.items()):
+        lock = reference()
+        if getattr(lock, "owner", None) in (None, get_ident()):
+            continue
+        locks.pop(name, None)
+        module = sys.modules.get(name)
+        if getattr(getattr(module, "__spec__", None), "_initializing", False):
+            del sys.modules[name]
+
+
+os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

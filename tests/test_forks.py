@@ -1,0 +1,283 @@
+"""A child that is forked while another thread of its parent discovers, loads or executes works, and does not hang."""
+
+# What a fork meets is a matter of chance, so each test forks many times; a child that hangs is ended by an alarm.
+
+import ast
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import brainsmith
+from brainsmith import forks
+from brainsmith.forks import in_children, lock_of
+from brainsmith.plugin.manager import PluginManager, get_plugin_manager, reset_plugin_system
+from brainsmith.plugin.registry import Registry
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+SECONDS = 60
+
+
+def forked(work):
+    """Fork; return what the child's work returned, `hung` if it did not end in time, or the error."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(SECONDS)
+            try:
+                result = str(work())
+            except BaseException as error:  # noqa: BLE001
+                result = f"{type(error).__name__}: {error}"
+            os.write(writer, result.encode()[:4000])
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        told = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    return "hung" if os.waitstatus_to_exitcode(status) == -signal.SIGALRM else told
+
+
+class Busy:
+    """A thread that does something again and again, inside of a `with`."""
+
+    def __init__(self, work):
+        self.work = work
+        self.stop = False
+        self.rounds = 0
+        self.errors = []
+        self.thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        while not self.stop:
+            try:
+                self.work()
+            except Exception as error:  # noqa: BLE001
+                self.errors.append(error)
+                return
+            self.rounds += 1
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stop = True
+        self.thread.join(SECONDS)
+        assert self.errors == []
+        assert self.rounds
+
+
+def test_a_child_discovers_while_another_thread_of_its_parent_does():
+    manager = get_plugin_manager()
+    count = len(manager.discover_plugins(modes=["full"]))
+
+    def scan():
+        manager.clear_cache()
+        manager.discover_plugins(modes=["full"])
+
+    def in_child():
+        reset_plugin_system()
+        return len(manager.discover_plugins(modes=["full"]))
+
+    with Busy(scan):
+        found = [forked(in_child) for _ in range(16)]
+    assert found == [str(count)] * 16
+
+
+def test_a_child_looks_names_up_and_lists_while_another_thread_registers_and_discovers():
+    manager = get_plugin_manager()
+    expected = manager.registry.resolve("transform", "qonnx:FoldConstants").reference
+
+    def change():
+        manager.registry.records()
+        with manager.registry.held():
+            time.sleep(0.001)
+        manager._registry.resolve("transform", "qonnx:FoldConstants")
+
+    with Busy(change):
+        found = [
+            forked(lambda: manager.registry.resolve("transform", "qonnx:FoldConstants").reference)
+            for _ in range(30)
+        ]
+    assert found == [expected] * 30
+
+
+def test_a_child_imports_what_another_thread_was_just_importing(tmp_path, monkeypatch):
+    for number in range(8):
+        (tmp_path / f"slow_module_{number}.py").write_text("import time\ntime.sleep(0.3)\nvalue = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for number in range(8):
+        name = f"slow_module_{number}"
+        thread = threading.Thread(target=__import__, args=(name,))
+        thread.start()
+        while name not in sys.modules:
+            time.sleep(0.001)
+        assert forked(lambda name=name: __import__(name).value) == "3"
+        thread.join()
+        assert sys.modules[name].value == 3
+        del sys.modules[name]
+
+
+def test_a_lock_that_another_thread_holds_is_free_in_the_child_and_its_owner_mends_what_it_guards(
+    monkeypatch,
+):
+    monkeypatch.setattr(forks, "LONGEST_WAIT", 0.05)
+
+    class Owner:
+        def __init__(self):
+            self.mended = 0
+            self.lock = lock_of(self, Owner.mend)
+            self.free = lock_of(self, Owner.fail)
+
+        def mend(self):
+            self.mended += 1
+
+        def fail(self):
+            raise AssertionError("a lock that nobody holds guards nothing that is torn")
+
+    owner = Owner()
+    held, let_go = threading.Event(), threading.Event()
+
+    def hold():
+        with owner.lock:
+            held.set()
+            let_go.wait(SECONDS)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(SECONDS)
+
+    def in_child():
+        return owner.lock.acquire(timeout=5), owner.free.acquire(timeout=5), owner.mended
+
+    assert forked(in_child) == "(True, True, 1)"
+    assert not owner.lock.acquire(timeout=0.01)
+    let_go.set()
+    thread.join()
+    assert owner.mended == 0
+    assert owner.lock.acquire(timeout=5)
+
+
+def test_a_fork_waits_for_who_soon_lets_go_so_that_nothing_is_torn():
+    class Pair:
+        def __init__(self):
+            self.first = self.second = 0
+            self.lock = lock_of(self, Pair.mend)
+
+        def mend(self):
+            self.first = "torn"
+
+        def count(self):
+            with self.lock:
+                self.first += 1
+                time.sleep(0.002)
+                self.second += 1
+
+    pair = Pair()
+    with Busy(pair.count):
+        found = [forked(lambda: pair.first == pair.second) for _ in range(30)]
+    assert found == ["True"] * 30
+
+
+def test_the_thread_that_forks_keeps_its_locks():
+    lock = lock_of()
+
+    def in_child():
+        lock.release()
+        return lock.acquire(blocking=False)
+
+    with lock:
+        assert forked(in_child) == "True"
+    assert lock.acquire(blocking=False)
+
+
+def test_locks_and_owners_are_not_kept_alive():
+    class Owner:
+        pass
+
+    def numbers():
+        gc.collect()
+        return len(forks._GUARDS), len(forks._CHILDREN)
+
+    before = numbers()
+    owner = Owner()
+    owner.lock = lock_of(owner, print)
+    in_children(owner, print)
+    assert numbers() == (before[0] + 1, before[1] + 1)
+    del owner
+    assert numbers() == before
+    manager = PluginManager(Registry())
+    assert numbers() > before
+    del manager
+    assert numbers() == before
+
+
+EXCEPTIONS = {
+    "plugin/isolation.py": "a thread waits for another one, in one call",
+    "plugin/processes.py": "a thread waits for another one, in one call",
+    "runtime/serving/limits.py": "of a server, whose threads no child has",
+    "runtime/serving/server.py": "of a server, whose threads no child has",
+}
+
+
+@pytest.mark.parametrize("part", ["plugin", "runtime", "execution"])
+def test_every_lock_of_the_hub_and_of_what_executes_survives_a_fork(part):
+    folder = Path(brainsmith.__file__).parent
+    made = {
+        (str(path.relative_to(folder)), ast.unparse(node))
+        for path in (folder / part).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2]
+        in ("Lock", "RLock", "allocate_lock", "Condition", "Semaphore")
+        and "lock_of" not in ast.unparse(node)
+    }
+    assert {entry for entry in made if entry[0] not in EXCEPTIONS} == set()
+
+
+def model():
+    from onnx import TensorProto, helper, numpy_helper
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    weights = np.arange(64 * 64, dtype=np.float32).reshape(64, 64) % 7
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Relu", ["y"], ["z"])],
+        "forked",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64])],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, [1, 64])],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    return ModelWrapper(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10))
+
+
+@pytest.mark.parametrize("target", ["numpy", "onnxruntime", "reference"])
+def test_a_child_executes_while_another_thread_of_its_parent_does(target):
+    from brainsmith.targets import ResourceManager
+
+    x = np.arange(64, dtype=np.float32).reshape(1, 64)
+    with ResourceManager() as manager:
+        manager.switch_plugin(target)
+        prepared = manager.prepare_resource(model())
+        expected = manager.execute(prepared, {"x": x})["z"].sum()
+
+        def execute():
+            return manager.execute(prepared, {"x": x})["z"].sum()
+
+        def prepare_and_execute():
+            again = manager.prepare_resource(model())
+            return manager.execute(again, {"x": x})["z"].sum()
+
+        with Busy(execute):
+            found = [forked(work) for _ in range(16) for work in (execute, prepare_and_execute)]
+    assert found == [str(expected)] * 32
