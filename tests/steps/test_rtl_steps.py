@@ -11,7 +11,7 @@ from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.steps.design_files import FOLDER, PROPERTY, hand_over, take_design
 from brainsmith.steps.host_ends import PARENT, without_host_ends
-from tests.steps.conftest import QONNX, TO_DESIGN, Graph, integers, op_types
+from tests.steps.conftest import QONNX, Graph, integers, op_types
 
 FRONT = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
 
@@ -121,5 +121,5 @@ def test_thresholds_of_outputs_wider_than_their_count_compute_what_the_model_com
     graph = Graph(1, 2)
     graph.node("MultiThreshold", np.asarray(rows), domain=QONNX, out_dtype=out, out_bias=bias)
     model = graph.node("MatMul", graph.weights(integers(1, 2, 3))).model(1, 3, datatype=datatype)
-    for name in (*TO_DESIGN, "rtl_simulate"):
+    for name in (*FRONT, "rtl_codegen", "rtl_stitch", "rtl_simulate"):
         model = steps[name](model, config)
