@@ -5,11 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from onnx import helper
 from qonnx.core.datatype import DataType
+from qonnx.transformation.general import GiveUniqueNodeNames
 
 from brainsmith.blueprint.schema import Blueprint, ChangesOutputs, Verify
 from brainsmith.build import build
+from brainsmith.build.golden import GoldenData
+from brainsmith.build.verify import Verifier
 from brainsmith.errors import BlueprintError, BuildError, UnverifiedStepError, VerificationError
 from tests.build import graphs
 
@@ -221,17 +226,17 @@ def test_other_inputs_with_stated_outputs_are_a_contradiction(tmp_path):
     )
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_a_wrong_annotation_that_a_step_makes_ends_the_build(tmp_path, given):
+@pytest.mark.parametrize("golden", [True, False])
+def test_a_wrong_annotation_that_a_step_makes_ends_the_build(tmp_path, golden):
     """INT4 on an inner tensor that holds -15; with random inputs too, for these do not fit by accident."""
     model = graphs.quant_mlp((6, 8, CLASSES))
     model.set_tensor_datatype("x", DataType["INT5"])
-    more = {"verify_inputs": whole_inputs()} if given else {}
+    more = {"verify_inputs": whole_inputs()} if golden else {}
     with pytest.raises(VerificationError) as caught:
         build(model, None, tmp_path / "out", steps=[same, annotate_wrongly, same], use_cache=False, **more)
     assert str(caught.value).splitlines()[0] == (
         "what step 'annotate_wrongly' made of the model cannot be executed: tensor 'inner' is annotated as INT4, but holds "
-        + ("-15" if given else "-16")
+        + ("-15" if golden else "-16")
     )
 
 
@@ -275,3 +280,45 @@ def test_outputs_stated_for_the_blueprints_inputs_are_not_taken_for_others(tmp_p
     assert str(caught.value) == (
         "there are data of new outputs (verify.changes_outputs.cut) to verify with, but no inputs: give verify inputs too"
     )
+
+
+def uniquely_named(model, cfg):
+    return model.transform(GiveUniqueNodeNames())
+
+
+def negate(model, cfg):
+    """Give other outputs of the same form: no step may, unless it is named."""
+    model.set_initializer("w1", np.ascontiguousarray(-model.get_initializer("w1")))
+    return model
+
+
+def no_parent():
+    return None
+
+
+EXCEPTIONS = {"cut": cut, "narrow_inputs": narrow_inputs, "negate_named": negate}
+STEPS = {"same": same, "uniquely_named": uniquely_named, **EXCEPTIONS}
+
+
+@settings(max_examples=25, deadline=None)
+@given(names=st.lists(st.sampled_from(sorted(STEPS)), max_size=5), random=st.booleans(), fault=st.booleans())
+def test_whatever_came_before_a_fault_is_found_and_nothing_else(names, random, fault):
+    """No exception turns verification off: after any of them the next steps are compared, and a wrong one is named."""
+    model = graphs.quant_mlp((6, 8, CLASSES))
+    golden = GoldenData(graphs.samples(model)[:, None], random=random)
+    verifier = Verifier(model, golden, {}, unverified=tuple(EXCEPTIONS))
+    done = set()
+    for name in names:
+        if name in ("cut", "narrow_inputs") and name in done:
+            continue
+        done.add(name)
+        model = STEPS[name](model, None)
+        found = verifier.check(name, model, no_parent)
+        assert (found.samples > 0) is (name not in EXCEPTIONS)
+    if fault:
+        with pytest.raises(VerificationError, match=r"^step 'negate' changed what the model computes: "):
+            verifier.check("negate", negate(model, None), no_parent, whole=True)
+    else:
+        assert verifier.check("same", model, no_parent, whole=True).samples == (
+            8 if "narrow_inputs" in done else 40
+        )
