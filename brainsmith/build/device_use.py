@@ -71,12 +71,12 @@ def beyond_text(use: Fields | None) -> str:
 
 
 def device_line(use: Fields) -> str:
-    """Return the line of the summary."""
+    """Return the line of the summary: what is taken, of each resource of which something is."""
     bound = {NAMES[key] for key in use["lower_bound"]}
     shares = [
         f"{'at least ' if name in bound else ''}{held['share']:.1%} of {name}"
         for name, held in _known(use)
-        if held["share"] is not None
+        if held["share"]
     ]
     name = f"{use['name']}{' (as declared)' if use['declared'] else ''}"
     if not shares:
