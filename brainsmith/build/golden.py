@@ -12,6 +12,7 @@ from brainsmith.build.golden_files import finite, name_of, read_array
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.graph.ends import input_values
 from brainsmith.runtime.annotated_inputs import refuse_outside
 
 if TYPE_CHECKING:
@@ -147,8 +148,7 @@ def inputs_file(inputs: str | Path | Array | None, golden: GoldenData, folder: P
 
 
 def _input_of(model: ModelWrapper) -> TensorSpec:
-    constants = {tensor.name for tensor in model.graph.initializer}
-    name = next(value.name for value in model.graph.input if value.name not in constants)
+    name = input_values(model.graph)[0].name
     datatype = model.get_tensor_datatype(name).name
     return TensorSpec(name, tuple(model.get_tensor_shape(name)), datatype=datatype)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.graph.ends import input_values
+
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -16,7 +18,6 @@ def graph_data(model: ModelWrapper) -> dict[str, Any]:
         hardware layers; inputs and outputs are nodes of op_type "Input" and "Output". `edges`: [from id, to
         id, tensor, shape, datatype]. Constants are left out.
     """
-    constants = {tensor.name for tensor in model.graph.initializer}
     nodes: list[dict[str, Any]] = []
     edges: list[list[Any]] = []
     producer: dict[str, str] = {}
@@ -26,10 +27,9 @@ def graph_data(model: ModelWrapper) -> dict[str, Any]:
         nodes.append(entry)
         return entry
 
-    for value in model.graph.input:
-        if value.name not in constants:
-            add(f"input:{value.name}", value.name, "Input", value.name)
-            producer[value.name] = f"input:{value.name}"
+    for value in input_values(model.graph):
+        add(f"input:{value.name}", value.name, "Input", value.name)
+        producer[value.name] = f"input:{value.name}"
     for at, node in enumerate(model.graph.node):
         identifier = f"node:{at}"
         entry = add(identifier, node.name or node.output[0], node.op_type, node.output[0])

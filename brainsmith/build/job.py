@@ -28,6 +28,7 @@ from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verify import Verifier
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError, TargetError, VerificationError
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,8 +141,7 @@ class Job:
     def _generated_check(self, model: ModelWrapper) -> GeneratedCheck:
         selection = self.selection
         stated = {*selection.approximations, *selection.unverified, *(selection.changes_outputs or {})}
-        constants = {tensor.name for tensor in model.graph.initializer}
-        name = next(value.name for value in model.graph.input if value.name not in constants)
+        name = input_values(model.graph)[0].name
         assert self._device is not None
         with self.runner.log.taken("generated inputs"):
             return GeneratedCheck(model, name, selection.tolerances, stated, self._device)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
+from brainsmith.graph.ends import input_values
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
 
@@ -99,8 +100,7 @@ def _check_ops(model: ModelWrapper, name: str) -> None:
 
 
 def _check_inputs(model: ModelWrapper, name: str) -> None:
-    constants = {tensor.name for tensor in model.graph.initializer}
-    inputs = [value.name for value in model.graph.input if value.name not in constants]
+    inputs = [value.name for value in input_values(model.graph)]
     if len(inputs) != 1:
         listed = ", ".join(f"'{tensor}'" for tensor in inputs) or "none"
         raise ModelError(
@@ -112,8 +112,7 @@ def _check_inputs(model: ModelWrapper, name: str) -> None:
 
 
 def _check_input_shape(model: ModelWrapper, name: str) -> None:
-    constants = {tensor.name for tensor in model.graph.initializer}
-    (value,) = (value for value in model.graph.input if value.name not in constants)
+    (value,) = input_values(model.graph)
     _check_shape(value, f"{name}: input '{value.name}'")
 
 
@@ -180,12 +179,9 @@ def _check_quantised(model: ModelWrapper, name: str) -> None:
 def sizes_of(source: Artifact) -> dict[str, Any]:
     """Return how many nodes a model has, and the shapes of its inputs and outputs by name: plain values for the report."""
     model = source.peek()
-    constants = {tensor.name for tensor in model.graph.initializer}
     return {
         "nodes": len(model.graph.node),
-        "inputs": {
-            v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.input if v.name not in constants
-        },
+        "inputs": {v.name: list(model.get_tensor_shape(v.name)) for v in input_values(model.graph)},
         "outputs": {v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.output},
     }
 

@@ -14,6 +14,7 @@ import numpy as np
 from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.lowering.model_facts import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ class Executor:
         self._program: Program | None = None
         graph = self._model.graph
         self.constants: dict[str, Stack] = initialisers(self._model)
-        self.inputs = tuple(value.name for value in graph.input if value.name not in self.constants)
+        self.inputs = tuple(value.name for value in input_values(graph))
         self.outputs = tuple(value.name for value in graph.output)
 
     def shape(self, tensor: str) -> tuple[int, ...]:

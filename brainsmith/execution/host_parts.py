@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.model_part import ModelPart
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +47,7 @@ class HostParts:
         constants = {tensor.name for tensor in parent.graph.initializer}
         self.wanted = tuple(name for name in node.input if name not in constants)
         self.given = tuple(node.output)
-        fed = [value.name for value in parent.graph.input if value.name not in constants]
+        fed = [value.name for value in input_values(parent.graph)]
         self.inputs = {name: _shape(parent, name) for name in fed}
         self.outputs = {value.name: _shape(parent, value.name) for value in parent.graph.output}
         behind = _behind(parent, self.given)

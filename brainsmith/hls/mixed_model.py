@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import UnsupportedResourceError
 from brainsmith.execution.model_part import ModelPart
 from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.graph.ends import input_values
 from brainsmith.hls.layer import HlsLayer, make_layer
 
 if TYPE_CHECKING:
@@ -175,7 +176,6 @@ def _ends(signature: ModelSignature) -> set[str]:
 
 def _signature(model: ModelWrapper) -> ModelSignature:
     """Return the signature of a model of layers, whose tensors are float32."""
-    constants = {tensor.name for tensor in model.graph.initializer}
 
     def specs(values: Any) -> tuple[TensorSpec, ...]:
         return tuple(
@@ -186,7 +186,6 @@ def _signature(model: ModelWrapper) -> ModelSignature:
                 model.get_tensor_datatype(value.name).name,
             )
             for value in values
-            if value.name not in constants
         )
 
-    return ModelSignature(specs(model.graph.input), specs(model.graph.output))
+    return ModelSignature(specs(input_values(model.graph)), specs(model.graph.output))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.graph.ends import input_values
 from brainsmith.runtime.content import describe_resource
 
 if TYPE_CHECKING:
@@ -32,10 +33,8 @@ def why_no_model(resource: Any) -> str:
 
 def signature_of(model: ModelWrapper) -> ModelSignature:
     """Return the inputs of a model that are no constants, and its outputs, with the types that the graph states."""
-    constants = {tensor.name for tensor in model.graph.initializer}
-    inputs = [value for value in model.graph.input if value.name not in constants]
     return ModelSignature(
-        tuple(_spec(model, value) for value in inputs),
+        tuple(_spec(model, value) for value in input_values(model.graph)),
         tuple(_spec(model, value) for value in model.graph.output),
     )
 

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError, UnsupportedResourceError, UsageError
+from brainsmith.graph.ends import input_values
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
@@ -147,7 +148,7 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
 
 def _folded_domains(graph: GraphProto) -> set[str]:
     """Return the domains of the nodes that no input changes, and which so become constants."""
-    varying = {value.name for value in graph.input}.difference(tensor.name for tensor in graph.initializer)
+    varying = {value.name for value in input_values(graph)}
     domains = set()
     for node in graph.node:
         if varying.isdisjoint(node.input):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qonnx.transformation.base import Transformation
 
+from brainsmith.graph.ends import input_values
 from brainsmith.plugin.adapters.graph_edits import nested_graphs, rename_tensors
 from brainsmith.plugin.core import transform
 
@@ -58,7 +59,7 @@ class GiveReadableTensorNames(Transformation):
 def _wanted_names(graph: GraphProto) -> Iterator[tuple[str, str]]:
     """Yield each tensor of a graph, some several times, with the name that it should have if it is free."""
     constants = {tensor.name for tensor in graph.initializer}
-    given = [value.name for value in graph.input if value.name not in constants]
+    given = [value.name for value in input_values(graph)]
     made = [value.name for value in graph.output]
     for end, ends in (("global_in", given), ("global_out", made)):
         yield from ((name, f"{end}_{at}" if at else end) for at, name in enumerate(ends))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import ValueInfoProto, helper, numpy_helper
 
+from brainsmith.graph.ends import input_values
 from brainsmith.plugin.adapters.graph_edits import names_read
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class GraphView:
             self._enter(node)
         for value in self.graph.output:
             self._reads[value.name] = self._reads.get(value.name, 0) + 1
-        self._inputs = {value.name for value in self.graph.input}
+        self._inputs = {value.name for value in input_values(self.graph)}
         self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
         self._values = {
             value.name: value for value in (*self.graph.value_info, *self.graph.input, *self.graph.output)
@@ -200,7 +201,8 @@ class GraphView:
 
     def _forget(self, names: set[str]) -> None:
         """Remove what the graph says of tensors that it no longer has."""
-        lists = ("initializer", "name"), ("value_info", "name"), ("quantization_annotation", "tensor_name")
+        lists = [(field, "name") for field in ("input", "initializer", "value_info")]
+        lists.append(("quantization_annotation", "tensor_name"))
         for field, key in lists if names else ():
             entries = getattr(self.graph, field)
             for place in reversed(range(len(entries))):

@@ -8,6 +8,7 @@ import numpy as np
 from onnx import TensorProto, helper
 from qonnx.transformation.base import Transformation
 
+from brainsmith.graph.ends import input_values
 from brainsmith.kernels.axes import moves_nothing
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
@@ -136,7 +137,7 @@ def _begins(view: GraphView, name: str) -> bool:
     while True:
         node = view.producer(name, *RESHAPES)
         if node is None:
-            return any(value.name == name for value in view.graph.input)
+            return any(value.name == name for value in input_values(view.graph))
         name = node.input[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +26,7 @@ def fix_batch(model: ModelWrapper) -> bool:
         BuildError: Another axis of an input is open.
     """
     graph = model.graph
-    constants = {tensor.name for tensor in graph.initializer}
-    inputs = [value for value in graph.input if value.name not in constants]
+    inputs = input_values(graph)
     if not any(map(_open_dims, inputs)):
         return False
     batches = set()

@@ -30,6 +30,7 @@ from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import CHUNK, Program
 from brainsmith.execution.program.table import name_of
 from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -112,8 +113,7 @@ class _Lowering:
                 made.append(TensorSpec(name, shape, dtype, self.facts.datatype(name).name))
             return tuple(made)
 
-        varying = [value for value in self._graph.input if value.name not in self.facts.constants]
-        return ModelSignature(specs(varying), specs(self._graph.output))
+        return ModelSignature(specs(input_values(self._graph)), specs(self._graph.output))
 
     def _lower(self, node: Any) -> None:
         view, proved = NodeView(node, self.facts), {}

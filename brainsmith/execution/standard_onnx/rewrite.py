@@ -18,6 +18,7 @@ from brainsmith.execution.standard_onnx.plans import FINN, OURS, STANDARD, known
 from brainsmith.execution.standard_onnx.samples import mixes_runs
 from brainsmith.execution.standard_onnx.standard import copy_standard
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -76,7 +77,7 @@ class _Rewriting:
 
     def result(self) -> StandardModel:
         fold_constants(self.model, self.facts)
-        inputs = [value for value in self.graph.input if value.name not in self.facts.constants]
+        inputs = input_values(self.graph)
         for value in inputs:
             if value.name in self.facts.annotated:
                 self.facts.note_span(value.name, *self.facts.annotated[value.name])

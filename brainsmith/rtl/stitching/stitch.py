@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.graph.ends import input_values
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
@@ -110,7 +111,7 @@ def _check_width(source: End, bits: int, target: End, wanted: int) -> None:
 
 
 def _inputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:
-    fed = [value.name for value in model.graph.input if model.get_initializer(value.name) is None]
+    fed = [value.name for value in input_values(model.graph)]
     found = []
     for at, tensor in enumerate(fed):
         consumer = model.find_consumers(tensor)[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.ends import input_values
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.search import FLOAT_END, find_steps, float_of
 
@@ -62,7 +63,7 @@ def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> Placed |
     for at in range(len(links) + 1):
         source = links[at].source if at < len(links) else tensor
         lattice = lattices.of(source)
-        free = lattice is None and source in {value.name for value in view.graph.input}
+        free = lattice is None and source in {value.name for value in input_values(view.graph)}
         if lattice is None and not free and not all(link.factor is None for link in links[at:]):
             continue
         found = _placed(view, staircase, lattice, source, links[at:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.graph.ends import input_values
 from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.lattice import rules
 from brainsmith.transforms.lattice.links import link_of
@@ -30,9 +31,9 @@ class Lattices:
     def __init__(self, view: GraphView) -> None:
         self._view = view
         self._known: dict[str, Lattice | None] = {}
-        for value in view.graph.input:
+        for value in input_values(view.graph):
             datatype = view.model.get_tensor_datatype(value.name)
-            if view.constant(value.name) is None and datatype.is_integer():
+            if datatype.is_integer():
                 self._known[value.name] = of_integers(int(datatype.min()), int(datatype.max()))
 
     def of(self, name: str) -> Lattice | None:
