@@ -239,9 +239,10 @@ class PluginManager:
             snapshot, _ = self._snapshot(Request("full"), settings)
             current = self._current
             asked = self._asked(settings)
+            whole = asked.mode == "full" and asked.frameworks is None and asked.types is None
             # In blueprint mode the registry shows what the loaded blueprint names, and refuses while there is none.
-            if asked.mode != "blueprint" and (current is None or current is snapshot):
-                if current is None:
+            if asked.mode != "blueprint" and (current is None or current is snapshot or whole):
+                if current is not snapshot:
                     self._registry.replace_discovered(snapshot)
                     self._current = snapshot
                 return self._registry, snapshot.identity

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from weakref import WeakSet
 
 from brainsmith.errors import PluginLoadError
+from brainsmith.plugin.imported_packages import packages_read
 from brainsmith.plugin.loading import FOLDER_PREFIX, plugin_mounts, unmount
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.imported import has_changed
@@ -29,16 +31,30 @@ _READS: dict[str, Reads] = {}
 """What the modules of a folder or package read from outside while they were imported, by its name."""
 
 
+_PACKAGES: dict[str, Reads] = {}
+"""The installed packages that they import, as they were then."""
+_ASKED: WeakSet[ModuleType] = WeakSet()
+"""The modules of which it is known which packages they import."""
+
+
 def note_reads(module_name: str, reads: Reads) -> None:
-    """Note what a module read from outside while it was imported."""
+    """Note what a module read from outside while it was imported, and which installed packages it imports."""
     if reads:
         _READS.setdefault(_top(module_name), Reads()).add(reads)
+    own = _top(module_name)
+    new = {
+        name: module
+        for name, module in list(sys.modules.items())
+        if _top(name) == own and module not in _ASKED
+    }
+    _ASKED.update(new.values())
+    _PACKAGES.setdefault(own, Reads()).add(packages_read(new))
 
 
 def reads_at_import() -> Reads:
     """Return what all plugins read from outside while they were imported: any of them may be in use."""
     found = Reads()
-    for reads in list(_READS.values()):
+    for reads in (*list(_PACKAGES.values()), *list(_READS.values())):
         found.add(reads)
     return found
 
@@ -61,6 +77,7 @@ def renew() -> None:
     for top in changed:
         unmount(top)
         _READS.pop(top, None)
+        _PACKAGES.pop(top, None)
     REGISTRY.forget(
         {name for name in REGISTRY.loaded_modules() if _top(name) in changed or has_changed(name)}
     )
@@ -82,10 +99,14 @@ def refuse_changed(module_names: Iterable[str] | None = None) -> None:
             f"{', '.join(places)} changed since this process imported {'it' if len(places) == 1 else 'them'}, "
             "and may be in use: restart Python"
         )
-    for top, reads in list(_READS.items()):
-        changes = reads.changes() if module_names is None else []
+    if module_names is not None:
+        return
+    for top, reads in (*list(_PACKAGES.items()), *list(_READS.items())):
+        changes = reads.changes() if top in sys.modules else []
         if changes:
-            raise PluginLoadError(f"{', '.join(changes)} since this process imported {top!r}: restart Python")
+            raise PluginLoadError(
+                f"{', '.join(changes)} since this process imported plugins that use it: restart Python"
+            )
 
 
 def imported_helpers() -> dict[str, str]:

@@ -149,10 +149,17 @@ def is_installed(path: str) -> bool:
 
 
 def _is_older_than_process(path: str) -> bool:
+    """Tell whether a file was there before this process began, as it is now.
+
+    Installers link files of one environment into another one, which changes their status; so only the time of the
+    content counts for what is installed.
+    """
     try:
-        return _changed_ns(os.stat(path)) <= _BEGUN_NS - TICK_NS
+        status = os.stat(path)
     except OSError:
         return False
+    changed = status.st_mtime_ns if is_installed(path) else _changed_ns(status)
+    return changed <= _BEGUN_NS - TICK_NS
 
 
 def _older_than_process(module: ModuleType, path: str) -> Imported | None:
