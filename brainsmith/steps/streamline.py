@@ -9,6 +9,7 @@ from brainsmith.steps.branches import forks, part_forked_pools, scales_past_fork
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
 from brainsmith.steps.strides import drop_strides_of_single_windows
+from brainsmith.steps.window_batches import check_window_batches
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -34,7 +35,8 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     and its divisor a scale like any other. Thresholds of integers become integers.
 
     Raises:
-        ModelError: Whether a value reaches a threshold depends on rounding.
+        ModelError: A convolution or pool reads several images at once, or whether a value reaches a threshold
+            depends on rounding.
     """
     from finn.transformation.streamline import Streamline
     from finn.transformation.streamline.absorb import (
@@ -52,6 +54,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
 
+    check_window_batches(model)
     lowering = (
         LowerConvsToMatMul(),
         MakeMaxPoolNHWC(),

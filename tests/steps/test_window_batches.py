@@ -1,0 +1,22 @@
+"""Windows slide over one image: a batch of several is refused with the node."""
+
+import pytest
+
+from brainsmith.errors import ModelError
+from brainsmith.plugins import steps
+from tests.steps.conftest import Graph, integers
+
+
+@pytest.mark.parametrize("kind", ["Conv", "MaxPool", "AveragePool"])
+def test_a_batch_of_several_images_is_refused(config, kind):
+    graph = Graph(3, 2, 4, 4).quant(4)
+    weights = [graph.weights(integers(1, 2, 2, 2, 2))] if kind == "Conv" else []
+    model = graph.node(kind, *weights, kernel_shape=[2, 2]).quant(4).model(3, 2, 3, 3)
+    for step in (steps.cleanup, steps.qonnx_to_finn):
+        model = step(model, config)
+    with pytest.raises(ModelError) as caught:
+        steps.streamline(model, config)
+    assert str(caught.value) == (
+        f"node '{kind}_0' ({kind}) reads a batch of 3 images, and its windows slide over one at a time\n"
+        "  export the model with a batch of 1: the circuit takes one image after the other"
+    )
