@@ -374,21 +374,23 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
-    """Return the values under `plugin_system` with their places; kept by path, size and time, so yaml is rarely needed."""
-    try:
-        status = os.stat(path)
-    except OSError:
+    """Return the values under `plugin_system` with their places; kept by path and content, so yaml is rarely needed."""
+    if not os.path.exists(path):
         return {}
+    from brainsmith.store.files import read_bytes
     from brainsmith.store.values import Kept
 
     kept = Kept(caches, "settings", path)
-    stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
-    plain = kept.load(stamp)
+    try:
+        content = read_bytes(path)
+    except OSError:  # reading it says so
+        content = b""
+    plain = kept.load(content)
     if plain is None:
         from brainsmith.config_file import read_config_file
 
         found_before = len(problems)
         plain = read_config_file(path, problems)
-        if len(problems) == found_before:
-            kept.save(stamp, plain)
+        if len(problems) == found_before and content:
+            kept.save(content, plain)
     return dict(plain)

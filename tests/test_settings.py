@@ -256,6 +256,12 @@ def test_pitfall_05_a_changed_file_is_read_again(project):
     assert load_settings().cache_ttl == 300
 
 
+def test_edits_of_the_same_size_within_a_tick_of_the_clock_are_all_seen(project):
+    for number in range(200):
+        project_config(project, f"plugin_system: {{cache_ttl: {number % 7 + 1}}}\n")
+        assert load_settings().cache_ttl == number % 7 + 1
+
+
 def test_parsed_settings_are_kept_so_that_yaml_is_not_imported(project):
     from tests.plugin.installed import run_python
 

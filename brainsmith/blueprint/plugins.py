@@ -1,7 +1,7 @@
 """Load the plugins that a blueprint names, and no others.
 
 From its second use on in a fresh process this takes a few milliseconds: which plugins a blueprint names is
-kept, by the blueprint's path, size and time and by what discovery read, so that neither yaml nor the resolver
+kept, by the blueprint's path and content and by what discovery read, so that neither yaml nor the resolver
 is imported.
 """
 
@@ -11,8 +11,8 @@ import os
 
 from brainsmith.errors import BlueprintError
 from brainsmith.plugin.collections import collection
-from brainsmith.plugin.files import stamp
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.store.files import read_bytes
 from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
@@ -109,7 +109,11 @@ class _Entry:
         # Messages show the path as it was written, so that is part of the key.
         absolute = os.path.abspath(path)  # noqa: PTH100  (pathlib takes longer than all of this)
         self._kept = Kept(manager.settings.cache_dir, "blueprints", f"{absolute}|{path}")
-        self._stamp = (stamp(path), identity)
+        try:
+            content = read_bytes(path)
+        except OSError:  # reading it says so
+            content = b""
+        self._stamp = (content, identity)
 
     def load(self) -> Any:
         """Give what is kept; None if there is nothing, or something has changed since."""

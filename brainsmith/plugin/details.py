@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import time
 from functools import lru_cache
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
+from brainsmith.plugin.files import SourceFile, is_racy, read_source, stamp, stamps
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.source import Source
 from brainsmith.store.values import Kept
@@ -109,6 +110,7 @@ def details_of(info: PluginInfo) -> Details:
     kept = Kept(cache_dir(), "details", f"{path}|{info.reference}|and bases")
     plain = kept.load(None)
     if plain is None or stamps(plain[0]) != plain[1]:
+        begin = time.time_ns()
         files = {path: stamp(path)}
         try:
             details = on_enough_stack(_read, info, path, files)
@@ -117,7 +119,8 @@ def details_of(info: PluginInfo) -> Details:
         except UNREADABLE as error:
             raise PluginLoadError(str(unreadable(path, error))) from error
         parameters = [parameter.to_plain() for parameter in details.parameters]
-        kept.save(None, (list(files), list(files.values()), parameters, details.docstring, details.bases))
+        if not any(is_racy(one, begin) for one in files.values()):
+            kept.save(None, (list(files), list(files.values()), parameters, details.docstring, details.bases))
         return details
     _, _, parameters, docstring, bases = plain
     return Details(tuple(Parameter(*values) for values in parameters), docstring, tuple(bases))

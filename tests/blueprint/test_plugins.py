@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +97,10 @@ def test_what_is_kept_knows_no_plugin_made_at_run_time(files):
     get_plugin_manager().registry.register(record)
     assert select_blueprint(path)[1].transforms[0].record == record
     assert load_blueprint_plugins(path)["transforms"].list_plugins()[0] == record
+
+
+def test_edits_of_the_same_size_within_a_tick_of_the_clock_are_all_seen(files):
+    for number in range(40):
+        path = files.write(TEXT + f"  verify: {{inputs: elsewhere{number % 7}.npy}}\n")
+        blueprint, _ = select_blueprint(path, files=False)
+        assert Path(blueprint.verify.inputs).name == f"elsewhere{number % 7}.npy"
