@@ -9,9 +9,10 @@ import time
 from functools import lru_cache
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.files import SourceFile, is_racy, read_source, stamp, stamps
+from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.source import Source
+from brainsmith.store.files import is_racy
 from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False

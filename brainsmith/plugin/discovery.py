@@ -10,11 +10,12 @@ from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.distributions import environment
-from brainsmith.plugin.files import is_racy, stamps
+from brainsmith.plugin.files import stamps
 from brainsmith.plugin.isolation import PassingProblem
 from brainsmith.plugin.precedence import ADAPTED, OURS, duplicate_message, framework_identifier
 from brainsmith.plugin.snapshot import AdapterResult, Snapshot, Sources
 from brainsmith.plugin.source import ChangedWhileReadError
+from brainsmith.store.files import is_racy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from brainsmith.plugin.distributions import environment
-from brainsmith.plugin.files import is_racy, stamps
+from brainsmith.plugin.files import stamps
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.snapshot import Snapshot, Sources
 from brainsmith.store.file_lock import FileLock
+from brainsmith.store.files import is_racy
 from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 ABSENT = (-1, -1, -1)
 """The stamp of a path that does not exist."""
 
-CLOCK_TICK = 50_000_000
-"""Nanoseconds within which two changes of a file may bear the same time."""
-
-COARSE_TICK = 2_000_000_000
-"""The same for a file system whose times are whole seconds."""
-
 LARGEST = 16 << 20
 """The bytes that a source file may have; the largest in Python's own library has half a million."""
 
@@ -200,17 +194,3 @@ def stamps(paths: Iterable[str]) -> list[Stamp]:
             return found
         except OSError:  # the map goes on behind the path that is not there
             add(ABSENT)
-
-
-def is_racy(stamp: Stamp, read: int) -> bool:
-    """Tell whether a path may have changed after it was read without a change of its stamp.
-
-    A clock that ticks gives two changes within a tick the same time. So a stamp says that nothing changed only if it is
-    older than a tick before the reading; else the content has to be compared.
-
-    Args:
-        stamp: Of the path, taken before or after the reading.
-        read: The time in ns before anything was read.
-    """
-    changed = max(stamp[:2])
-    return changed >= read - (CLOCK_TICK if changed % 1_000_000_000 else COARSE_TICK)

@@ -9,6 +9,8 @@
     sources.py       what code depends on: the modules that it imports, and theirs
     locks.py         who makes an entry, and who uses it
     file_lock.py     one process at a time, for a while: no import that costs
+    reads.py         what code read from outside, and whether that is still as it was
+    recorder.py      notes what code reads while it runs, with audit.py and callers.py
     quota.py         how much is kept of each kind, and what goes first
     safety.py        whom a folder belongs to
 

@@ -6,7 +6,13 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+CLOCK_TICK = 50_000_000
+"""Nanoseconds within which two changes of a file may bear the same time."""
+
+COARSE_TICK = 2_000_000_000
+"""The same for a file system whose times are whole seconds."""
 
 # A pipe of a source file's name must not be waited for.
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -59,3 +65,17 @@ def write_atomically(path: str, data: bytes) -> None:
         except OSError:
             pass
         raise
+
+
+def is_racy(times: Sequence[int], read: int) -> bool:
+    """Tell whether a path may have changed after it was read without a change of its stamp.
+
+    A clock that ticks gives two changes within a tick the same time. So a stamp says that nothing changed only if it is
+    older than a tick before the reading; else the content has to be compared.
+
+    Args:
+        times: When it changed last, in ns: its content and its status, before or after the reading; more may follow.
+        read: The time in ns before anything was read.
+    """
+    changed = max(times[:2])
+    return changed >= read - (CLOCK_TICK if changed % 1_000_000_000 else COARSE_TICK)

@@ -16,14 +16,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from brainsmith.store.files import is_racy
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import CodeType
-
-TICK_NS = 50_000_000
-"""How far apart two times of files must lie to tell which was first: no clock of a file system is coarser than this."""
 
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of this package."""
@@ -133,12 +131,12 @@ def is_file_imported(name: str, path: str, status: os.stat_result, source: str) 
     noted = _NOTED.get(module) if isinstance(module, ModuleType) else None
     if noted is not None:
         return noted.digest == source
-    return getattr(module, "__file__", None) == path and _changed_ns(status) < _BEGUN_NS - TICK_NS
+    return getattr(module, "__file__", None) == path and _is_older(status, _BEGUN_NS)
 
 
 def is_settled(status: os.stat_result) -> bool:
     """Tell whether a file that changes after now will have another status."""
-    return _changed_ns(status) < time.time_ns() - TICK_NS
+    return _is_older(status, time.time_ns())
 
 
 def is_installed(path: str) -> bool:
@@ -158,8 +156,8 @@ def _is_older_than_process(path: str) -> bool:
         status = os.stat(path)
     except OSError:
         return False
-    changed = status.st_mtime_ns if is_installed(path) else _changed_ns(status)
-    return changed <= _BEGUN_NS - TICK_NS
+    times = (status.st_mtime_ns, 0 if is_installed(path) else status.st_ctime_ns)
+    return not is_racy(times, _BEGUN_NS)
 
 
 def _older_than_process(module: ModuleType, path: str) -> Imported | None:
@@ -168,7 +166,7 @@ def _older_than_process(module: ModuleType, path: str) -> Imported | None:
         data, status = _read(path)
     except OSError:
         return None
-    if _changed_ns(status) > _BEGUN_NS - TICK_NS:
+    if not _is_older(status, _BEGUN_NS):
         return None
     known = _NOTED[module] = Imported(path, data, status)
     return known
@@ -246,15 +244,15 @@ def facts_of(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _changed_ns(status: os.stat_result) -> int:
-    """Return when a file changed last; its name and rights count, since a file may be renamed into its place."""
-    return max(status.st_mtime_ns, status.st_ctime_ns)
+def _is_older(status: os.stat_result, moment: int) -> bool:
+    """Tell whether a file surely changed last before a moment; renaming one into its place is a change."""
+    return not is_racy((status.st_mtime_ns, status.st_ctime_ns), moment)
 
 
 def _is_bytecode_younger(path: str, source: os.stat_result) -> bool:
     """Tell whether the bytecode that is kept of a source was surely written after the source changed last."""
     try:
-        return os.stat(cache_from_source(path)).st_mtime_ns > _changed_ns(source) + TICK_NS
+        return _is_older(source, os.stat(cache_from_source(path)).st_mtime_ns)
     except (OSError, NotImplementedError):
         return False
 
