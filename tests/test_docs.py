@@ -85,6 +85,11 @@ def test_the_code_of_the_api_reference_runs(project):
     run([sys.executable, "-c", program], project)
 
 
+def test_what_a_step_declares_of_its_results_is_taken():
+    program = "\n".join(blocks("docs/report.md", "python"))
+    run([sys.executable, "-c", f"{program}\nassert stamped and tabulated and generated"], ROOT)
+
+
 @pytest.mark.slow
 def test_the_code_of_the_page_of_ops_runs(project):
     """Its blocks marked `py` need torch, and follow the others where that is installed."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import RLock, get_ident
+from _thread import get_ident
 
+from brainsmith.forks import in_children, lock_of
 from brainsmith.store.reads import ALL_VARIABLES
 
 TYPE_CHECKING = False
@@ -34,7 +35,8 @@ class _Running:
     """Which recorder each thread has; the hook stays once it is in its place, and does nothing while there is none."""
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        self._lock = lock_of(self)
+        in_children(self, _Running._forked)
         self._recorders: dict[int, Recorder] = {}
         self._noting: set[int] = set()
         self._hooked = False
@@ -60,9 +62,19 @@ class _Running:
                 self._recorders[get_ident()] = outer
                 return
             self._recorders.pop(get_ident(), None)
-            if not self._recorders and self._classes is not None:
-                os.environ.__class__, os.environb.__class__ = self._classes
-                self._classes = None
+            self._rest()
+
+    def _rest(self) -> None:
+        """Let `os.environ` be as ever, if there is no recorder."""
+        if not self._recorders and self._classes is not None:
+            os.environ.__class__, os.environb.__class__ = self._classes
+            self._classes = None
+
+    def _forked(self) -> None:
+        """Forget, in a child, what threads record that are not there."""
+        self._recorders = {thread: one for thread, one in self._recorders.items() if thread == get_ident()}
+        self._noting &= {get_ident()}
+        self._rest()
 
     def note(self, function: Callable[[Recorder], None]) -> None:
         """Have this thread's recorder note something, if it has one and is not noting just now."""

@@ -261,3 +261,23 @@ def test_imports_and_python_s_own_files_do_not_count(here):
 def test_plain_values_and_back():
     reads = Reads({"a": "1"}, {"b": "2"}, {"c": "3"})
     assert Reads.from_plain(reads.plain()).plain() == reads.plain()
+
+
+def test_a_forked_child_records_for_nobody_that_is_not_there():
+    inside, done = threading.Event(), threading.Event()
+
+    def work():
+        with Recorder(RULES):
+            inside.set()
+            done.wait()
+
+    other = threading.Thread(target=work)
+    other.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if type(os.environ) is os._Environ and recorded(lambda: None).unseen == "" else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    done.set()
+    other.join()
+    assert type(os.environ) is os._Environ
