@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.graph.datatype_names import MOST_BITS
@@ -15,6 +16,11 @@ MOST_ELEMENTS = 1 << 28
 """Of a tensor between two nodes: 1 GB in float32."""
 _BIT_WIDTHS = {"Quant": (3,), "IntQuant": (3,), "Trunc": (3, 4, 5), "FloatQuant": (2, 3)}
 """Inputs of QONNX's quantisers that are numbers of bits, by their places; `Trunc` of version 2 has a scale at 4."""
+_SHAPES = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Pad": 1}
+"""Inputs that say how large an output is, or by how much it grows, by their places."""
+_GROWTH = ("pads", "output_shape", "output_padding")
+"""Attributes that do."""
+_MOST_DIMENSIONS = 64
 _EXTERNAL = 1
 """Where a constant's data are in another file (`TensorProto.EXTERNAL`)."""
 _PACKED = frozenset({21, 22, 23, 25, 26})
@@ -35,6 +41,8 @@ def size_faults(graph: Any) -> Iterator[str]:
 def constant_faults(what: str, tensor: Any) -> Iterator[str]:
     """Yield what is wrong with a constant: a size that is none, or that its data do not have."""
     dims = list(tensor.dims)
+    if tensor.data_type not in _known_types():
+        yield f"{what} has the data type {tensor.data_type}, and ONNX knows none of that number"
     yield from _shape_faults(what, dims, None)
     if tensor.data_location == _EXTERNAL or tensor.data_type in _PACKED or min(dims, default=0) < 0:
         return
@@ -64,6 +72,35 @@ def bit_width_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator
                 )
 
 
+def growth_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[str]:
+    """Yield ONNX's nodes that make a tensor of more elements than there can be, as a constant of theirs says.
+
+    Args:
+        nodes: Of a graph.
+        constants: Its constants, as tensors by name.
+    """
+    for node in nodes:
+        place = _SHAPES.get(node.op_type)
+        tensor = None if place is None or place >= len(node.input) else constants.get(node.input[place])
+        said = [list(attribute.ints) for attribute in node.attribute if attribute.name in _GROWTH]
+        if tensor is not None and tensor.data_location != _EXTERNAL:
+            said.append(_whole_numbers(tensor))
+        for numbers in said:
+            shape = node.op_type in ("ConstantOfShape", "Expand", "Tile")
+            if (abs(math.prod(numbers)) if shape else max(map(abs, numbers), default=0)) > MOST_ELEMENTS:
+                yield f"{node_text(node)} makes a tensor of more than {MOST_ELEMENTS:,} elements: {_text(numbers)}"
+
+
+def _whole_numbers(tensor: Any) -> list[int]:
+    """Return the values of a constant that says a size; none of one that is no list of whole numbers."""
+    from onnx import numpy_helper
+
+    if len(tensor.dims) > 1 or math.prod(tensor.dims) > _MOST_DIMENSIONS:
+        return []
+    values = numpy_helper.to_array(tensor).ravel()
+    return [int(value) for value in values] if values.dtype.kind in "iu" else []
+
+
 def _worst(tensor: Any) -> float | None:
     """Return a number of bits in a constant that cannot be one; None if there is none, or its data are elsewhere."""
     from onnx import numpy_helper
@@ -83,6 +120,13 @@ def _shape_faults(what: str, dims: list[int], most: int | None) -> Iterator[str]
         yield f"{what} has the shape {_text(dims)}, which is more than {most:,} elements"
 
 
+@cache
+def _known_types() -> frozenset[int]:
+    from onnx import TensorProto
+
+    return frozenset(TensorProto.DataType.values()) - {TensorProto.UNDEFINED}
+
+
 def _elements_held(tensor: Any) -> int | None:
     """Return how many elements the data of a constant have; None where that is not known."""
     from onnx import helper
@@ -92,8 +136,8 @@ def _elements_held(tensor: Any) -> int | None:
         field = helper.tensor_dtype_to_field(tensor.data_type)
     except (KeyError, ValueError):
         return None
-    if tensor.raw_data:
-        return int(len(tensor.raw_data) // size)
+    if data := tensor.raw_data:  # a copy, so it is taken once
+        return int(len(data) // size)
     held = len(getattr(tensor, field))
     return held // 2 if tensor.data_type in (14, 15) else held  # complex numbers take two
 

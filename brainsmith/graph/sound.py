@@ -12,7 +12,8 @@ from brainsmith.errors import ModelError
 from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
 from brainsmith.graph.evaluated_text import code_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
-from brainsmith.graph.sizes import bit_width_faults, constant_faults, size_faults
+from brainsmith.graph.messages import text_faults
+from brainsmith.graph.sizes import bit_width_faults, constant_faults, growth_faults, size_faults
 from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def require_sound(model: Any, what: str) -> None:
 
 
 def _faults(model: Any) -> Iterator[str]:
+    yield from text_faults(model)
     domains: dict[str, str] = {}
     for function in model.functions:
         yield from _node_faults(list(function.node), {}, domains)
@@ -79,6 +81,7 @@ def _node_faults(nodes: list[Any], constants: dict[str, Any], domains: dict[str,
             yield f"{node_text(node)} is of {domains[node.domain]}"
         yield from _attribute_faults(node)
     yield from bit_width_faults(nodes, constants)
+    yield from growth_faults(nodes, constants)
 
 
 def _attribute_faults(node: Any) -> Iterator[str]:

@@ -46,6 +46,20 @@ def with_constant(shape):
     return made
 
 
+def with_data_type(number):
+    made = good()
+    made.graph.initializer[0].data_type = number
+    return made
+
+
+def with_growth(op_type, numbers, **attributes):
+    made = good()
+    made.graph.initializer.append(numpy_helper.from_array(np.array(numbers, np.int64), "sizes"))
+    inputs = {"ConstantOfShape": ["sizes"], "Tile": ["x", "sizes"]}.get(op_type, ["x"])
+    made.graph.node.append(helper.make_node(op_type, inputs, ["grown"], name="grow", **attributes))
+    return made
+
+
 def with_cycle():
     made = good()
     made.graph.node[-1].input[0] = made.graph.node[-1].output[0]
@@ -71,6 +85,10 @@ MODELS = {
     "overflowing dimensions": lambda: with_input([2**62, 2**62]),
     "negative dimension": lambda: with_input([1, -6]),
     "constant without its data": lambda: with_constant([10**12]),
+    "constant of no type": lambda: with_data_type(99),
+    "constant of a huge shape": lambda: with_growth("ConstantOfShape", [10**6, 10**6]),
+    "huge repetition": lambda: with_growth("Tile", [1, 10**12]),
+    "huge padding": lambda: with_growth("AveragePool", [1], kernel_shape=[1], pads=[0, 10**12]),
     "cycle": with_cycle,
     "module beside the model": lambda: with_domain(MODULE),
 }
@@ -99,6 +117,12 @@ FAULTS = {
     ),
     "negative dimension": "tensor 'x' has the shape [1, -6], and a dimension cannot be negative",
     "constant without its data": "constant 'act0_s' has the shape [1000000000000], and its data have 1 elements",
+    "constant of no type": "constant 'act0_s' has the data type 99, and ONNX knows none of that number",
+    "constant of a huge shape": (
+        "node 'grow' (ConstantOfShape) makes a tensor of more than 268,435,456 elements: [1000000, 1000000]"
+    ),
+    "huge repetition": "node 'grow' (Tile) makes a tensor of more than 268,435,456 elements: [1, 1000000000000]",
+    "huge padding": "node 'grow' (AveragePool) makes a tensor of more than 268,435,456 elements: [0, 1000000000000]",
     "cycle": ("it has a cycle: node 'matmul1' (MatMul) -> node 'matmul1' (MatMul). Export the model again."),
     "module beside the model": (
         f"node 'matmul1' (MatMul) is of domain '{MODULE}', for which QONNX would import the module '{MODULE}', and "

@@ -137,3 +137,17 @@ def test_a_domain_that_is_no_name_is_refused(domain):
     assert domain_fault(domain).startswith(
         f"domain '{domain}', for which QONNX would import the module '{domain}'"
     )
+
+
+DATA = hostile.good().SerializeToString()
+
+
+@given(st.lists(st.tuples(st.integers(0, len(DATA) - 1), st.integers(0, 255)), min_size=1, max_size=8))
+def test_a_damaged_model_is_read_or_refused(damage):
+    data = bytearray(DATA)
+    for at, byte in damage:
+        data[at] = byte
+    try:
+        read_model(bytes(data))
+    except ModelError as error:
+        assert str(error).startswith("what is given: ")

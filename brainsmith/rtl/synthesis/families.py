@@ -124,6 +124,11 @@ def family_of(part: str) -> Family:
     for family in FAMILIES:
         if re.match(family.parts, name):
             return family
+    if name.startswith("lfe5"):
+        raise BuildError(
+            f"part {part!r} cannot be synthesised for: FINN generates for AMD's parts only\n"
+            "  a design for one of those can be placed on an ECP5 besides: {step: rtl_synthesise, args: {place: ecp5-85k}}"
+        )
     known = ", ".join(family.title for family in FAMILIES)
     raise BuildError(
         f"part {part!r} cannot be synthesised for: it is of no family that is known here ({known})\n"

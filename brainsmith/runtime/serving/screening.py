@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
 from brainsmith.graph.evaluated_text import EVALUATED, is_literal
+from brainsmith.graph.messages import messages_in, text_faults
 from brainsmith.graph.sound import require_sound
 from brainsmith.runtime.file_facts import partition_files
 
@@ -59,7 +60,10 @@ def check_model(data: bytes) -> None:
         model.ParseFromString(data)
     except DecodeError as error:
         raise ModelError("what was sent is no ONNX model") from error
-    for message in list(_messages(model)):  # all texts are texts before one of them is looked at
+    fault = next(text_faults(model), "")  # all texts are texts before one of them is looked at
+    if fault:
+        raise ModelError(fault)
+    for message in messages_in(model):
         check = _CHECKS.get(message.DESCRIPTOR.name)
         if check is not None:
             check(message)
@@ -81,25 +85,6 @@ def check_config(config: Mapping[str, Any]) -> None:
     for text in _texts(config):
         if "/" in text or "\\" in text or text in (".", "..") or "\0" in text:
             raise ModelError(f"the configuration from a client must not name files of the server: {text!r}")
-
-
-def _messages(message: Any) -> Iterator[Any]:
-    """Yield a message and all that are in it, whatever field they are in."""
-    inside: list[Any] = []
-    for field, value in message.ListFields():
-        values = value if _is_repeated(field) else (value,)
-        if field.type == field.TYPE_MESSAGE:
-            inside.extend(values)
-        elif field.type == field.TYPE_STRING and not all(isinstance(text, str) for text in values):
-            raise ModelError(f"{field.name} in {message.DESCRIPTOR.name} is no UTF-8")
-    yield message
-    for inner in inside:
-        yield from _messages(inner)
-
-
-def _is_repeated(field: Any) -> bool:
-    own = getattr(field, "is_repeated", None)  # newer protobuf; `label` is deprecated there
-    return bool(field.label == field.LABEL_REPEATED if own is None else own)
 
 
 def _texts(value: Any) -> Iterator[str]:
