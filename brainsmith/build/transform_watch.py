@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.build.rearrangements import FAILURES, left_out
 from brainsmith.errors import BuildError
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.well_formed import node_text, structure_fault
@@ -68,6 +69,11 @@ def _watch_the_loop() -> None:
         depth = _depth.set(_depth.get() + 1)
         try:
             result = original(self, watched, make_deepcopy, *args, **keywords)
+        except FAILURES as error:
+            as_it_was = left_out(transformation, error, self) if make_deepcopy else None
+            if as_it_was is None:
+                raise
+            return as_it_was
         finally:
             _depth.reset(depth)
         if not _is_part_of_another(self if make_deepcopy else None, result):

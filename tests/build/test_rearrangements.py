@@ -1,0 +1,71 @@
+"""A rearrangement of FINN's that fails on an unexpected form of graph is left out, and said; nothing else is."""
+
+import numpy as np
+import pytest
+from finn.transformation.streamline.reorder import MoveTransposePastJoinAdd
+from onnx import TensorProto, helper
+from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.transformation.base import Transformation
+
+from brainsmith.build import build
+from brainsmith.build.transform_watch import transforms_watched
+from brainsmith.errors import BuildError
+from tests.build import graphs
+
+
+def sum_with_the_input():
+    """Return x + transpose(x): one operand of the sum has no producer."""
+    shape = [1, 2, 2, 2]
+    graph = helper.make_graph(
+        [
+            helper.make_node("Transpose", ["x"], ["t"], name="turn", perm=[0, 2, 3, 1]),
+            helper.make_node("Add", ["x", "t"], ["y"], name="sum"),
+        ],
+        "sum",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+    )
+    return ModelWrapper(helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 13)]))
+
+
+def test_it_fails_outside_of_a_build():
+    with pytest.raises(AttributeError):
+        sum_with_the_input().transform(MoveTransposePastJoinAdd())
+
+
+def test_in_a_build_the_model_stays_as_it_was_and_the_log_says_so(caplog):
+    model = sum_with_the_input()
+    with transforms_watched():
+        after = model.transform(MoveTransposePastJoinAdd())
+    assert after.model.SerializeToString() == model.model.SerializeToString()
+    assert after.model is not model.model
+    assert caplog.messages == [
+        "FINN's MoveTransposePastJoinAdd was left out, because it failed at node 'sum' (Add): AttributeError: "
+        "'NoneType' object has no attribute 'op_type'"
+    ]
+
+
+def test_what_is_changed_in_place_is_not_believed():
+    with transforms_watched(), pytest.raises(AttributeError):
+        sum_with_the_input().transform(MoveTransposePastJoinAdd(), make_deepcopy=False)
+
+
+def test_a_transform_of_somebody_else_that_fails_ends_the_build(tmp_path):
+    class Fails(Transformation):
+        def apply(self, model):
+            return model.nothing
+
+    with pytest.raises(BuildError, match="AttributeError: 'ModelWrapper' object has no attribute 'nothing'"):
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[lambda m, cfg: m.transform(Fails())])
+
+
+def test_the_build_warns_of_what_was_left_out(tmp_path):
+    def step(model, cfg):
+        sum_with_the_input().transform(MoveTransposePastJoinAdd())
+        return model
+
+    result = build(
+        graphs.quant_mlp(), output=tmp_path / "out", steps=[step], verify_inputs=np.zeros((4, 6), np.float32)
+    )
+    said = [message for each in result.steps for message in each.messages]
+    assert any("FINN's MoveTransposePastJoinAdd was left out" in message for message in said)
