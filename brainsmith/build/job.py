@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,29 +13,22 @@ from brainsmith.build.config import StepConfig
 from brainsmith.build.device_use import device_use
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
-from brainsmith.build.float_model import float_accuracy
-from brainsmith.build.generated_check import GeneratedCheck
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.rate import rate_of
 from brainsmith.build.report import assemble, imported_modules, plugin_list
-from brainsmith.build.result import BuildResult, Progress, Verified
+from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
-from brainsmith.build.verification_device import VerificationDevice
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import BuildError, TargetError, VerificationError
-from brainsmith.graph.ends import input_values
+from brainsmith.errors import BuildError, VerificationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qonnx.core.modelwrapper import ModelWrapper
-
     from brainsmith.build.artifact import Artifact
-    from brainsmith.build.golden import GoldenData
     from brainsmith.build.selection import BuildSelection
     from brainsmith.build.workspace import Workspace
 
@@ -67,17 +59,7 @@ class Job:
         self._source = source
         self._progress = progress
         self._explain = explain
-        self._verifier: Verifier | None = None
-        self._generated: GeneratedCheck | None = None
-        self._last_whole: Verified | None = None
-        self._float_accuracy: float | None = None
-        self._golden: GoldenData | None = None
-        self._problem = ""  # why the input model could not be run
-        self._device: VerificationDevice | None = None
-        self._exact_from = (
-            source,
-            "",
-        )  # what later models equal: the input model, or what an approximation made of it
+        self._verification: BuildVerification | None = None
         self.warnings: list[str] = list(self.selection.warnings)
         steps = self.selection.steps
         self.pipeline = Pipeline(steps, self._between)
@@ -98,53 +80,11 @@ class Job:
         self._config.verify_input_npy = given
         if not verify:
             return
-        self._golden = golden
-        self._float_accuracy = None if golden.floats is None else float_accuracy(golden.floats, golden.labels)
-        self._start_verification(model, golden)
-
-    def _start_verification(self, model: ModelWrapper, golden: GoldenData) -> None:
-        """Run the golden data through the input model.
-
-        Raises:
-            BuildError: It cannot be executed, and somebody gave golden inputs or chose a device for that.
-            VerificationError: It does not compute the expected outputs.
-        """
-        selection = self.selection
-        self._device = VerificationDevice()
-        try:
-            with self.runner.log.taken("input model"):
-                self._verifier = Verifier(
-                    model,
-                    golden,
-                    selection.tolerances,
-                    selection.approximations,
-                    self._device,
-                    selection.unverified,
-                )
-        except BuildError as error:
-            if isinstance(error.__cause__, TargetError):  # whoever chose a device wants to know that it fails
-                raise
-            self._problem = f"the input model cannot be executed: {error}"
-            if golden.random:
-                return
-            raise BuildError(
-                f"{self._problem}\n  so no step can be verified with the golden inputs: mend the model, or build it "
-                "without verification: --no-verify (verify=False)"
-            ) from error
-        self._verifier.check_expected()
-        self._generated = self._generated_check(model)
-        accuracy = self._verifier.accuracy
-        right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
-        made_up = f"; {self._generated.samples} generated inputs" if self._generated.samples else ""
-        self._tell("check", 0, f"input model: {self._verifier.samples} samples{right}{made_up}")
-
-    def _generated_check(self, model: ModelWrapper) -> GeneratedCheck:
-        selection = self.selection
-        stated = {*selection.approximations, *selection.unverified, *(selection.changes_outputs or {})}
-        name = input_values(model.graph)[0].name
-        assert self._device is not None
-        with self.runner.log.taken("generated inputs"):
-            return GeneratedCheck(model, name, selection.tolerances, stated, self._device)
+        self._verification = BuildVerification(
+            self.selection, self._source, golden, self.runner.log, self.workspace.staging
+        )
+        if self._verification.told:
+            self._tell("check", 0, self._verification.told)
 
     def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
         """Checkpoint and verify the step that is over, and announce the next."""
@@ -152,8 +92,8 @@ class Job:
         if previous is not None:
             self._checkpoint(count, previous, model)
             done = self.runner.results[-1]
-            if self._verifier is not None:
-                done.verified = self._verify(previous, model, whole=following is None)
+            if self._verification is not None and self._verification.running:
+                done.verified = self._verification.check(previous.name, model, whole=following is None)
             self._tell("done", count, _line(done, self._explain), done)
         if following is not None:
             self._tell("start", count + 1, following.name)
@@ -162,28 +102,6 @@ class Job:
         file = self.workspace.staging / checkpoint_name(count, step.name)
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(model.data)
-
-    def _verify(self, step: BuildStep, model: Artifact, whole: bool) -> Verified:
-        assert self._verifier is not None
-        with self.runner.log.taken(f"verification of {step.name}"):
-            outcome = self._verifier.check(step.name, model.peek(), self._parent, whole)
-            if self._generated is not None:
-                generated = self._generated.check(step.name, model.peek(), self._parent)
-                outcome = replace(outcome, generated=generated)
-        if whole:
-            self._last_whole = outcome
-        if self._verifier.reference == step.name or outcome.max_error > self._verifier.rounding:
-            self._exact_from = (model, step.name)
-        return outcome
-
-    def _parent(self) -> ModelWrapper | None:
-        """Return the model that FINN's partitioning left behind, which holds the current one as a node."""
-        file = self.workspace.staging / "intermediate_models" / "dataflow_parent.onnx"
-        if not file.is_file():
-            return None
-        from qonnx.core.modelwrapper import ModelWrapper
-
-        return ModelWrapper(str(file))
 
     def _tell(self, kind: str, index: int, text: str, step: Any = None) -> None:
         if self._progress is not None:
@@ -209,12 +127,12 @@ class Job:
 
     def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
         """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""
-        if self._golden is None or self._verifier is None:
+        if self._verification is None or not self._verification.running:
             return None
         from brainsmith.build.target_comparison import KeptComparison, compare_for_report, warnings_of
 
-        targets, inputs = self.selection.targets, self._golden.inputs
-        model, after = self._exact_from
+        targets, inputs = self.selection.targets, self._verification.inputs
+        model, after = self._verification.exact
         kept = KeptComparison(self.selection.cache_folder.parent, model, targets)
         fingerprint = self.runner.fingerprint(last)
         found = kept.load(fingerprint, inputs) if fingerprint is not None else None
@@ -247,11 +165,12 @@ class Job:
         **more: Any,
     ) -> dict[str, Any]:
         """Write `report.json` and perhaps `report.html`; return what they say."""
-        staging = self.workspace.staging
+        staging, verification = self.workspace.staging, self._verification
         layers, estimate = read_estimates(staging, self._clock)
-        rtl = read_circuit(staging, self._accuracy())
+        accuracy = None if verification is None else verification.accuracy()
+        rtl = read_circuit(staging, accuracy)
         if rtl is not None:
-            rtl["compared_with"] = self._compared_with()
+            rtl["compared_with"] = compared_with(verification, self.runner.results)
         name = model_name(model)
         synthesis = read_synthesis(staging, layers)
         content = assemble(
@@ -264,12 +183,12 @@ class Job:
             estimate,
             rtl,
             synthesis,
-            self._accuracy(),
-            self.warnings + self.runner.warnings + ([] if self._device is None else self._device.warnings),
+            accuracy,
+            self.warnings + self.runner.warnings + ([] if verification is None else verification.warnings),
             self._graphs(source, last) if page else None,
-            self._float_model(),
+            None if verification is None else verification.float_model(),
             targets,
-            self._golden_facts(),
+            None if verification is None else verification.golden(),
             rate_of(estimate, rtl, self._clock, self.selection.target["target_fps"]),
             self.selection.strict,
             device_use(self.selection.device, synthesis, estimate, layers),
@@ -283,50 +202,12 @@ class Job:
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
 
-    def _compared_with(self) -> str:
-        """Say what the model is that the circuit was compared with."""
-        steps = [step.verified for step in self.runner.results if step.verified is not None]
-        if self._verifier is None or not steps or steps[-1].reason:
-            return "the last model, which was not verified"
-        reference = self._verifier.reference
-        return f"the result of step '{reference}'" if reference else "the input model"
-
-    def _golden_facts(self) -> dict[str, Any] | None:
-        """Return what was there to verify with; None where nothing was to be verified."""
-        if self._golden is None:
-            return None
-        samples = len(self._golden.inputs) if self._verifier is None else self._verifier.samples
-        generated = 0 if self._generated is None else self._generated.samples
-        return {
-            "samples": samples,
-            "random": self._golden.random,
-            "generated": generated,
-            "problem": self._problem,
-        }
-
     def _graphs(self, source: Artifact, last: Artifact | None) -> dict[str, Any]:
         from brainsmith.build.graphs import graph_data
 
         return {
             "before": graph_data(source.peek()),
             "after": graph_data(last.peek()) if last is not None else None,
-        }
-
-    def _accuracy(self) -> dict[str, Any] | None:
-        if self._verifier is None or self._verifier.accuracy is None:
-            return None
-        after = self._last_whole.accuracy if self._last_whole is not None else None
-        return {"samples": self._verifier.samples, "before": self._verifier.accuracy, "after": after}
-
-    def _float_model(self) -> dict[str, Any] | None:
-        if self._verifier is None or self._verifier.distance is None:
-            return None
-        after = self._last_whole.distance if self._last_whole is not None else None
-        return {
-            "samples": self._verifier.samples,
-            "accuracy": self._float_accuracy,
-            "before": asdict(self._verifier.distance),
-            "after": None if after is None else asdict(after),
         }
 
     def explain_failure(self, error: BuildError, failed: Path) -> str:

@@ -48,7 +48,7 @@ class VerificationDevice:
     def warnings(self) -> list[str]:
         """What the device did not run, with the reason."""
         passed = [
-            f"{', '.join(models)} did not run on the device that was chosen, but as array programs: {reason}"
+            f"{', '.join(dict.fromkeys(models))} did not run on the device that was chosen, but as array programs: {reason}"
             for reason, models in self._passed_over.items()
         ]
         return [*self._distrusted, *passed]

@@ -1,0 +1,184 @@
+"""The verification of one build: its golden data, the check after each step, and what the report says of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.float_model import float_accuracy
+from brainsmith.build.generated_check import GeneratedCheck
+from brainsmith.build.verification_device import VerificationDevice
+from brainsmith.build.verify import Verifier
+from brainsmith.errors import BuildError, TargetError
+from brainsmith.graph.ends import input_values
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.build.artifact import Artifact
+    from brainsmith.build.golden import GoldenData
+    from brainsmith.build.messages import BuildLog
+    from brainsmith.build.result import StepResult, Verified
+    from brainsmith.build.selection import BuildSelection
+
+Fields = dict[str, Any]
+
+
+class BuildVerification:
+    """Runs the input model, and compares what each step makes of it.
+
+    Args:
+        selection: What the build was asked to do.
+        source: The input model.
+        golden: What to run.
+        log: Takes what is said meanwhile.
+        folder: Where the build works.
+
+    Attributes:
+        running: Whether steps are verified: not where the input model cannot be executed.
+        exact: The model that later ones equal but for rounding, and the step that made it: the input model and "", or
+            what the last step made that may change what the model computes.
+        told: What is said before the first step; empty where nothing can be verified.
+
+    Raises:
+        BuildError: The input model cannot be executed, and somebody gave golden inputs or chose a device for that.
+        VerificationError: It does not compute the expected outputs.
+    """
+
+    def __init__(
+        self, selection: BuildSelection, source: Artifact, golden: GoldenData, log: BuildLog, folder: Path
+    ) -> None:
+        self._golden = golden
+        self._log = log
+        self._folder = folder
+        self._device = VerificationDevice()
+        self._generated: GeneratedCheck | None = None
+        self._last_whole: Verified | None = None
+        self._problem = ""
+        self.exact = (source, "")
+        self.told = ""
+        self._verifier = self._started(source.peek(), selection)
+        if self._verifier is None:
+            return
+        self._verifier.check_expected()
+        self._generated = self._generated_check(source.peek(), selection)
+        accuracy, generated = self._verifier.accuracy, self._generated.samples
+        right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
+        made_up = f"; {generated} generated inputs" if generated else ""
+        self.told = f"input model: {self._verifier.samples} samples{right}{made_up}"
+
+    def _started(self, model: ModelWrapper, selection: BuildSelection) -> Verifier | None:
+        """Run the golden data through the input model; None where random ones cannot be."""
+        exceptions = (selection.approximations, self._device, selection.unverified)
+        try:
+            with self._log.taken("input model"):
+                return Verifier(model, self._golden, selection.tolerances, *exceptions)
+        except BuildError as error:
+            if isinstance(error.__cause__, TargetError):  # whoever chose a device wants to know that it fails
+                raise
+            self._problem = f"the input model cannot be executed: {error}"
+            if self._golden.random:
+                return None
+            raise BuildError(
+                f"{self._problem}\n  so no step can be verified with the golden inputs: mend the model, or build it "
+                "without verification: --no-verify (verify=False)"
+            ) from error
+
+    def _generated_check(self, model: ModelWrapper, selection: BuildSelection) -> GeneratedCheck:
+        stated = {*selection.approximations, *selection.unverified, *selection.changes_outputs}
+        name = input_values(model.graph)[0].name
+        with self._log.taken("generated inputs"):
+            return GeneratedCheck(model, name, selection.tolerances, stated, self._device)
+
+    @property
+    def running(self) -> bool:
+        """Tell whether steps are verified."""
+        return self._verifier is not None
+
+    @property
+    def inputs(self) -> Any:
+        """Return the inputs that the input model was run with."""
+        return self._golden.inputs
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what the device that was chosen did not run, with the reason."""
+        return self._device.warnings
+
+    def check(self, step: str, model: Artifact, whole: bool) -> Verified:
+        """Compare what a step made.
+
+        Args:
+            step: Its name.
+            model: Its result.
+            whole: Run all samples: it is the last step.
+
+        Raises:
+            BuildError: As `Verifier.check` says.
+        """
+        assert self._verifier is not None
+        with self._log.taken(f"verification of {step}"):
+            outcome = self._verifier.check(step, model.peek(), self._parent, whole)
+            if self._generated is not None:
+                generated = self._generated.check(step, model.peek(), self._parent)
+                outcome = replace(outcome, generated=generated)
+        if whole:
+            self._last_whole = outcome
+        if self._verifier.reference == step or outcome.max_error > self._verifier.rounding:
+            self.exact = (model, step)
+        return outcome
+
+    def _parent(self) -> ModelWrapper | None:
+        """Return the model that FINN's partitioning left behind, which holds the current one as a node."""
+        file = self._folder / "intermediate_models" / "dataflow_parent.onnx"
+        if not file.is_file():
+            return None
+        from qonnx.core.modelwrapper import ModelWrapper
+
+        return ModelWrapper(str(file))
+
+    def golden(self) -> Fields:
+        """Return the report's `golden`: what there was to verify with."""
+        return {
+            "samples": len(self._golden.inputs) if self._verifier is None else self._verifier.samples,
+            "random": self._golden.random,
+            "generated": 0 if self._generated is None else self._generated.samples,
+            "problem": self._problem,
+        }
+
+    def accuracy(self) -> Fields | None:
+        """Return the report's `accuracy`; None without labels."""
+        if self._verifier is None or self._verifier.accuracy is None:
+            return None
+        after = self._last_whole.accuracy if self._last_whole is not None else None
+        return {"samples": self._verifier.samples, "before": self._verifier.accuracy, "after": after}
+
+    def float_model(self) -> Fields | None:
+        """Return the report's `float_model`; None where a float model's outputs are not known."""
+        floats = self._golden.floats
+        if self._verifier is None or self._verifier.distance is None or floats is None:
+            return None
+        after = self._last_whole.distance if self._last_whole is not None else None
+        return {
+            "samples": self._verifier.samples,
+            "accuracy": float_accuracy(floats, self._golden.labels),
+            "before": asdict(self._verifier.distance),
+            "after": None if after is None else asdict(after),
+        }
+
+
+def compared_with(verification: BuildVerification | None, steps: list[StepResult]) -> str:
+    """Say what the last model equals, with which a circuit was compared.
+
+    Args:
+        verification: None where it is off.
+        steps: Those that ran.
+    """
+    last = steps[-1].verified if steps else None
+    if verification is None or last is None or last.reason:
+        return "the last model, which was not verified"
+    own = last.changes_outputs or last.changed is not None
+    reference = steps[-1].name if own else last.reference
+    return f"the result of step '{reference}'" if reference else "the input model"
