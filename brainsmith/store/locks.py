@@ -46,12 +46,13 @@ class Locks:
             OSError: The file of the locks cannot be written.
         """
         descriptor = _open(self.path)
+        _OPENED.add(descriptor)
         try:
             with contextlib.suppress(OSError):
                 _lock(descriptor, fcntl.F_WRLCK, _byte(name), wait=True)
             yield
         finally:
-            os.close(descriptor)
+            _let_go(descriptor, _byte(name))
 
     @contextlib.contextmanager
     def dropping(self, name: str) -> Iterator[bool]:
@@ -61,11 +62,11 @@ class Locks:
         try:
             with contextlib.suppress(OSError):
                 descriptor = _open(self.path)
+                _OPENED.add(descriptor)
                 free = _lock(descriptor, fcntl.F_WRLCK, _byte(name) + 1, wait=False)
             yield free
         finally:
-            if descriptor >= 0:
-                os.close(descriptor)
+            _let_go(descriptor, _byte(name) + 1)
 
     @contextlib.contextmanager
     def using(self, name: str) -> Iterator[None]:
@@ -136,8 +137,29 @@ def _held(path: str) -> _Held:
     return _HELD.setdefault(os.path.abspath(path), _Held(path))
 
 
-# A child has its parent's open file: the locks hold until both are done, and it must not undo them.
-os.register_at_fork(after_in_child=_HELD.clear)
+_OPENED: set[int] = set()
+"""The files that are open to make or to remove something just now."""
+
+
+def _let_go(descriptor: int, at: int) -> None:
+    """Undo a lock, also for a child that was forked meanwhile, and close its file."""
+    if descriptor in _OPENED:
+        _OPENED.discard(descriptor)
+        with contextlib.suppress(OSError):
+            _lock(descriptor, fcntl.F_UNLCK, at, wait=False)
+        os.close(descriptor)
+
+
+def _forget_parents() -> None:
+    """Let a child neither undo what its parent uses, nor wait for itself on what a thread of its parent makes."""
+    _HELD.clear()  # these files stay open: the locks hold until both are done
+    for descriptor in _OPENED:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
+    _OPENED.clear()
+
+
+os.register_at_fork(after_in_child=_forget_parents)
 
 
 def _open(path: str) -> int:

@@ -128,6 +128,42 @@ def test_what_another_process_uses_stays(tmp_path):
     assert there(tmp_path) == []
 
 
+FORKED = """
+import os, sys, threading
+from pathlib import Path
+from brainsmith.store.folders import KeptFolders
+
+store = KeptFolders(Path(sys.argv[1]))
+begun, end = threading.Event(), threading.Event()
+
+def slowly(work):
+    begun.set()
+    end.wait()
+    (work / "file").write_text("text")
+
+thread = threading.Thread(target=store.obtain, args=("key", slowly))
+thread.start()
+begun.wait()
+child = os.fork()
+if not child:
+    store.obtain("key", lambda work: (work / "file").write_text("text"))
+    os._exit(0)
+if sys.argv[2] == "dies":
+    os._exit(0)
+end.set()
+thread.join()
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.parametrize(("parent", "told"), [("lives", "0\n"), ("dies", "")])
+def test_a_child_that_is_forked_while_something_is_made_does_not_wait_for_itself(tmp_path, parent, told):
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path), parent]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == (told, "")
+    assert (KeptFolders(tmp_path).obtain("key", fill("text", [])) / "file").read_text() == "text"
+
+
 def test_what_is_made_for_hours_is_not_taken_for_abandoned(tmp_path):
     def make(work):
         os.utime(work, (time.time() - 7200,) * 2)
