@@ -60,6 +60,7 @@ def test_windows_of_rtl_come_as_many_channels_at_a_time_as_it_takes():
     np.testing.assert_array_equal(given, pixels.reshape(given.shape))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["INT4", "BIPOLAR"])
 def test_layers_and_circuit_compute_what_is_executed(kind, tmp_path, simulations):
     model = generate_layers(pooled("rtl", "rtl", kind=kind), tmp_path / "code", PART)

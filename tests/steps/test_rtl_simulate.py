@@ -50,6 +50,7 @@ def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path):
     assert not (tmp_path / "rtl" / "trace.vcd").exists()
 
 
+@pytest.mark.slow
 def test_random_inputs_limits_frames_and_a_trace(stitched, config, tmp_path):
     steps.rtl_simulate(stitched, config, seeds=0, frames=12, trace=True)
     report = report_of(tmp_path)
@@ -59,6 +60,7 @@ def test_random_inputs_limits_frames_and_a_trace(stitched, config, tmp_path):
         steps.rtl_simulate(stitched, config, limit=20)
 
 
+@pytest.mark.slow
 def test_a_trace_of_a_frame_whose_results_are_equal(stitched, config, tmp_path):
     design = take_design(stitched, config)
     zeros = tuple(replace(one, text=re.sub("[0-9a-fA-F]", "0", one.text)) for one in design.memories)

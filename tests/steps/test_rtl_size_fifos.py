@@ -13,6 +13,7 @@ from brainsmith.rtl.sizing.hardware import held
 from brainsmith.steps.design_files import PROPERTY, take_design
 
 
+@pytest.mark.slow
 def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path):
     before = take_design(stitched, config)
     model = steps.rtl_size_fifos(stitched, config)

@@ -50,6 +50,7 @@ def cases(draw):
     )
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(1, 1, 1, 1),

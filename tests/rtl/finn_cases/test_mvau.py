@@ -66,6 +66,7 @@ def make_case(pe, simd, kinds, part, memory, compute):
     return Case(golden, layer, part[0], stalled=simd != ROWS, doubled=memory or compute)
 
 
+@pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
     check(make_case, some(SMALL), tmp_path, library, simulations)
 

@@ -6,6 +6,7 @@ Requant is in `test_finn_executes.py`. FINN+ has no RTL layer with several outpu
 from itertools import product
 
 import numpy as np
+import pytest
 from finn.transformation.fpgadataflow.convert_to_hw.reshape import InferReshape
 from onnx import helper
 
@@ -26,6 +27,7 @@ def make_inner_shuffle(shape, simd, kind):
     return Case(None, layer, PART, compute=lambda x: x.swapaxes(-1, -2))
 
 
+@pytest.mark.slow
 def test_inner_shuffle(tmp_path, library, simulations):
     grid = list(product([(4, 4), (2, 2, 12, 8), (8, 16, 32), (1, 24, 12)], [2, 4], ["INT8"]))
     check(make_inner_shuffle, grid, tmp_path, library, simulations)

@@ -83,6 +83,7 @@ def test_a_changed_weight_is_simulated_and_seen(folder, simulate):
     assert len(done.wrong) > 0
 
 
+@pytest.mark.slow
 def test_waveforms_are_written(folder, simulate, tmp_path):
     done = simulate(folder, frames=1, trace=tmp_path / "waves.vcd")
     assert (done.frames, done.interval, done.wrong) == (1, None, ())

@@ -21,6 +21,7 @@ def searched(design, simulations):
     return sized(design, simulations)
 
 
+@pytest.mark.slow
 def test_every_stream_gets_a_fifo(searched, design):
     links = [link for link in design.links if not link.weights]
     report = searched.report()
@@ -33,6 +34,7 @@ def test_every_stream_gets_a_fifo(searched, design):
     assert searched.design == design.with_depths(depths)
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_done(searched, design):
     report = searched.report()
     first = report["fifos"][0]
@@ -52,6 +54,7 @@ def test_the_report_says_what_was_done(searched, design):
     assert report["cycles"] > 5 * design.interval
 
 
+@pytest.mark.slow
 def test_the_design_that_is_shipped_is_the_one_that_was_searched(searched, design, simulations):
     """Every beat at both ends moves in the same cycle with FINN's FIFOs and with adjustable ones."""
     frames = random_frames(design)
@@ -64,6 +67,7 @@ def test_the_design_that_is_shipped_is_the_one_that_was_searched(searched, desig
         assert (traffic.words == adjusted.result.streams[name].words).all()
 
 
+@pytest.mark.slow
 def test_without_a_search_the_gauges_decide(searched, design, simulations):
     plain = sized(design, simulations, search=False)
     assert plain.gauges == searched.gauges

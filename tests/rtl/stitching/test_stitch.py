@@ -83,6 +83,7 @@ def test_the_model_is_not_changed(layer, tmp_path):
     assert layer.model.model.SerializeToString() == before
 
 
+@pytest.mark.slow
 def test_a_stitched_layer_computes_what_it_should(layer, design, frames, build):
     deep = design.with_depths({"s_axis_0": 8, "MVAU_rtl_0_out0_V": 4})
     assert "FIFO of 8" in str(deep)

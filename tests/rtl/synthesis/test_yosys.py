@@ -36,6 +36,7 @@ def test_a_register_of_eight_bits_has_eight_flip_flops(synthesised):
     assert used.lut <= 8
 
 
+@pytest.mark.slow
 def test_memory_contents_are_loaded(synthesised):
     """A memory that holds one value throughout is no memory; a missing file would make it that."""
     random = "".join(f"{(at * 40503) % 65536:04x}\n" for at in range(1024))
@@ -127,6 +128,7 @@ def test_an_adder_fits_every_family(family, synthesised):
     assert synthesised(verilog(ADDER), part)[1].ff == 8
 
 
+@pytest.mark.slow
 def test_each_vendor_cell_counts_as_a_black_box(synthesised):
     """All that is instantiated is found again: no black box is dropped."""
     parts = {"DSP48E1": "xc7z020", "DSP48E2": PART, "DSP58": "xcvc1902", "DSPFP32": "xcvc1902"}

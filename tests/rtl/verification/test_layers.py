@@ -12,6 +12,7 @@ from brainsmith.rtl.verification.layers import check_layers, take_apart, verify_
 from tests.rtl.verification.branches import branches
 
 
+@pytest.mark.slow
 def test_each_layer_of_the_mlp_alone(mlp, tensors, simulations):
     checks = verify_layers(mlp.design, tensors, cache=simulations)
     layers = [layer for layer in mlp.design.layers if layer.kernel != "memstream"]
