@@ -338,7 +338,6 @@ def test_a_limit_of_files_is_said(bad_library):
     code = f"""
     import json, os, resource
     from brainsmith.native.isolation import open_isolated
-from brainsmith.native.isolation.connection import Connection
     from brainsmith.errors import NativeLibraryError
     library = open_isolated({str(bad_library)!r})
     library.ops[0].forward([1.0])
@@ -368,7 +367,6 @@ import os, sys, time
 import numpy as np
 from brainsmith.native import open_library
 from brainsmith.native.isolation import open_isolated
-from brainsmith.native.isolation.connection import Connection
 library = open_isolated({path!r})
 by_name = {{one.name: one for one in library.ops}}
 print(library.pid, flush=True)
@@ -378,8 +376,9 @@ print(library.pid, flush=True)
 
 def host(path, use):
     program = HOST.format(path=str(path), use=textwrap.dedent(use))
+    # Without a buffer: what is read ahead of a line here would be missing in `finish`.
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )
     worker = 0
     for line in process.stdout:
@@ -392,7 +391,7 @@ def host(path, use):
 
 def finish(process):
     out, err = process.communicate(timeout=30)
-    return process.returncode, out, err
+    return process.returncode, out.decode(), err.decode()
 
 
 @pytest.mark.parametrize("use", ["time.sleep(60)", "by_name['loops'].forward(np.ones(1, np.float32))"])
@@ -421,7 +420,7 @@ def test_ctrl_c_ends_a_call_and_leaves_no_worker(bad_library):
         print(by_name["twice"].forward(np.ones(1, np.float32)), library.pid)
     """
     process, worker = host(bad_library, use)
-    assert process.stdout.readline() == "begin\n"
+    assert process.stdout.readline() == b"begin\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     code, out, err = finish(process)
