@@ -14,6 +14,7 @@ from brainsmith.steps.integer_products import integer_products
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
+from brainsmith.steps.strides import crop_single_pixels
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 
@@ -66,6 +67,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _tidy(model, registry)
     _check_nothing_between(model)
     _labels_are_floats(model)
+    model = crop_single_pixels(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     for name in ("qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames"):

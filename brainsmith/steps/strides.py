@@ -1,4 +1,7 @@
-"""Strides of windows that are at one place only: there they say nothing, and FINN's circuits refuse large ones."""
+"""Windows of one pixel, and windows at one place: what they do not read is cut, and strides that say nothing go.
+
+FINN's circuits refuse such windows, or give more values than there are.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ WINDOWS = ("AveragePool", "Conv", "MaxPool")
 def drop_strides_of_single_windows(model: ModelWrapper) -> ModelWrapper:
     """Make, in place, the stride 1 along each axis on which a window just covers its padded image.
 
-    Where the image is larger by no more than the padding at its end, which no window reads, that is cut first.
+    Padding at the end of an image that no window reads is cut before.
     """
     for node in model.graph.node:
         if node.op_type in WINDOWS and node.domain in ("", "ai.onnx"):
@@ -35,12 +38,57 @@ def _drop(model: ModelWrapper, node: NodeProto) -> None:
     for axis in range(axes):
         covered = (kernel[axis] - 1) * dilations[axis] + 1
         spare = shape[2 + axis] + pads[axis] + pads[axes + axis] - covered
-        if result[2 + axis] != 1 or strides[axis] == 1 or not 0 <= spare <= pads[axes + axis]:
+        if strides[axis] == 1 or spare != (result[2 + axis] - 1) * strides[axis] + spare % strides[axis]:
             continue
-        strides[axis] = 1
-        if spare:
-            pads[axes + axis] -= spare
+        unread = min(spare % strides[axis], pads[axes + axis])
+        if unread:
+            pads[axes + axis] -= unread
             present["pads"].ints[:] = pads
+        if spare == unread:
+            strides[axis] = 1
+
+
+def crop_single_pixels(model: ModelWrapper) -> ModelWrapper:
+    """Put, in place, a Crop in front of each sliding window of one pixel that leaves the last rows or columns unread.
+
+    A window that reads every pixel that is left does nothing, and goes.
+    """
+    from qonnx.custom_op.registry import getCustomOp
+
+    for node in [node for node in model.graph.node if node.op_type == "ConvolutionInputGenerator"]:
+        layer = getCustomOp(node)
+        stride, image, out = (list(layer.get_nodeattr(name)) for name in ("Stride", "IFMDim", "OFMDim"))
+        if list(layer.get_nodeattr("ConvKernelDim")) != [1, 1]:
+            continue
+        read = [(count - 1) * by + 1 for count, by in zip(out, stride, strict=True)]
+        if read != image:
+            _crop(model, node, read)
+            layer.set_nodeattr("IFMDim", read)
+        stride = [1 if size == 1 else by for size, by in zip(read, stride, strict=True)]
+        layer.set_nodeattr("Stride", stride)
+        if stride == [1, 1] and read != image:
+            before = model.find_producer(node.input[0])
+            before.output[0] = node.output[0]
+            model.graph.node.remove(node)
+    return model
+
+
+def _crop(model: ModelWrapper, node: NodeProto, read: list[int]) -> None:
+    from onnx import helper
+
+    source = node.input[0]
+    shape, datatype = list(model.get_tensor_shape(source)), model.get_tensor_datatype(source)
+    kept = [shape[0], *read, shape[-1]]
+    cropped = model.make_new_valueinfo_name()
+    model.set_tensor_shape(cropped, kept)
+    model.set_tensor_datatype(cropped, datatype)
+    stated = {"in_shape": shape, "starts": [0] * len(shape), "sizes": kept, "out_shape": kept}
+    new = helper.make_node(
+        "CropKernel", [source], [cropped], name=f"{node.name}_crop", domain="brainsmith.kernels",
+        backend="fpgadataflow", inputDataType=datatype.name, SIMD=1, **stated,
+    )  # fmt: skip
+    node.input[0] = cropped
+    model.graph.node.insert(list(model.graph.node).index(node), new)
 
 
 def _ints(present: dict[str, Any], name: str, count: int, default: int) -> list[int]:

@@ -5,6 +5,7 @@ import pytest
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.align import Signature, align
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.steps.strides import drop_strides_of_single_windows
@@ -47,8 +48,8 @@ def strides(model):
             (3, 3),
             (2, 2),
             (1, 1, 1, 1),
-            ([1, 2], [1, 1, 0, 1]),
-        ),  # the padded row below is read by no window
+            ([1, 2], [1, 1, 0, 0]),
+        ),  # the padding below and on the right is read by no window
         ((2, 4), (1, 1), (3, 2), (0, 0, 0, 0), ([3, 2], [0, 0, 0, 0])),  # a row of values is
     ],
 )
@@ -60,21 +61,55 @@ def test_a_stride_is_dropped_where_the_window_covers_the_image(size, kernel, str
     np.testing.assert_array_equal(run(model, stack), before)
 
 
-def test_one_pixel_with_stride_becomes_hardware(config):
-    model = conv((1, 1), (1, 1), (2, 2))
-    stack = integers(3, 20, 1, 2, 1, 1)
-    before = run(model, stack)
-    for name in ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold"):
+LAYERS = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold")
+PIXELS = [
+    ((1, 1), (2, 2), (0, 0, 0, 0), []),
+    ((4, 4), (4, 4), (0, 0, 0, 0), ["CropRTL"]),
+    ((2, 6), (3, 2), (0, 0, 0, 0), ["CropRTL", "ConvolutionInputGenerator_rtl"]),
+    ((8, 8), (2, 2), (0, 0, 0, 0), ["CropRTL", "ConvolutionInputGenerator_rtl"]),
+    ((5, 5), (2, 2), (0, 0, 0, 0), ["ConvolutionInputGenerator_rtl"]),
+    ((6, 6), (2, 2), (1, 1, 1, 1), ["FMPadding_rtl", "ConvolutionInputGenerator_rtl"]),
+]
+
+
+def layers(model, config):
+    for name in LAYERS:
         model = steps[name](model, config)
-    np.testing.assert_array_equal(run(model, stack.transpose(0, 1, 3, 4, 2)), before)
+    return model
+
+
+@pytest.mark.parametrize(("size", "stride", "pads", "kinds"), PIXELS)
+def test_windows_of_one_pixel_become_hardware_and_unread_pixels_are_cropped(
+    config, size, stride, pads, kinds
+):
+    model = conv(size, (1, 1), stride, pads)
+    stack = integers(3, 20, 1, 2, *size)
+    before = run(model, stack)
+    built = layers(model, config)
+    moving = [
+        node.op_type for node in built.graph.node if not node.op_type.startswith(("MVAU", "Thresholding"))
+    ]
+    assert [kind for kind in moving if kind not in ("Transpose", "Mul", "Reshape_rtl")] == kinds
+    alignment = align(Signature.of(Executor(model)), Signature.of(Executor(built)))
+    ((fed, (_, change)),) = alignment.feed.items()
+    ((read, back),) = alignment.read.values()
+    found = Executor(built).run({fed: change(stack)})[read]
+    np.testing.assert_array_equal(back(found).reshape(len(stack), -1), before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "stride", "pads", "kinds"), PIXELS[1:])
+def test_circuits_of_windows_of_one_pixel_give_as_many_beats_as_there_are(config, size, stride, pads, kinds):
+    model = layers(conv(size, (1, 1), stride, pads), config)
+    for name in ("rtl_codegen", "rtl_stitch", "rtl_size_fifos", "rtl_simulate"):
+        model = steps[name](model, config)
 
 
 @pytest.mark.parametrize(
     ("size", "kernel", "stride", "said"),
     [
-        ((4, 4), (1, 1), (4, 4), "math domain error"),
         ((4, 4), (1, 2), (2, 2), "H increment > buffer size, try setting parallel_window=1"),
-        ((2, 4), (1, 1), (3, 2), "Illegal conv configuration: kernel or stride > FM dimension"),
+        ((2, 4), (1, 2), (3, 2), "Illegal conv configuration: kernel or stride > FM dimension"),
     ],
 )
 def test_a_window_that_finn_cannot_generate_is_refused_with_its_reason(config, size, kernel, stride, said):

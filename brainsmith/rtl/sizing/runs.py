@@ -127,6 +127,7 @@ class Runner:
             stalls=stalls,
             estimate=frames * design.interval + design.latency,
             limit=limit,
+            surplus=design.surplus,
             constant=[one.name for one in design.outputs],
             held={f"{name}{DEPTH}": depth for name, depth in (depths or {}).items()},
         )

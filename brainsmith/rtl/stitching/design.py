@@ -161,6 +161,21 @@ class Design:
         """FINN's estimate of the cycles of one frame: those of all layers, one after the other."""
         return sum(layer.cycles for layer in self.layers)
 
+    @property
+    def surplus(self) -> tuple[str, ...]:
+        """The outputs that may give beats of a frame that is not fed: windows of one pixel read padding alone."""
+        early = {layer.name for layer in self.layers if layer.early}
+        windows = {
+            layer.name for layer in self.layers if layer.kernel.startswith("ConvolutionInputGenerator")
+        }
+        given = {link.source.layer: link.layout for link in self.links if link.layout}
+        padded = [
+            link for link in self.links
+            if link.source.layer in early and link.target.layer in windows and link.layout
+            and link.layout.shape[-1:] == given[link.target.layer].shape[-1:]
+        ]  # fmt: skip
+        return tuple(stream.name for stream in self.outputs) if padded else ()
+
     def digest(self) -> str:
         """Return 40 hexadecimal digits that stand for the whole content."""
         text = json.dumps(asdict(self), sort_keys=True)

@@ -76,6 +76,7 @@ def run_design(
         stalls=stalls,
         estimate=estimated_cycles(design, frames),
         limit=limit,
+        surplus=design.surplus,
         constant=constant,
         trace=trace,
     )
