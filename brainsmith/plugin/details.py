@@ -119,8 +119,10 @@ def details_of(info: PluginInfo) -> Details:
             raise PluginLoadError(f"{path}:{error.lineno}: the file is not Python: {error.msg}") from error
         except UNREADABLE as error:
             raise PluginLoadError(str(unreadable(path, error))) from error
-        parameters = [parameter.to_plain() for parameter in details.parameters]
-        if not any(is_racy(one, begin) for one in files.values()):
+        if not any(
+            is_racy(one, begin) for one in files.values()
+        ):  # else these stamps do not show every change
+            parameters = [parameter.to_plain() for parameter in details.parameters]
             kept.save(None, (list(files), list(files.values()), parameters, details.docstring, details.bases))
         return details
     _, _, parameters, docstring, bases = plain
@@ -135,7 +137,7 @@ def _path_of(info: PluginInfo) -> str:
 
 
 def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
-    source = _parsed(path, info.module, path.endswith("__init__.py"), stamp(path))
+    source = _parsed(path, info.module, path.endswith("__init__.py"), read_source(path))
     name = info.reference.partition(":")[2]
     node = _find(source, name)
     if node is None:
@@ -204,13 +206,13 @@ def _source_of(module: str, files: dict[str, Stamp]) -> Source | None:
         return None
     file = found[0]
     files[file.path] = stamp(file.path)
-    return _parsed(file.path, file.module, file.is_package, files[file.path])
+    return _parsed(file.path, file.module, file.is_package, read_source(file.path))
 
 
 @lru_cache(maxsize=12)
-def _parsed(path: str, module: str, is_package: bool, _: Stamp) -> Source:
+def _parsed(path: str, module: str, is_package: bool, data: bytes) -> Source:
     """Return a file's source; the last few are kept, since plugins that share files and bases are asked in a row."""
-    return Source(SourceFile(path, module, is_package), read_source(path))
+    return Source(SourceFile(path, module, is_package), data)
 
 
 def _parameters(arguments: ast.arguments, skip: int) -> Iterator[Parameter]:

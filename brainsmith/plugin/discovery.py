@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from contextlib import contextmanager
+from itertools import chain
 
 from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
@@ -121,10 +122,11 @@ def _put_together(
         *_frameworks_without_plugins(frameworks, records),
         *(problem for result in results for problem in result.problems),
     ]
-    records, clashes = _settle_clashes(records)
-    problems.extend(clashes)
-    watched = list(dict.fromkeys(path for result in results for path in result.watched))
-    if earlier is None or watched != earlier.paths:
+    if len(frozenset().union(*(result.claims() for result in results))) < len(records):
+        records, clashes = _settle_clashes(records)
+        problems.extend(clashes)
+    watched = _watched(results, earlier)
+    if earlier is None or watched is not earlier.paths:
         sources.definitions.retain(watched)
     found, racy = _stamps(watched, int(begin * 1e9), sources.definitions, earlier, changed)
     return Snapshot(
@@ -143,6 +145,12 @@ def _put_together(
     )
 
 
+def _watched(results: list[AdapterResult], earlier: Snapshot | None) -> list[str]:
+    """Return all that was read, each path once."""
+    watched = list(dict.fromkeys(chain.from_iterable(result.watched for result in results)))
+    return earlier.paths if earlier is not None and earlier.paths == watched else watched
+
+
 def _stamps(
     watched: list[str],
     begin: int,
@@ -158,6 +166,14 @@ def _stamps(
             for path, times in zip(watched, found, strict=True)
             if is_racy(times, begin)
         }
+        return found, racy
+    if watched is earlier.paths:
+        found, racy = list(earlier.stamps), dict(earlier.racy)
+        for path, times in zip(changed, stamps(changed), strict=True):
+            found[watched.index(path)] = times
+            racy.pop(path, None)
+            if is_racy(times, begin):
+                racy[path] = definitions.digest(path)
         return found, racy
     known = dict(zip(earlier.paths, earlier.stamps, strict=True))
     for path in changed:
@@ -240,8 +256,6 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
 
 def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[Problem]]:
     """Let `override=True` win; report other clashes. Both records stay, so that using the name says what is wrong."""
-    if len({info.to_plain()[:3] for info in records}) == len(records):  # name, type and framework
-        return records, []
     first: dict[tuple[str, str], PluginInfo] = {}
     clashing: dict[tuple[str, str], dict[str, PluginInfo]] = {}
     kept: list[PluginInfo] = []

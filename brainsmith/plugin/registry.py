@@ -38,7 +38,8 @@ class Registry:
         self._lock = lock_of(self, Registry._start_anew)
         self._refresh: Callable[[], None] | None = None
         self._recheck: Callable[[], None] | None = None
-        self._records: list[PluginInfo] = []
+        self._records: dict[int, PluginInfo] = {}
+        self._shared: set[tuple[str, str]] = set()
         self._discovered: dict[str, list[PluginInfo]] = {}
         self._by_reference: dict[tuple[str, str], PluginInfo] = {}
         self._registered: dict[str, dict[str, PluginInfo]] = {}
@@ -66,14 +67,12 @@ class Registry:
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            known = set(map(id, self._records))
-            fresh = [info for info in records if id(info) not in known]
-            if len(records) - len(fresh) < len(records) // 2:
-                self._discovered, self._by_reference = {}, {}
-                _enter(records, self._discovered, self._by_reference)
-            else:
-                self._replace_some(records, fresh)
-            self._records = records
+            now = dict(zip(map(id, records), records, strict=True))
+            if len(now.keys() & self._records.keys()) < len(now) // 2 or not self._replace_some(now):
+                self._discovered, self._by_reference, self._shared = {}, {}, set()
+                for info in records:
+                    self._enter(info, self._discovered, self._by_reference)
+            self._records = now
             for key, providers in list(self._registered.items()):
                 kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in self._by_reference}
                 self._registered[key] = kept
@@ -83,29 +82,42 @@ class Registry:
 
             renew()
 
-    def _replace_some(self, records: list[PluginInfo], fresh: list[PluginInfo]) -> None:
-        """Replace the discovered records by others most of which are the same."""
-        now = set(map(id, records))
-        gone = [info for info in self._records if id(info) not in now]
+    def _replace_some(self, now: dict[int, PluginInfo]) -> bool:
+        """Replace the discovered records by others, most of which are the same; return whether that can be done in part."""
+        gone = [self._records[number] for number in self._records.keys() - now.keys()]
+        fresh = [info for number, info in now.items() if number not in self._records]
         discovered, by_reference = dict(self._discovered), dict(self._by_reference)
         for info in gone:
-            discovered.pop(info.key, None)
-            by_reference.pop((info.type, info.reference), None)
+            if (info.type, info.reference) in self._shared:
+                return False
+            del by_reference[info.type, info.reference]
+            discovered[info.key] = [other for other in discovered[info.key] if other is not info]
         for info in fresh:
+            if discovered.get(info.key):  # the order of several is that of the records
+                return False
             discovered.pop(info.key, None)
-        names = {info.to_plain()[:2] for info in (*gone, *fresh)}
-        references = {info.reference for info in gone}  # two plugins of other names may be one object
-        touched = [
-            info for info in records if info.to_plain()[:2] in names or info.to_plain()[3] in references
-        ]
-        for info in touched:
-            discovered.pop(info.key, None)
-        _enter(touched, discovered, by_reference)
+            self._enter(info, discovered, by_reference)
+        for info in gone:
+            if not discovered.get(info.key):
+                discovered.pop(info.key, None)
         self._discovered, self._by_reference = discovered, by_reference
+        return True
+
+    def _enter(
+        self,
+        info: PluginInfo,
+        discovered: dict[str, list[PluginInfo]],
+        by_reference: dict[tuple[str, str], PluginInfo],
+    ) -> None:
+        discovered.setdefault(info.key, []).append(info)
+        reference = (info.type, info.reference)
+        if reference in by_reference:  # two plugins of other names, or frameworks, may be one object
+            self._shared.add(reference)
+        by_reference[reference] = info
 
     def _start_anew(self) -> None:
         """Let the next discovery enter all records: a thread that was just entering some did not get to the end."""
-        self._records = []
+        self._records = {}
         self.generation += 1
         self.redefinitions += 1
 
@@ -123,7 +135,7 @@ class Registry:
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            self._records, self._discovered, self._by_reference, self._registered = [], {}, {}, {}
+            self._records, self._discovered, self._by_reference, self._registered = {}, {}, {}, {}
             self._objects, self._groups = {}, {}
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
@@ -425,16 +437,6 @@ class Registry:
 
     def __len__(self) -> int:
         return len(self.records())
-
-
-def _enter(
-    records: list[PluginInfo],
-    discovered: dict[str, list[PluginInfo]],
-    by_reference: dict[tuple[str, str], PluginInfo],
-) -> None:
-    for info in records:
-        discovered.setdefault(info.key, []).append(info)
-        by_reference[info.type, info.reference] = info
 
 
 REGISTRY = Registry()

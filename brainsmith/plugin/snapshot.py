@@ -31,6 +31,7 @@ class AdapterResult:
     """
 
     __slots__ = (
+        "_claims",
         "detail",
         "groups",
         "milliseconds",
@@ -50,10 +51,17 @@ class AdapterResult:
         self.problems: list[Problem] = []
         self.watched: list[str] = []
         self.watched_set: frozenset[str] | None = None
+        self._claims: frozenset[tuple[Any, ...]] | None = None
         self.version = ""
         self.status = "available"
         self.detail = ""
         self.milliseconds = 0.0
+
+    def claims(self) -> frozenset[tuple[Any, ...]]:
+        """Return name, type and framework of each record."""
+        if self._claims is None:
+            self._claims = frozenset(info.to_plain()[:3] for info in self.records)
+        return self._claims
 
     def depends_on(self, paths: Iterable[str]) -> bool:
         """Tell whether the result depends on any of some paths."""
@@ -142,19 +150,19 @@ class Snapshot:
         stamps: Their stamps, in the same order.
         environment: The installed distributions (`distributions.environment`).
         created: Seconds since the epoch.
-        identity: Stands for everything that was read, and for the groups, which the settings may declare.
         complete: Whether no adapter failed; only then may it be kept.
         racy: What stands for the content of the paths whose stamps were too young to show every change (`is_racy`).
         sources: What it was made of, so that it can be brought up to date; None where that is not known.
     """
 
     __slots__ = (
+        "_identity",
+        "_read",
         "adapters",
         "complete",
         "created",
         "environment",
         "groups",
-        "identity",
         "paths",
         "problems",
         "racy",
@@ -187,11 +195,17 @@ class Snapshot:
         self.environment = environment
         self.created = created
         self.racy = racy or {}
-        self.identity = identity or _identity(
-            paths, stamps, sorted(self.racy.items()), environment, sorted(groups.items())
-        )
+        self._identity = identity
+        self._read = (paths, stamps, sorted(self.racy.items()), environment, sorted(groups.items()))
         self.complete = complete
         self.sources = sources
+
+    @property
+    def identity(self) -> str:
+        """What stands for everything that was read, and for the groups, which the settings may declare."""
+        if not self._identity:
+            self._identity = _identity(*self._read)
+        return self._identity
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, lists, dicts, strings and numbers."""

@@ -1,7 +1,9 @@
 """Parameters and docstrings, read from the source without importing it."""
 
 import inspect
+import os
 import sys
+import time
 
 import pytest
 
@@ -194,3 +196,27 @@ def test_every_record_has_details(manager):
     for info in records[::7]:
         assert isinstance(info.docstring, str)
         assert isinstance(info.parameters, tuple)
+
+
+def test_two_edits_of_equal_size_within_a_tick_are_both_seen(site, monkeypatch):
+    """On a file system whose clock has whole seconds, and no time of a file's status."""
+    from brainsmith.plugin import details, files
+
+    def slow(path, real=files.stamp):
+        changed, _, size = real(path)
+        return changed - changed % 1_000_000_000, changed - changed % 1_000_000_000, size
+
+    monkeypatch.setattr(details, "stamp", slow)
+    monkeypatch.setattr(details, "stamps", lambda paths: [slow(path) for path in paths])
+    now = time.time_ns()
+    for default in (1, 2, 3):
+        path = site.write("acme_edited.py", f"def function(model, cfg, depth={default}): pass\n")
+        os.utime(path, ns=(now, now))
+        info = PluginInfo(
+            name="function",
+            type="step",
+            framework="acme",
+            reference="acme_edited:function",
+            origin=f"{path}:1",
+        )
+        assert [str(parameter) for parameter in info.parameters][-1] == f"depth={default}"

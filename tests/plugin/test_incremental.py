@@ -1,5 +1,6 @@
 """A discovery that reads only what changed gives the same as one that reads everything."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -210,6 +211,46 @@ def test_only_what_changed_is_read(project, manager, monkeypatch):
         str(one),
         str(project / "plugins" / "two.py"),
     }  # the second may be too young to be trusted
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"types": ["step"]}, {"frameworks": ["project"]}, {"frameworks": ["project"], "types": ["step"]}],
+)
+def test_a_selective_discovery_is_brought_up_to_date_too(project, manager, request_):
+    def names():
+        return [
+            info.name
+            for info in manager.discover_plugins(modes=["selective"], **request_)
+            if info.framework == "project"
+        ]
+
+    project.write("plugins/one.py", step_file("one"))
+    assert names() == ["one"]
+    project.write("plugins/two.py", step_file("two"))
+    assert names() == ["one", "two"]
+    assert manager.stats.last_source == "update"
+    os.unlink(project / "plugins" / "one.py")
+    assert names() == ["two"]
+    assert {info.type for info in manager.registry.records()} == {"step"}
+
+
+def test_a_file_that_could_not_be_read_just_now_is_read_at_the_next_call(project, manager, monkeypatch):
+    """As where too many files are open: nothing about the file has to change."""
+    path = str(project.write("plugins/one.py", step_file("one")))
+    real = files.read_bytes
+
+    def fail(asked, *more):
+        if asked == path:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real(asked, *more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "read_bytes", fail)
+        assert [i.name for i in manager.discover_plugins(frameworks=["project"])] == []
+        assert list(map(str, manager.problems)) == [f"{path}: the file cannot be read: Too many open files"]
+    assert [i.name for i in manager.discover_plugins(frameworks=["project"])] == ["one"]
+    assert manager.problems == ()
 
 
 def test_the_next_process_reads_only_what_changed_too(project):
