@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.schema import Blueprint, Verify
     from brainsmith.blueprint.selection import KernelUse, Selection, TransformUse
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
@@ -40,7 +40,9 @@ def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str
         if use.kind == "phase":
             steps.extend(f"     {_transform(transform)}" for transform in selection.phase(use.name))
     yield "steps", "\n".join(steps)
+    yield "verify", _exceptions(blueprint.verify)
     yield "output", _output(selection)
+    yield "strict", "exit code 3 unless all is proven" if blueprint.strict else ""
     yield "plugins", f"{len(selection.records)} are named, and no others are loaded"
 
 
@@ -55,6 +57,16 @@ def _target(blueprint: Blueprint) -> str:
         for name, value in parts
         if value is not None
     )
+
+
+def _exceptions(verify: Verify) -> str:
+    """Return the steps that may change what the model computes, or that are not verified."""
+    stated = (
+        ("approximates", verify.approximate),
+        ("gives other outputs", verify.changes_outputs),
+        ("is not verified", verify.unverified),
+    )
+    return "\n".join(f"{step} {what}" for what, steps in stated for step in steps)
 
 
 def _output(selection: Selection) -> str:

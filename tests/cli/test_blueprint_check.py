@@ -84,3 +84,38 @@ def test_the_mode_blueprint_needs_no_loaded_blueprint_here(elsewhere):
     (elsewhere / "good.yaml").write_text(GOOD)
     done = brainsmith("blueprint", "check", "good.yaml", BRAINSMITH_PLUGIN_MODE="blueprint")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+STRICT = """\
+hw_compiler:
+  steps: [cleanup, qonnx_to_finn, streamline]
+  verify:
+    approximate: {streamline: {error: 0.5}}
+    changes_outputs: {qonnx_to_finn: {labels: y.npy}}
+    unverified: [cleanup]
+  strict: true
+"""
+
+
+def test_what_is_not_proven_is_in_the_plan(elsewhere, capsys):
+    (elsewhere / "strict.yaml").write_text(STRICT)
+    (elsewhere / "y.npy").write_bytes(b"")
+    assert main(["blueprint", "check", "strict.yaml"]) == 0
+    assert capsys.readouterr().out == (
+        "strict.yaml: no errors\n"
+        "  steps     1 cleanup  step brainsmith:cleanup\n"
+        "            2 qonnx_to_finn  step brainsmith:qonnx_to_finn\n"
+        "            3 streamline  step brainsmith:streamline\n"
+        "  verify   streamline approximates\n"
+        "           qonnx_to_finn gives other outputs\n"
+        "           cleanup is not verified\n"
+        "  output   estimates\n"
+        "  strict   exit code 3 unless all is proven\n"
+        "  plugins  3 are named, and no others are loaded\n"
+    )
+    (elsewhere / "y.npy").unlink()
+    assert main(["blueprint", "check", "strict.yaml"]) == 1
+    file = elsewhere / "y.npy"
+    assert capsys.readouterr().err == (
+        f"error: strict.yaml:5:39: verify.changes_outputs.qonnx_to_finn.labels names a file that is not there: {file}\n"
+    )
