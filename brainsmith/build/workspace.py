@@ -144,7 +144,7 @@ def _remove(path: Path) -> None:
 def _manifest(output: Path) -> set[str]:
     try:
         entries = json.loads((output / _MANIFEST).read_text())["entries"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
     return {name for name in entries if isinstance(name, str) and name and Path(name).name == name}
 

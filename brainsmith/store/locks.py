@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 RECENT = 32
 """How many entries that a process obtained last count as in use; beyond them, what an object of its own still uses."""
 
+FOLDERS = 16
+"""In how many folders at once they do: each costs an open file. A process has five kinds of them."""
+
 _WAIT = getattr(fcntl, "F_OFD_SETLKW", None)
 _TRY = getattr(fcntl, "F_OFD_SETLK", None)
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -85,13 +88,7 @@ class Locks:
         Returns:
             Whether others see it; if not, the folder cannot be written, and nothing is removed from it.
         """
-        held = _held(self.path)
-        if not held.add(name):
-            return False
-        held.recent.append(name)
-        if len(held.recent) > RECENT:
-            held.remove(held.recent.popleft())
-        return True
+        return _held(self.path).add_recent(name)
 
     def use_as_long_as(self, name: str, user: object) -> None:
         """Use an entry as long as an object lives."""
@@ -122,19 +119,57 @@ class _Held:
             self._users[name] += 1
             return True
 
+    def add_recent(self, name: str) -> bool:
+        with self._guard:
+            if not self.add(name):
+                return False
+            self.recent.append(name)
+            if len(self.recent) > RECENT:
+                self.remove(self.recent.popleft())
+            return True
+
     def remove(self, name: str) -> None:
         with self._guard, contextlib.suppress(OSError):
             self._users[name] -= 1
-            if not self._users[name]:
+            if self._users[name] <= 0:
                 del self._users[name]
+            if name not in self._users and self._descriptor >= 0:
                 _lock(self._descriptor, fcntl.F_UNLCK, _byte(name) + 1, wait=False)
+
+    def close_if_idle(self) -> bool:
+        """Use nothing any more, unless an object of this process does; return whether that is so."""
+        with self._guard:
+            if sum(self._users.values()) > len(self.recent):
+                return False
+            self._users.clear()
+            self.recent.clear()
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+                self._descriptor = -1
+            return True
+
+    def disown(self) -> None:
+        """Leave the file to the parent of this process: it stays open, so the locks hold until both are done."""
+        self._guard = RLock()
+        self._descriptor = -1
+        self._users.clear()
 
 
 _HELD: dict[str, _Held] = {}
+_HELD_GUARD = [RLock()]
+"""One lock, in a list so that a child may have its own."""
 
 
 def _held(path: str) -> _Held:
-    return _HELD.setdefault(os.path.abspath(path), _Held(path))
+    """Return what is used of a folder; of those used longest ago no more is."""
+    path = os.path.abspath(path)
+    with _HELD_GUARD[0]:
+        held = _HELD.pop(path) if path in _HELD else _Held(path)
+        _HELD[path] = held  # the last one
+        for other in list(_HELD)[: max(0, len(_HELD) - FOLDERS)]:
+            if _HELD[other].close_if_idle():
+                del _HELD[other]
+        return held
 
 
 _OPENED: set[int] = set()
@@ -152,7 +187,10 @@ def _let_go(descriptor: int, at: int) -> None:
 
 def _forget_parents() -> None:
     """Let a child neither undo what its parent uses, nor wait for itself on what a thread of its parent makes."""
-    _HELD.clear()  # these files stay open: the locks hold until both are done
+    _HELD_GUARD[0] = RLock()
+    for held in _HELD.values():
+        held.disown()
+    _HELD.clear()
     for descriptor in _OPENED:
         with contextlib.suppress(OSError):
             os.close(descriptor)

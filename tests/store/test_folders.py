@@ -173,6 +173,23 @@ def test_what_is_made_for_hours_is_not_taken_for_abandoned(tmp_path):
     assert (KeptFolders(tmp_path).obtain("key", make) / "file").read_text() == "text"
 
 
+def test_a_process_that_uses_many_folders_has_few_open_files(tmp_path):
+    class User:
+        pass
+
+    user, before = User(), len(os.listdir("/proc/self/fd"))
+    for number in range(3 * locks.FOLDERS):
+        store = KeptFolders(tmp_path / str(number), limit=0)
+        store.obtain("a", fill("x", []))
+        if not number:
+            store.use_as_long_as("a", user)
+    assert len(os.listdir("/proc/self/fd")) <= before + locks.FOLDERS + 1
+    first = KeptFolders(tmp_path / "0", limit=0)
+    first.trim()
+    assert there(tmp_path / "0") == ["a"]  # an object uses it
+    del user
+
+
 def test_a_trimmed_entry_is_made_again(tmp_path):
     calls = []
     store = KeptFolders(tmp_path)
@@ -309,3 +326,36 @@ def test_a_killed_process_leaves_no_half_entry_and_no_lock(tmp_path):
     first.communicate(timeout=30)
     assert second.communicate(timeout=30)[0] == "whole\n"
     assert (tmp_path / "log").read_text() == "made made "
+
+
+FORKED_USER = """
+import os, sys
+from pathlib import Path
+from brainsmith.store.folders import KeptFolders
+
+class User:
+    pass
+
+store, user = KeptFolders(Path(sys.argv[1]), limit=0), User()
+store.obtain("a", lambda work: (work / "file").write_text("text"))
+store.use_as_long_as("a", user)
+child = os.fork()
+if not child:
+    del user  # it is the parent's too
+    os._exit(0)
+os.waitpid(child, 0)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_child_does_not_give_up_what_its_parent_uses(tmp_path):
+    command = [sys.executable, "-c", FORKED_USER, str(tmp_path)]
+    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "ready\n"
+    store = KeptFolders(tmp_path, limit=0)
+    store.trim()
+    assert there(tmp_path) == ["a"]
+    other.communicate(timeout=30)
+    store.trim()
+    assert there(tmp_path) == []
