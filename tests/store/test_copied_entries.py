@@ -20,6 +20,7 @@ def model(path, factor):
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["numpy", "onnxruntime"])
 def test_run_gives_a_models_own_result_whatever_lies_in_its_entrys_place(tmp_path, target):
     np.save(tmp_path / "x.npy", np.ones((1, 4), np.float32))
