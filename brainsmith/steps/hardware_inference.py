@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
 
-REQUANT_BITS = 9
-"""From this width on, an activation becomes a Requant instead of thresholds (FINN's default)."""
+NO_BITS = 1 << 20
+"""FINN makes a Requant of thresholds of so many bits: none has. Its factor and summand would only be near them."""
 
 FINN_LAYERS = "finn.custom_op.fpgadataflow"
 
@@ -61,9 +61,9 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         model = model.transform(own_transform("InferLayerNorm")(fraction_bits=None))
     standalone = prefers_rtl(cfg, registry, "finn:MVAU") or getattr(cfg, "standalone_thresholds", True)
     first = (*THRESHOLDS, *PRODUCTS) if standalone else (*PRODUCTS, *THRESHOLDS)
-    model = _convert(model, (*first, *STREAMS), registry, cfg)
+    model = _convert(model, (*first, *STREAMS), registry)
     model = _convert_elementwise(model, registry)
-    model = _convert(model, OTHERS, registry, cfg)
+    model = _convert(model, OTHERS, registry)
     model = _tidy(model, registry)
     _check_nothing_between(model)
     _labels_are_floats(model)
@@ -88,20 +88,27 @@ def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[An
     return [loaded for _, loaded in sorted(found, key=lambda entry: entry[0])]
 
 
-def _convert(
-    model: ModelWrapper, conversions: tuple[Conversion, ...], registry: Registry, cfg: Any
-) -> ModelWrapper:
+def _convert(model: ModelWrapper, conversions: tuple[Conversion, ...], registry: Registry) -> ModelWrapper:
     """Apply the conversions whose operators occur in the model; the others are not even imported."""
     for conversion in conversions:
         if not any(node.op_type in conversion.op_types for node in model.graph.node):
             continue
         transform = registry.get("transform", conversion.transform)
         if conversion.transform == "finn:InferRequantLayer":
-            bits = getattr(cfg, "requant_bitwidth_threshold", REQUANT_BITS)
-            model = model.transform(transform(bitwidth_threshold=bits))
+            if _quantise_integers(model):
+                model = model.transform(transform(bitwidth_threshold=NO_BITS))
         else:
             model = model.transform(transform())
     return model
+
+
+def _quantise_integers(model: ModelWrapper) -> bool:
+    """Tell whether all quantisers that are left get integers: FINN's Requant rounds ties up, QONNX to even."""
+    return all(
+        model.get_tensor_datatype(node.input[0]).is_integer()
+        for node in model.graph.node
+        if node.op_type == "Quant"
+    )
 
 
 def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrapper:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.errors import ModelError
 from brainsmith.plugin.core import step
 from brainsmith.steps.own_transforms import own_transform
 
@@ -63,6 +64,33 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     return model
 
 
+def _check_truncations(model: ModelWrapper) -> None:
+    """Refuse a Trunc behind an average of which FINN's pool would drop another number of bits.
+
+    FINN works the bits of the pool's input back from the Trunc's, and those of its sum from these: with windows of
+    36 pixels, say, the sum has fewer bits than the Trunc takes it to have.
+    """
+    for node in [node for node in model.graph.node if node.op_type == "Trunc"]:
+        before = model.find_producer(node.input[0])
+        if before is not None and before.op_type == "Mul":
+            before = model.find_producer(before.input[0])
+        if before is None or before.op_type != "AveragePool":
+            continue
+        window = next(list(entry.ints) for entry in before.attribute if entry.name == "kernel_shape")
+        given, kept = (model.get_initializer(node.input[at]) for at in (3, len(node.input) - 1))
+        if given is None or kept is None or given.size != 1 or kept.size != 1:
+            continue
+        pixels, bits = window[0] * window[-1], int(given.reshape(-1)[0])
+        sums = ((1 << ((1 << bits) // pixels).bit_length() - 1) - 1) * pixels
+        dropped = max(sums.bit_length() - int(kept.reshape(-1)[0]), 0)
+        if dropped != bits - int(kept.reshape(-1)[0]):
+            raise ModelError(
+                f"Trunc '{node.name or node.output[0]}' drops {bits - int(kept.reshape(-1)[0])} of {bits} bits behind an "
+                f"average of {pixels} pixels, where FINN's pool drops {dropped}: use a window whose pixels are a power of "
+                "two, or a Quant in place of the Trunc"
+            )
+
+
 def _integer_weights(model: ModelWrapper) -> ModelWrapper:
     """Make quantised weights integers with a Mul behind their layer, and pooled averages FINN's."""
     from finn.transformation.qonnx.convert_qonnx_to_finn import (
@@ -77,6 +105,7 @@ def _integer_weights(model: ModelWrapper) -> ModelWrapper:
     from qonnx.transformation.infer_data_layouts import InferDataLayouts
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
+    _check_truncations(model)
     for transform in (
         InferMissingConvKernelShape(),
         ExtractBiasFromConv(),

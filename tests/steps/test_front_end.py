@@ -7,8 +7,9 @@ import pytest
 import qonnx
 from qonnx.core.onnx_exec import execute_onnx
 
+from brainsmith.errors import ModelError
 from brainsmith.plugins import steps
-from tests.steps.conftest import Graph, digits_model, integers, op_types
+from tests.steps.conftest import QONNX, Graph, digits_model, integers, op_types
 
 
 def run(model, x):
@@ -78,3 +79,31 @@ def test_a_real_super_resolution_network_becomes_hardware(config):
     assert op_types(model).count("MVAU_rtl") == 4
     assert "UpsampleNearestNeighbour_rtl" in op_types(model)
     assert not [node for node in op_types(model) if node.endswith("_hls")]
+
+
+def truncated(side, bits):
+    """Return an average of side x side pixels of 4 bits, of whose sum a Trunc keeps 4 bits."""
+    graph = Graph(1, 1, side, side).node(
+        "Quant", 1.0, 0.0, 4.0, domain=QONNX, signed=0, narrow=0, rounding_mode="ROUND"
+    )
+    graph.node("AveragePool", kernel_shape=[side, side], strides=[side, side], pads=[0] * 4)
+    graph.node("Mul", np.float32(side * side))
+    graph.node("Trunc", 1.0, 0.0, float(bits), 4.0, domain=QONNX, rounding_mode="FLOOR")
+    return graph.model(1, 1, 1, 1, datatype="UINT4")
+
+
+def test_a_truncated_average_computes_what_qonnx_computes(config):
+    model = steps.cleanup(truncated(4, 8), config)
+    changed = steps.qonnx_to_finn(steps.cleanup(truncated(4, 8), config), config)
+    assert "QuantAvgPool2d" in op_types(changed)
+    for x in np.random.default_rng(0).integers(0, 16, (5, 1, 1, 4, 4)).astype(np.float32):
+        assert run(changed, x) == run(model, x)
+
+
+def test_a_trunc_of_which_finns_pool_drops_other_bits_is_refused(config):
+    with pytest.raises(ModelError) as caught:
+        steps.qonnx_to_finn(steps.cleanup(truncated(6, 8), config), config)
+    assert str(caught.value) == (
+        "Trunc 'trunc3' drops 4 of 8 bits behind an average of 36 pixels, where FINN's pool drops 3: use a window whose "
+        "pixels are a power of two, or a Quant in place of the Trunc"
+    )

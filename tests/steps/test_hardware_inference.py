@@ -135,3 +135,13 @@ def test_an_arg_max_runs_on_all_targets(config, tmp_path, target):
         prepared = manager.prepare_resource(str(tmp_path / "model.onnx"), device=target)
         (result,) = manager.execute(prepared, {built.graph.input[0].name: stack}).values()
     assert result.reshape(-1).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("scale", "kinds"), [(1.0, 1), (0.5, 0)])
+def test_a_wide_quantiser_is_a_requant_only_behind_integers(config, scale, kinds):
+    """A Requant rounds ties up, which integers do not have."""
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6), scale=scale)).quant(10)
+    model = steps.hardware_inference(streamlined(graph.model(1, 6), config), config)
+    assert op_types(model).count("Requant") == kinds
+    assert op_types(model).count("Quant") == 1 - kinds
