@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from brainsmith.plugin import discovery, discovery_cache, files
@@ -150,6 +150,14 @@ def tree(project, tmp_path_factory, monkeypatch):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@example(  # a framework's operator is the base of another framework's, and no plugin any more
+    edits=[
+        [("write", "first/custom_op/__init__.py", TEXTS[16]), ("write", "first/custom_op/x.py", TEXTS[15])],
+        [("write", "second/a.py", TEXTS[18])],
+        [("remove", "second/a.py", None)],
+    ],
+    again=False,
+)
 @given(edits=st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=1, max_size=6), again=st.booleans())
 def test_after_any_edits_the_same_is_found_as_with_no_cache(tree, edits, again):
     folder, adapters_for = tree()
