@@ -4,6 +4,7 @@ What compilers make is the same for all of them and is kept from run to run (`ke
 for one run. How many examples a law tries is its profile's to say (`laws`).
 """
 
+import gc
 import os
 import signal
 from itertools import count
@@ -32,6 +33,11 @@ def pytest_collection_modifyitems(items):
     }
     for law, compiles in laws.items():
         scale(law, PROFILE, compiles=compiles)
+
+
+def pytest_collection_finish():
+    """Leave what was collected out of all later collections of garbage: it lives to the end, and it is much."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

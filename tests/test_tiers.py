@@ -24,7 +24,7 @@ def test_slow(): ...
 def test_cases(case): ...
 """
 COLLECTING = ("--collect-only", "--noconftest", "--assert=plain", "-q")
-HOOKS = {"pytest_collection_modifyitems"}
+HOOKS = {"pytest_collection_modifyitems", "pytest_collection_finish"}
 """The hooks that a conftest may have: with others it could hide a file (`collect_ignore`, `pytest_ignore_collect`)."""
 
 
