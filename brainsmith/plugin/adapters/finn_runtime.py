@@ -47,7 +47,7 @@ def prepare_finn() -> None:
     """Let every module of the installed FINN be imported; call it before the first `import finn...`.
 
     Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
-    `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it does nothing.
+    `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it only mends QONNX.
     """
     mend_frameworks()
     with _lock:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
@@ -37,10 +38,10 @@ _lock = lock_of()
 def mend_frameworks() -> None:
     """Mend QONNX's and FINN's classes, those imported already and those that will be; call it before their use.
 
-    Idempotent and safe with many threads. It imports nothing of either.
+    Idempotent and safe with many threads. It imports nothing of either. Without QONNX, which FINN needs, it does nothing.
     """
     with _lock:
-        if _MendingFinder in sys.meta_path:
+        if _MendingFinder in sys.meta_path or find_spec("qonnx") is None:
             return
         sys.meta_path.insert(0, _MendingFinder)
     for name, mend in _MENDS.items():
