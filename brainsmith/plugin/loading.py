@@ -68,8 +68,13 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     """Import the module of a record, after what its framework needs to be importable.
 
     Raises:
-        PluginLoadError: The import failed, for whatever reason; a plugin may raise anything.
+        PluginLoadError: The import failed, for whatever reason; a plugin may raise anything. Or the module changed since
+            it was imported, and cannot be loaded anew.
     """
+    if module_name in sys.modules:
+        from brainsmith.plugin.renewal import refuse_changed
+
+        refuse_changed([module_name])
     try:
         _prepare(info)
         return _imported(module_name, info)
@@ -83,13 +88,11 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
 def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     """Import a module, with its source and what it reads from outside noted."""
     from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
-    from brainsmith.plugin.renewal import note_reads, refuse_changed
+    from brainsmith.plugin.renewal import note_reads
     from brainsmith.store.imported import note_imports
     from brainsmith.store.recorder import Recorder
 
     note_imports()
-    if module_name in sys.modules:
-        refuse_changed([module_name])
     if module_name in sys.modules or module_name.partition(".")[0] in FRAMEWORKS:
         # Imported also if it is there: another thread may still be importing it.
         return __import__(module_name, fromlist=("__name__",))
