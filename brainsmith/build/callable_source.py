@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import site
 import sys
-import sysconfig
 import types
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from brainsmith.store.imported import imported_source
+from brainsmith.store.imported import imported_source, is_installed
 
 _PLAIN = (str, bytes, int, float, bool, complex, type(None), Path)
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -117,7 +114,7 @@ def _is_users(module_name: str) -> bool:
     module = sys.modules.get(module_name)
     file = getattr(module, "__file__", None)
     if file:
-        return not str(Path(file).resolve()).startswith(_libraries())
+        return not is_installed(str(Path(file).resolve()))
     return getattr(module, "__spec__", None) is None
 
 
@@ -144,13 +141,6 @@ def _names(code: types.CodeType) -> set[str]:
     return names
 
 
-@cache
-def _libraries() -> tuple[str, ...]:
-    """Return the folders of Python's own modules and of installed ones."""
-    folders = {*site.getsitepackages(), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
-    return tuple(str(Path(folder).resolve()) for folder in folders)
-
-
 def _user_modules() -> list[str]:
     """Return the source of every loaded module that is neither Python's nor installed, as it was when it was loaded."""
     texts = []
@@ -159,7 +149,7 @@ def _user_modules() -> list[str]:
         if not file or not file.endswith(".py") or name.partition(".")[0] == "brainsmith":
             continue
         path = Path(file).resolve()
-        if not str(path).startswith(_libraries()) and path.is_file():
+        if not is_installed(str(path)) and path.is_file():
             source = imported_source(name)
             if source is None:
                 raise Uncacheable(f"{path} may have changed since it was imported as {name!r}")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from brainsmith.build.golden import INPUTS
 from brainsmith.build.messages import LOG
+from brainsmith.plugin.imported_packages import packages_read
 from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
-from brainsmith.store.reads import file_digest
+from brainsmith.store.reads import Reads, file_digest
+from brainsmith.store.sources import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,3 +79,9 @@ def _matches(folder: Path, pattern: str) -> list[str]:
     start, below = (Path(place.anchor), place.relative_to(place.anchor)) if place.anchor else (folder, place)
     files = [path for path in start.glob(str(below)) if path.is_file()]
     return [str(path.relative_to(folder) if path.is_relative_to(folder) else path) for path in files]
+
+
+def packages_of(step: BuildStep) -> Reads:
+    """Return the installed packages that a function imports which is no plugin, as files that were read."""
+    module = getattr(step.target, "__module__", None) if step.record is None else None
+    return packages_read(sources_of([module], without=FRAMEWORKS).digests) if module else Reads()

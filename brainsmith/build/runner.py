@@ -18,7 +18,7 @@ from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import Surroundings, framework_versions, plugin_sources, step_parts
 from brainsmith.build.lost_facts import KnownFacts
 from brainsmith.build.messages import LOG, BuildLog, Said
-from brainsmith.build.outside import rules, why_not_kept
+from brainsmith.build.outside import packages_of, rules, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
@@ -226,6 +226,7 @@ class StepRunner:
         portable = Artifact(self._portable(_MODEL, result.data))
         outside = recorder.reads
         outside.add(reads_at_import())
+        outside.add(packages_of(step))
         outside.add(Reads(imported_helpers()))
         self._keep(
             parts,

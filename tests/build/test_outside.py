@@ -1,10 +1,13 @@
+import importlib
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from brainsmith.build import build
+from brainsmith.store.imported import note_imports
 from tests.build import graphs
 
 SCALE_BY = """
@@ -202,3 +205,27 @@ def test_reads_at_import_count(project, monkeypatch):
     monkeypatch.setenv("EARLY", "2")
     assert built("early")[:2] == (START * 2, False)
     assert os.environ["EARLY"] == "2"
+
+
+def test_an_installed_package_that_a_function_s_module_imports_counts(project, monkeypatch):
+    site = project / "site-packages"
+    info = site / "counted_package-1.dist-info"
+    info.mkdir(parents=True)
+    (site / "counted_package.py").write_text("")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: counted-package\nVersion: 1\n")
+    (info / "top_level.txt").write_text("counted_package\n")
+    (info / "RECORD").write_text(f"counted_package.py,,\n{info.name}/RECORD,,\n")
+    (project / "my_steps.py").write_text(
+        "import counted_package\n\n\ndef mine(model, cfg):\n    return model\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.syspath_prepend(str(project))
+    note_imports()
+    mine = importlib.import_module("my_steps").mine
+    try:
+        assert built(mine)[1:] == (False, 'it was not built before')
+        assert built(mine)[2].startswith('nothing')
+        (info / "RECORD").write_text(f"counted_package.py,sha256=2,\n{info.name}/RECORD,,\n")
+        assert built(mine)[1:] == (False, f"{info / 'RECORD'} changed")
+    finally:
+        del sys.modules["my_steps"], sys.modules["counted_package"]
