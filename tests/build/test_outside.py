@@ -223,8 +223,8 @@ def test_an_installed_package_that_a_function_s_module_imports_counts(project, m
     note_imports()
     mine = importlib.import_module("my_steps").mine
     try:
-        assert built(mine)[1:] == (False, 'it was not built before')
-        assert built(mine)[2].startswith('nothing')
+        assert built(mine)[1:] == (False, "it was not built before")
+        assert built(mine)[2].startswith("nothing")
         (info / "RECORD").write_text(f"counted_package.py,sha256=2,\n{info.name}/RECORD,,\n")
         assert built(mine)[1:] == (False, f"{info / 'RECORD'} changed")
     finally:
