@@ -180,3 +180,24 @@ def test_finns_streamline_keeps_a_product_of_a_tensor_with_itself():
     assert malformed(after) == []
     for before, found in zip(outputs_of(model), outputs_of(ModelWrapper(after.model)), strict=True):
         np.testing.assert_array_equal(before, found)
+
+
+MOVES = (
+    "MoveAffinePastJoinConcat",
+    "MoveLinearPastFork",
+    "MoveTransposePastFork",
+    "MoveTransposePastJoinAdd",
+    "MoveTransposePastJoinConcat",
+)
+"""FINN's moves that the step streamline uses where there are branches."""
+
+
+@pytest.mark.parametrize("name", MOVES)
+@settings(max_examples=40, deadline=None)
+@given(model=graphs())
+def test_finns_moves_past_forks_and_joins_compute_the_same(name, model):
+    model = model.transform(tfm.GiveUniqueParameterTensors())
+    after = model.transform(tfm.finn[name]())
+    assert malformed(after) == []
+    for before, found in zip(outputs_of(model), outputs_of(after), strict=True):
+        np.testing.assert_allclose(found, before, rtol=1e-5, atol=1e-5)

@@ -49,7 +49,6 @@ def prepare_finn() -> None:
     Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
     `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it only mends QONNX.
     """
-    mend_frameworks()
     with _lock:
         if any(isinstance(finder, _FinnFinder) for finder in sys.meta_path):
             return
@@ -57,6 +56,7 @@ def prepare_finn() -> None:
         if spec is None:
             return
         sys.meta_path.insert(0, _FinnFinder(without_torch=find_spec("torch") is None))
+    mend_frameworks()
     if not _has_settings(spec):
         _set_build_folder(_finn_folder())
     for name, complete in _COMPLETIONS.items():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
+from brainsmith.plugin.adapters.finn_mends import mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
 
 if TYPE_CHECKING:
@@ -115,34 +116,24 @@ def remove_node(model: Any, node: NodeProto) -> None:
         node.op_type, node.domain = "Identity", ""
 
 
-def _mend_renaming(module: ModuleType) -> None:
+def _mend_wrapper(module: ModuleType) -> None:
     def rename_tensor(self: Any, old_name: str, new_name: str) -> None:
         """Rename a tensor from old_name to new_name."""
         rename_tensors(self.graph, {old_name: new_name})
 
+    def is_join_node(self: Any, node: NodeProto) -> bool:
+        """Tell whether a node reads several tensors that are no constants, or one of them several times."""
+        constants = {tensor.name for tensor in self.graph.initializer}
+        return sum(bool(name) and name not in constants for name in node.input) > 1
+
     module.ModelWrapper.rename_tensor = rename_tensor
-
-
-def _mend_pools(module: ModuleType) -> None:
-    """Let lowered pools be left alone where a reduction states its axes as an attribute, as up to opset 17.
-
-    FINN+ 1.6.1 asks every ReduceMean, also that of a normalisation, for an input that it need not have.
-    """
-    infer = module.InferPoolFromReduce.apply
-
-    def apply(self: Any, model: Any) -> tuple[Any, bool]:
-        reductions = ("ReduceMax", "ReduceMean", "ReduceSum")
-        if any(node.op_type in reductions and len(node.input) < 2 for node in model.graph.node):
-            return model, False
-        result: tuple[Any, bool] = infer(self, model)
-        return result
-
-    module.InferPoolFromReduce.apply = apply
+    module.ModelWrapper.is_join_node = is_join_node
 
 
 _MENDS: dict[str, Callable[[ModuleType], None]] = {
     **dict.fromkeys(REPLACED, _mend_transforms),
     "qonnx.transformation.remove": _mend_removal,
-    "qonnx.core.modelwrapper": _mend_renaming,
-    "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": _mend_pools,
+    "qonnx.core.modelwrapper": _mend_wrapper,
+    "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
+    "finn.transformation.streamline.reorder": mend_moves,
 }

@@ -1,0 +1,95 @@
+"""Where FINN's moves past forks and joins take a graph for a simpler one than it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.plugin.adapters.graph_edits import bypass_node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+def mend_pools(module: ModuleType) -> None:
+    """Let lowered pools be left alone where a reduction states its axes as an attribute, as up to opset 17.
+
+    FINN+ 1.6.1 asks every ReduceMean, also that of a normalisation, for an input that it need not have.
+    """
+    infer = module.InferPoolFromReduce.apply
+
+    def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        reductions = ("ReduceMax", "ReduceMean", "ReduceSum")
+        if any(node.op_type in reductions and len(node.input) < 2 for node in model.graph.node):
+            return model, False
+        result: tuple[Any, bool] = infer(self, model)
+        return result
+
+    module.InferPoolFromReduce.apply = apply
+
+
+def mend_moves(module: ModuleType) -> None:
+    """Let moves past forks take one whose second branch is an output, and moves past joins an input of the graph.
+
+    FINN+ 1.6.1 ends in an AssertionError at the first, and in an AttributeError at the second. An Identity stands
+    between while FINN works.
+    """
+    _parted(module.MoveOpPastFork, _part_outputs)
+    _parted(module.MoveIdenticalOpPastJoinOp, _part_inputs)
+
+
+def _parted(transformation: Any, part: Callable[[Any, Any], set[str]]) -> None:
+    move = transformation.apply
+
+    def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        names = part(self, model)
+        moved, modified = move(self, model)
+        for node in [
+            node for node in moved.graph.node if node.op_type == "Identity" and node.output[0] in names
+        ]:
+            bypass_node(moved.graph, node)
+        return moved, modified
+
+    transformation.apply = apply
+
+
+def _part_outputs(self: Any, model: Any) -> set[str]:
+    """Put an Identity in front of each output of the graph that one node reads as well."""
+    ends = {value.name for value in model.graph.output}
+    parted = set()
+    for node in [node for node in model.graph.node if node.op_type in self.ops_to_move]:
+        name = node.output[0]
+        if name in ends and len(model.find_consumers(name)) == 1:
+            inner = _like(model, name)
+            for consumer in model.find_consumers(name):
+                consumer.input[:] = [inner if read == name else read for read in consumer.input]
+            node.output[0] = inner
+            _add_identity(model, inner, name, list(model.graph.node).index(node) + 1)
+            parted.add(name)
+    return parted
+
+
+def _part_inputs(self: Any, model: Any) -> set[str]:
+    """Put an Identity behind each tensor that a join reads and no node makes."""
+    parted = set()
+    for node in [node for node in model.graph.node if node.op_type in self.join_node_op]:
+        for at, name in enumerate(node.input):
+            if name and model.find_producer(name) is None:
+                node.input[at] = _like(model, name)
+                _add_identity(model, name, node.input[at], list(model.graph.node).index(node))
+                parted.add(node.input[at])
+    return parted
+
+
+def _like(model: Any, name: str) -> str:
+    """Declare a new tensor like another one."""
+    new: str = model.make_new_valueinfo_name()
+    model.set_tensor_shape(new, model.get_tensor_shape(name))
+    model.set_tensor_datatype(new, model.get_tensor_datatype(name))
+    return new
+
+
+def _add_identity(model: Any, source: str, result: str, at: int) -> None:
+    from onnx import helper
+
+    model.graph.node.insert(at, helper.make_node("Identity", [source], [result]))
