@@ -56,7 +56,7 @@ def run(
     except FileNotFoundError as error:
         raise ToolError(f"{name} cannot be started: {command[0]!r} is not there") from error
     except (OSError, RuntimeError) as error:
-        raise ToolError(f"{name} cannot be started: {error}") from error
+        raise ToolError(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from error
     child = Child(process)
     try:
         output, errors = process.communicate(input_text, timeout)

@@ -222,8 +222,8 @@ def _ask(path: str, arguments: Sequence[str] = ("--version",)) -> tuple[str, str
 
     try:
         text = run([path, *arguments], timeout=SECONDS, what=path)
-    except (ToolError, OSError) as error:
-        return "", str(error) if isinstance(error, ToolError) else f"{path} does not start: {error.strerror}"
+    except ToolError as error:
+        return "", str(error)
     match = re.search(r"\d+(?:\.\d+)+", text)
     return (match.group() if match else ""), ""
 

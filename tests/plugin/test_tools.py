@@ -142,7 +142,7 @@ def test_a_program_that_cannot_be_executed_is_broken_not_an_error(programs):
     with open(path, "wb") as file:
         file.write(b"\x7fELF no program at all")
     tool = find_program("make", "")
-    assert (tool.status, tool.note) == ("broken", f"{path} does not start: Exec format error")
+    assert (tool.status, tool.note) == ("broken", f"{path} cannot be started: Exec format error")
 
 
 def test_which_skips_folders_and_files_that_are_not_executable(programs, tmp_path, monkeypatch):
