@@ -131,7 +131,7 @@ def is_file_imported(name: str, path: str, status: os.stat_result, source: str) 
     noted = _NOTED.get(module) if isinstance(module, ModuleType) else None
     if noted is not None:
         return noted.digest == source
-    return getattr(module, "__file__", None) == path and _is_older(status, _BEGUN_NS)
+    return getattr(module, "__file__", None) == path and _is_older_than_imports(status)
 
 
 def is_settled(status: os.stat_result) -> bool:
@@ -156,8 +156,7 @@ def _is_older_than_process(path: str) -> bool:
         status = os.stat(path)
     except OSError:
         return False
-    times = (status.st_mtime_ns, 0 if is_installed(path) else status.st_ctime_ns)
-    return not is_racy(times, _BEGUN_NS)
+    return _is_older_than_imports(status, with_status=not is_installed(path))
 
 
 def _older_than_process(module: ModuleType, path: str) -> Imported | None:
@@ -166,7 +165,7 @@ def _older_than_process(module: ModuleType, path: str) -> Imported | None:
         data, status = _read(path)
     except OSError:
         return None
-    if not _is_older(status, _BEGUN_NS):
+    if not _is_older_than_imports(status):
         return None
     known = _NOTED[module] = Imported(path, data, status)
     return known
@@ -244,6 +243,15 @@ def facts_of(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+def _is_older_than_imports(status: os.stat_result, with_status: bool = True) -> bool:
+    """Tell whether a file changed last before this process could import anything; its content, or its status too.
+
+    The begin of a process is known to a hundredth of a second, and the interpreter needs longer than that until it imports
+    anything; so what is edited just before a command is no change.
+    """
+    return max(status.st_mtime_ns, status.st_ctime_ns if with_status else 0) < _BEGUN_NS + _BEGIN_TICK_NS
+
+
 def _is_older(status: os.stat_result, moment: int) -> bool:
     """Tell whether a file surely changed last before a moment; renaming one into its place is a change."""
     return not is_racy((status.st_mtime_ns, status.st_ctime_ns), moment)
@@ -268,4 +276,5 @@ def _begun_ns() -> int:
         return 0
 
 
+_BEGIN_TICK_NS = 10_000_000
 _BEGUN_NS = _begun_ns()
