@@ -21,8 +21,8 @@ RESOURCES = ("lut", "lutram", "ff", "bram18", "uram", "dsp")
 _PLACED = ("fmax_mhz", "lut", "ff", "bram", "dsp", "seconds")
 _ENDS = ("input", "output")
 _MEASURED = (
-    "frames", "mismatches", "stalled_frames", "stalled_mismatches", "interval_cycles", "interval_estimate",
-    "latency_cycles", "latency_estimate", "cycles_per_second", "accuracy",
+    "frames", "mismatches", "stalled_frames", "stalled_mismatches", "generated_frames", "interval_cycles",
+    "interval_estimate", "latency_cycles", "latency_estimate", "cycles_per_second", "accuracy",
 )  # fmt: skip
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.build.generated import generated_inputs
 from brainsmith.build.golden import GoldenData
 from brainsmith.build.verify import Verifier
 from brainsmith.errors import BuildError, VerificationError
+from brainsmith.execution.generated_inputs import generated_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

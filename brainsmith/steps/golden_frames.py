@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 RANDOM_FRAMES = 32
 RANDOM_SEED = 0
 
+GENERATED_CYCLES = 1_000_000
+"""How long all generated frames may take in one run, about; there is one at least."""
+
+GENERATED_FRAMES = 32
+"""How many there are at most."""
+
 _PARTITION = "StreamingDataflowPartition"
 
 
@@ -36,9 +42,13 @@ class GoldenFrames:
             holds this one as a node (`PARENT` in `output_dir`), if there is one: what the host computes before the
             accelerator is computed here too.
         frames: How many of the golden inputs are used, or how many random ones are made; all of them, or 32.
+        generate: Whether generated frames stand behind the golden ones.
 
     Attributes:
-        random: Whether they were made up.
+        random: Whether the golden ones were made up.
+        golden: How many are golden.
+        generated: How many stand behind them: extremes, patterns and ramps over what the accelerator's inputs hold,
+            whatever somebody had at hand as golden inputs.
         inputs: By tensor of the design: (frames, *shape of one), whole numbers.
         outputs: Likewise; what the hardware model computes.
 
@@ -47,14 +57,26 @@ class GoldenFrames:
             model cannot be executed.
     """
 
-    def __init__(self, model: ModelWrapper, design: Design, cfg: Any, frames: int | None = None) -> None:
+    def __init__(
+        self,
+        model: ModelWrapper,
+        design: Design,
+        cfg: Any,
+        frames: int | None = None,
+        generate: bool = False,
+    ) -> None:
         from brainsmith.execution.execute import Executor
 
         self._design = design
         self._executor = Executor(model)
         self.random = cfg.verify_input_npy is None
-        self._fed = self._feed(model, cfg, frames)
+        fed = self._feed(model, cfg, frames)
+        self.golden = len(next(iter(fed.values())))
         layouts = {stream.layout.tensor: stream.layout for stream in design.inputs}
+        for name, stack in fed.items():
+            whole(stack, layouts[name])  # what is wrong with golden inputs is said of them alone
+        self._fed = self._with_generated(model, fed) if generate else fed
+        self.generated = len(next(iter(self._fed.values()))) - self.golden
         self.inputs = {name: whole(stack, layouts[name]) for name, stack in self._fed.items()}
         self.outputs = self._compute(len(next(iter(self._fed.values()))), frozenset())
 
@@ -62,6 +84,17 @@ class GoldenFrames:
         """Return what every link of the design should carry, for the first so many frames."""
         names = {link.layout.tensor for link in self._design.links if link.layout}
         return self._compute(frames, frozenset(names))
+
+    def _with_generated(self, model: ModelWrapper, fed: dict[str, Stack]) -> dict[str, Stack]:
+        """Put generated frames behind golden ones; none for an input of floats, whose range is not known."""
+        from brainsmith.execution.generated_inputs import generated_inputs
+
+        if not all(model.get_tensor_datatype(name).is_integer() for name in fed):
+            return fed
+        most = max(1, min(GENERATED_FRAMES, GENERATED_CYCLES // max(1, self._design.interval)))
+        made = {name: generated_inputs(model, name) for name in fed}
+        count = min(most, *(len(stack) for stack in made.values()))
+        return {name: np.concatenate([stack, made[name][:count]]) for name, stack in fed.items()}
 
     def _compute(self, frames: int, keep: frozenset[str]) -> dict[str, Stack]:
         results = self._executor.run({name: stack[:frames] for name, stack in self._fed.items()}, keep)

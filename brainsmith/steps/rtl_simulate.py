@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError, OutputError
+from brainsmith.errors import BuildError, OutputError, VerificationError
 from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.golden_frames import GoldenFrames
@@ -54,7 +54,7 @@ def rtl_simulate(
 
     Each layer runs alone, with as many frames as five million cycles hold, then the whole design with all of them:
     without stalls, and with random ones at both ends. The frames are those of `cfg.verify_input_npy`, or 32 random ones
-    if that is None; they go to `rtl/golden`.
+    if that is None; they go to `rtl/golden`. Behind them run generated ones, which are compared and counted by themselves.
 
     Args:
         model: With a stitched design.
@@ -79,7 +79,7 @@ def rtl_simulate(
 
     _check_arguments(seeds=seeds, limit=limit, frames=frames)
     design = take_design(model, cfg)
-    golden = GoldenFrames(model, design, cfg, frames)
+    golden = GoldenFrames(model, design, cfg, frames, generate=True)
     fitting = max(_LEAST_FRAMES, LAYER_CYCLES // design.interval)
     count = min(fitting, len(next(iter(golden.inputs.values()))))
     chosen = range(1, seeds + 1)
@@ -87,10 +87,18 @@ def rtl_simulate(
         built = beside.submit(build_verified, design, golden.inputs, chosen)
         layers = check_layers(design, golden.tensors(count))
         built.result()
-    done = verify_design(design, golden.inputs, golden.outputs, chosen, limit=limit, tensors=golden.tensors)
+    try:
+        done = verify_design(
+            design, golden.inputs, golden.outputs, chosen, limit=limit, tensors=golden.tensors
+        )
+    except VerificationError as error:
+        raise VerificationError(_with_origin(str(error), golden)) from error
     _warn_if_slow(done)
     folder = Path(cfg.output_dir)
-    report = {**done.data(), "random": golden.random, "layers": [layer.data() for layer in layers]}
+    counts = {"frames": golden.golden, "stalled_frames": golden.golden * len(done.runs)}
+    counts["generated_frames"] = golden.generated
+    kinds = {"random": golden.random, "layers": [layer.data() for layer in layers]}
+    report = {**done.data(), **counts, **kinds}
     try:
         _write_frames(design, golden, folder / GOLDEN)
         (folder / FILE).parent.mkdir(parents=True, exist_ok=True)
@@ -100,6 +108,13 @@ def rtl_simulate(
     if trace:
         _trace(design, golden, folder / TRACE)
     return model
+
+
+def _with_origin(text: str, golden: GoldenFrames) -> str:
+    """Say which frames are not golden, where the build generated some."""
+    if not golden.generated:
+        return text
+    return f"{text}\n  frames from {golden.golden} on are generated: extremes and patterns, beside the golden inputs"
 
 
 def _check_arguments(seeds: int, **optional: int | None) -> None:
@@ -129,7 +144,7 @@ def _write_frames(design: Design, golden: GoldenFrames, folder: Path) -> None:
         tensors = golden.inputs if stream in design.inputs else golden.outputs
         bits = next(size for size in (8, 16, 32, 64) if size >= stream.layout.lane_bits)
         kind = np.dtype(f"{'int' if stream.layout.span[0] < 0 else 'uint'}{bits}")
-        np.save(folder / f"{stream.name}.npy", tensors[stream.layout.tensor].astype(kind))
+        np.save(folder / f"{stream.name}.npy", tensors[stream.layout.tensor][: golden.golden].astype(kind))
 
 
 def _trace(design: Design, golden: GoldenFrames, file: Path) -> None:

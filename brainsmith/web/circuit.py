@@ -102,6 +102,11 @@ def _remarks(circuit: Fields) -> Markup | None:
         )
     if circuit.get("random") is True:
         words.append("The frames were random: the build had no golden inputs.")
+    made = number(circuit.get("generated_frames"))
+    if made:
+        words.append(
+            f"In each run {figures.count(made)} generated frames followed, with extremes and patterns."
+        )
     words += _alone([fields(layer) for layer in items(circuit.get("layers"))])
     if right is not None:
         words.append(f"The circuit's accuracy is {figures.percent(right)}.")

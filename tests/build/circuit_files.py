@@ -61,6 +61,7 @@ SIMULATION = {
     "mismatches": 0,
     "stalled_frames": 1080,
     "stalled_mismatches": 0,
+    "generated_frames": 8,
     "stalled_cycles": {"input": 90123, "output": 81234},
     "stalled_shares": {"input": 0.31, "output": 0.288},
     "interval_cycles": 512.0,

@@ -8,8 +8,8 @@ from qonnx.core.datatype import DataType
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.build import build
-from brainsmith.build.generated import NEAREST, Range, generated_inputs, range_of
 from brainsmith.errors import VerificationError
+from brainsmith.execution.generated_inputs import NEAREST, Range, generated_inputs, range_of
 from tests.build.graphs import quant_mlp
 from tests.steps.conftest import Graph, integers
 

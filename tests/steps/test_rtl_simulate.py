@@ -15,7 +15,7 @@ from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.steps.design_files import hand_over, take_design
 from brainsmith.steps.golden_frames import GoldenFrames, whole
 from brainsmith.steps.host_ends import PARENT
-from brainsmith.steps.rtl_simulate import _trace
+from brainsmith.steps.rtl_simulate import _trace, _with_origin
 from tests.steps.conftest import integers
 
 
@@ -34,8 +34,9 @@ def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path):
     assert set(report) == {
         "frames", "mismatches", "stalled_frames", "stalled_mismatches", "stalled_cycles", "stalled_shares",
         "interval_cycles", "interval_estimate", "latency_cycles", "latency_estimate", "cycles", "cycles_per_second",
-        "runs", "random", "layers",
+        "runs", "random", "layers", "generated_frames",
     }  # fmt: skip
+    assert report["generated_frames"] > 10
     assert min(report["stalled_shares"].values()) >= 0.1
     design = take_design(stitched, config)
     assert [layer["layer"] for layer in report["layers"]] == [
@@ -163,3 +164,24 @@ def test_one_of_several_partitions_cannot_be_verified(stitched, config, tmp_path
     assert str(caught.value) == (
         "the model is one of 2 dataflow partitions of a larger one, which cannot be verified"
     )
+
+
+def test_generated_frames_hold_both_ends_of_the_range_behind_the_golden_ones(stitched, config, tmp_path):
+    design = take_design(stitched, config)
+    images = integers(3, 40, 8, low=-1, high=1)  # a narrow part of the range
+    np.save(tmp_path / "x.npy", images)
+    config.verify_input_npy = tmp_path / "x.npy"
+    frames = GoldenFrames(stitched, design, config, generate=True)
+    (tensor,) = frames.inputs
+    np.testing.assert_array_equal(frames.inputs[tensor][: frames.golden].reshape(40, 8), images)
+    made = frames.inputs[tensor][frames.golden :]
+    low, high = design.inputs[0].layout.span
+    assert len(made) == frames.generated > 10
+    assert any((frame == low).all() for frame in made)
+    assert any((frame == high).all() for frame in made)
+    assert all(len(stack) == frames.golden + frames.generated for stack in frames.outputs.values())
+    assert _with_origin("it differs", frames) == (
+        "it differs\n  frames from 40 on are generated: extremes and patterns, beside the golden inputs"
+    )
+    alone = GoldenFrames(stitched, design, config)
+    assert (alone.generated, _with_origin("it differs", alone)) == (0, "it differs")
