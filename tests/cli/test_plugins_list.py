@@ -141,7 +141,7 @@ def test_a_damaged_cache_changes_nothing(project):
     shown = brainsmith("plugins", "show", "KeepAll").stdout
     files = everything_below(caches)
     kinds = {os.path.relpath(file, caches).split(os.sep)[1] for file in files}
-    assert kinds == {"details", "discovery", "settings"}
+    assert kinds == {"definitions", "details", "discovery", "locks", "settings"}
     for damage in (b"", b"garbage \x00\xff" * 999, b"brainsmith kept\0" + bytes(5000)):
         for file in files:
             with open(file, "wb") as damaged:

@@ -1,7 +1,8 @@
 """A design with faults that are chosen when it runs: one build serves many tests.
 
-Memory contents are read from a folder of the test's own each time a simulation begins. Behind each layer sits a module
-that the layer's own wrapper holds, so that it belongs to the layer; the file `fault.dat` says who does what and when.
+Memory contents are read each time a simulation begins, so the test alters them where the built simulation keeps them.
+Behind each layer sits a module that the wrapper of the layer holds, so that it belongs to the layer; the memory
+`fault.dat` says who does what and when.
 """
 
 import re
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brainsmith.rtl.library.sources import Source
-from brainsmith.rtl.simulation.plan import DATA_FOLDER
+from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.stitching.design import Design
 from brainsmith.rtl.verification.diagnose import judge_links
@@ -18,12 +19,13 @@ from brainsmith.rtl.verification.watch import build_watched, watch_design
 NOTHING, DROP, DOUBLE, SWAP, HANG = range(5)
 
 SABOTEUR = """
+// This design is altered where it is kept, so it is of {folder} alone.
 module saboteur #(parameter WIDTH = 8, parameter LANE = 4, parameter WHO = 0) (
     input clk, input rst_n,
     input [WIDTH-1:0] idat, input ivld, output irdy, output [WIDTH-1:0] odat, output ovld, input ordy
 );
 reg [31:0] fault [0:2];
-initial $readmemh("{folder}/fault.dat", fault);
+initial $readmemh("@brainsmith-data@/fault.dat", fault);
 wire [31:0] what = fault[0] == WHO ? fault[1] : 0;
 reg [31:0] n = 0;
 reg second = 0;
@@ -67,7 +69,7 @@ OWN = {"out0_V_TDATA": "data", "out0_V_TVALID": "valid", "out0_V_TREADY": "ready
 
 @dataclass
 class Faulty:
-    """A design, its simulation with probes, and the folder in which its faults are chosen."""
+    """A design, its simulation with probes, and the folder of its memories, in which its faults are chosen."""
 
     design: Design
     simulator: Simulator
@@ -91,7 +93,7 @@ def make_faulty(design, folder, cache):
     who = {name: at + 1 for at, name in enumerate(links)}
     sources, layers = [], []
     for source in design.sources:
-        text = source.text.replace(DATA_FOLDER, str(folder))
+        text = source.text
         if source.name == "fifo.sv":
             text = re.sub(r"\bfifo(?= #\(|$)", "plain_fifo", text, flags=re.M)
         sources.append(Source(source.name, text, source.rules))
@@ -105,11 +107,12 @@ def make_faulty(design, folder, cache):
         layers.append(replace(layer, module=f"faulty_{layer.module}"))
     sources.append(Source("saboteur.v", SABOTEUR.format(folder=folder)))
     sources.append(Source("faulty_fifo.v", FIFO.format(who=len(who) + 1)))
-    faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=())
+    memories = (*design.memories, Memory("fault.dat", "0\n0\n0\n"))
+    faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=memories)
     clean = {memory.name: memory.text for memory in design.memories}
-    return Faulty(
-        faulty, build_watched(faulty, cache, quick=True), folder, {**who, "fifo": len(who) + 1}, clean
-    )
+    simulator = build_watched(faulty, cache, quick=True)
+    kept = Path(simulator._library._name).parent / "memories"
+    return Faulty(faulty, simulator, kept, {**who, "fifo": len(who) + 1}, clean)
 
 
 def _wrapper(layer, link, who):

@@ -1,5 +1,7 @@
 """Faults of every kind in the digits MLP: the layer at fault is named each time."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,9 @@ LAYERS = (
 
 @pytest.fixture(scope="module")
 def faulty(mlp, simulations, tmp_path_factory):
-    return make_faulty(mlp.design, tmp_path_factory.mktemp("faults"), simulations)
+    made = make_faulty(mlp.design, tmp_path_factory.mktemp("faults"), simulations)
+    yield made
+    shutil.rmtree(made.folder.parent)  # what was altered is nobody else's
 
 
 @pytest.fixture
