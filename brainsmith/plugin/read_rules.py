@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from brainsmith.settings import cache_dir
@@ -37,6 +38,7 @@ def read_rules(
         shown=shown,
         trusted=framework_folders(),
         places=_PLACES,
+        silent=(os.path.dirname(os.path.abspath(__file__)),),
     )
 
 

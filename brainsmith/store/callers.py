@@ -45,8 +45,9 @@ def is_called_by(module: str) -> bool:
 
 
 def is_import(file: str) -> bool:
-    """Tell whether a file is of Python's own machinery that looks for modules and distributions."""
-    return file.startswith(("<frozen importlib", f"{PYTHON}importlib{os.sep}", f"{PYTHON}pkgutil.py"))
+    """Tell whether a file is of the machinery that looks for modules and distributions: Python's own, and its backport."""
+    own = ("<frozen importlib", f"{PYTHON}importlib{os.sep}", f"{PYTHON}pkgutil.py")
+    return file.startswith(own) or f"{os.sep}importlib_metadata{os.sep}" in file
 
 
 def is_python_s(file: str) -> bool:

@@ -47,6 +47,8 @@ class Rules:
         trusted: Sources below these may start programs, whose versions count otherwise. They and installed packages may
             copy the whole environment, to pass it on.
         places: Variables that say where things are, and not what they are, where such sources read them.
+        silent: What sources below these look at counts otherwise: the hub's, which looks for plugins again in a step
+            that uses one.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Rules:
         shown: tuple[str, ...] = (),
         trusted: tuple[str, ...] = (),
         places: frozenset[str] = frozenset(),
+        silent: tuple[str, ...] = (),
     ) -> None:
         self.folders, self.hidden, self.trusted = map(_folders, (folders, hidden, trusted))
+        self.silent = _folders(silent)
         self.sources = _folders(sources)
         self.shown = shown
         self.places = places
@@ -120,6 +124,8 @@ class Recorder:
 
     def take(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event of Python's audit."""
+        if event in ("open", "os.listdir", "os.scandir") and caller().startswith(self._rules.silent):
+            return
         if event == "open":
             self._opened(*arguments)
         elif event in ("os.listdir", "os.scandir"):

@@ -229,3 +229,17 @@ def test_an_installed_package_that_a_function_s_module_imports_counts(project, m
         assert built(mine)[1:] == (False, f"{info / 'RECORD'} changed")
     finally:
         del sys.modules["my_steps"], sys.modules["counted_package"]
+
+
+def test_what_the_hub_looks_at_for_a_step_is_no_input_of_the_step(project, tmp_path_factory, monkeypatch):
+    place = tmp_path_factory.mktemp("on_the_path")
+    monkeypatch.syspath_prepend(str(place))
+    used = project / "plugins" / "uses_the_door.py"
+    used.write_text(
+        "from brainsmith.plugin.core import step\n\n\n@step\ndef uses_the_door(model, cfg):\n"
+        "    from brainsmith.plugins import transforms as tfm\n\n"
+        "    tfm.list_plugins()\n    return model.transform(tfm.qonnx.InferShapes())\n"
+    )
+    built("uses_the_door")
+    (place / "another_file.txt").write_text("")
+    assert built("uses_the_door")[1]
