@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from brainsmith.store.recorder import Recorder, Rules
 
 
-def rules(staging: Path, folders: Iterable[Path]) -> Rules:
+def rules(staging: Path, folders: Iterable[Path], golden: Path | None = None) -> Rules:
     """Return what does not count of what a step of a build reads.
 
     Args:
         staging: Where the build's files are: what earlier steps left there is a part of the key.
         folders: Where plugins are that belong to no framework; their sources are a part of the key.
+        golden: The file of golden inputs, which `cfg` names: its content counts with what is read of `cfg`.
     """
     return read_rules(
-        own=(str(staging),),
+        own=(str(staging), *([str(golden)] if golden is not None else [])),
         sources=tuple(str(place if place.is_dir() else place.parent) for place in folders),
         hidden=(str(staging / "checkpoints"), str(staging / LOG)),
         shown=(str(staging / INPUTS),),

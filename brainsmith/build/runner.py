@@ -25,7 +25,7 @@ from brainsmith.build.transform_watch import transforms_watched, well_formed_fau
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
 from brainsmith.store.reads import Reads
-from brainsmith.store.recorder import Recorder
+from brainsmith.store.recorder import Recorder, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ class StepRunner:
         self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
         self._folders = folders
-        self._rules = rules(staging, folders)
+        self._rules: Rules | None = None
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
         self._digests: dict[str, tuple[tuple[int, int], str]] = {}  # of side files, with size and time
@@ -189,6 +189,8 @@ class StepRunner:
         said: Said,
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
+        if self._rules is None:  # golden inputs are known once the first step runs
+            self._rules = rules(self._staging, self._folders, self._config.verify_input_npy)
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
         before = _listing(self._staging)
         given = model.data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 
+from brainsmith.plugin.source import parse
 from brainsmith.store.imported import imported_source, is_installed
 from brainsmith.store.reads import Reads, file_digest
 
@@ -46,7 +47,7 @@ def _imports(module_name: str) -> set[str]:
     if source is None:
         return set()
     found = set()
-    for node in ast.walk(ast.parse(source.data)):
+    for node in ast.walk(parse(source.data)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

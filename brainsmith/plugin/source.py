@@ -423,17 +423,29 @@ def parse(text: bytes | str, path: str = "<text>") -> ast.Module:
     Raises:
         SyntaxError: It is not Python.
     """
+    for _ in range(_ATTEMPTS):
+        try:
+            with _PARSING:
+                return _parse_alone(text, path)
+        except (
+            SystemError
+        ):  # somebody else's thread parsed meanwhile: the interpreter counts both nestings together
+            continue
+        except ValueError as error:  # a null byte
+            raise SyntaxError(str(error)) from error
+    return _parse_alone(text, path)
+
+
+def _parse_alone(text: bytes | str, path: str) -> ast.Module:
     backslash = "\\" if isinstance(text, str) else b"\\"
-    try:
-        if backslash not in text:  # type: ignore[operator]
-            return ast.parse(text, path)
-        with _PARSING, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text, path)
-    except ValueError as error:  # a null byte
-        raise SyntaxError(str(error)) from error
+    if backslash not in text:  # type: ignore[operator]
+        return ast.parse(text, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, path)
 
 
+_ATTEMPTS = 5
 _PARSING = lock_of()
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from finn.transformation.streamline.reorder import MoveTransposePastJoinAdd
+from finn.transformation.fpgadataflow.convert_to_hw.pool import InferPool
 from onnx import TensorProto, helper
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.transformation.base import Transformation
@@ -13,15 +13,12 @@ from brainsmith.errors import BuildError
 from tests.build import graphs
 
 
-def sum_with_the_input():
-    """Return x + transpose(x): one operand of the sum has no producer."""
+def pool_without_strides():
+    """Return a MaxPool whose strides are left to their default, as ONNX allows; FINN's conversion reads them."""
     shape = [1, 2, 2, 2]
     graph = helper.make_graph(
-        [
-            helper.make_node("Transpose", ["x"], ["t"], name="turn", perm=[0, 2, 3, 1]),
-            helper.make_node("Add", ["x", "t"], ["y"], name="sum"),
-        ],
-        "sum",
+        [helper.make_node("MaxPool", ["x"], ["y"], name="pool", kernel_shape=[1, 1])],
+        "pooled",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
     )
@@ -30,24 +27,24 @@ def sum_with_the_input():
 
 def test_it_fails_outside_of_a_build():
     with pytest.raises(AttributeError):
-        sum_with_the_input().transform(MoveTransposePastJoinAdd())
+        pool_without_strides().transform(InferPool())
 
 
 def test_in_a_build_the_model_stays_as_it_was_and_the_log_says_so(caplog):
-    model = sum_with_the_input()
+    model = pool_without_strides()
     with transforms_watched():
-        after = model.transform(MoveTransposePastJoinAdd())
+        after = model.transform(InferPool())
     assert after.model.SerializeToString() == model.model.SerializeToString()
     assert after.model is not model.model
     assert caplog.messages == [
-        "FINN's MoveTransposePastJoinAdd was left out, because it failed at node 'sum' (Add): AttributeError: "
-        "'NoneType' object has no attribute 'op_type'"
+        "FINN's InferPool was left out, because it failed at node 'pool' (MaxPool): AttributeError: "
+        "'NoneType' object has no attribute 'ints'"
     ]
 
 
 def test_what_is_changed_in_place_is_not_believed():
     with transforms_watched(), pytest.raises(AttributeError):
-        sum_with_the_input().transform(MoveTransposePastJoinAdd(), make_deepcopy=False)
+        pool_without_strides().transform(InferPool(), make_deepcopy=False)
 
 
 def test_a_transform_of_somebody_else_that_fails_ends_the_build(tmp_path):
@@ -61,11 +58,11 @@ def test_a_transform_of_somebody_else_that_fails_ends_the_build(tmp_path):
 
 def test_the_build_warns_of_what_was_left_out(tmp_path):
     def step(model, cfg):
-        sum_with_the_input().transform(MoveTransposePastJoinAdd())
+        pool_without_strides().transform(InferPool())
         return model
 
     result = build(
         graphs.quant_mlp(), output=tmp_path / "out", steps=[step], verify_inputs=np.zeros((4, 6), np.float32)
     )
     said = [message for each in result.steps for message in each.messages]
-    assert any("FINN's MoveTransposePastJoinAdd was left out" in message for message in said)
+    assert any("FINN's InferPool was left out" in message for message in said)

@@ -335,7 +335,7 @@ def test_each_step_of_a_load_is_logged(put, project, caplog):
             f"bundle {name} v1.0.0: registered with 1 plugins",
         ]
 
-    discovery = ("scanning: ", "adapter ", "kept on disk: ")
+    discovery = ("scanning: ", "updating: ", "adapter ", "kept on disk: ")
     told = [m for m in caplog.messages if not m.startswith(discovery) and "is defined twice" not in m]
     assert told == [
         f"loading {path}",

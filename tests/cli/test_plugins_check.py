@@ -176,7 +176,7 @@ def test_files_that_are_none(elsewhere, capsys):
     assert capsys.readouterr().out == "no decorated plugin in 1 file\n"
     assert main(["plugins", "check", "bad.py"]) == 1
     assert capsys.readouterr().out == (
-        "bad.py:1:5: the file is not Python: invalid syntax\n0 plugins in 1 file, 1 problem\n"
+        "bad.py:1:5: the file is not Python, so its plugins are not found: invalid syntax\n0 plugins in 1 file, 1 problem\n"
     )
 
 
@@ -193,10 +193,13 @@ def test_files_that_cannot_be_read_do_not_hide_the_others(elsewhere, capsys):
     problems = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
     assert [(place.partition(":")[0], text) for place, _, text in problems[:2]] == [
         ("odd/dangling.py", "the file cannot be read: No such file or directory"),
-        ("odd/folder.py", "the file cannot be read: Is a directory"),
+        ("odd/folder.py", "the file cannot be read: it is a folder, a pipe or a device"),
     ]
     assert [place.partition(":")[0] for place, _, _ in problems[2:4]] == ["odd/latin.py", "odd/nulls.py"]
-    assert all(text.startswith("the file is not Python: ") for _, _, text in problems[2:4])
+    assert all(
+        text.startswith("the file is not Python, so its plugins are not found: ")
+        for _, _, text in problems[2:4]
+    )
     assert problems[4][0].startswith("registers transform project:KeepAll ")
     assert len(problems) == 6  # the folder that leads to itself is read once
 

@@ -3,8 +3,11 @@
 # ruff: noqa: E501  (the texts are easier to read on one line)
 
 import ast
+import gc
 import re
+import sys
 import sysconfig
+import threading
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.plugin.files import SourceFile
-from brainsmith.plugin.source import Source, dotted_name
+from brainsmith.plugin.source import Source, dotted_name, parse
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
@@ -246,3 +249,38 @@ def test_a_file_that_is_not_python_is_an_error_only_where_it_must_be_parsed():
         source("\nclass A(B(: pass\n").classes()
     with pytest.raises(SyntaxError):
         source("x = 1\0\n").exact_classes()
+
+
+def test_threads_may_parse_at_the_same_time():
+    """The interpreter counts the nesting of what all threads parse together, and raises where that does not add up."""
+    text = "x = " + "-".join(["(" * 20 + "1" + ")" * 20] * 400)
+    stop, failures = threading.Event(), []
+
+    def others():
+        try:
+            while not stop.is_set():
+                parse(text)
+        except SystemError as error:
+            failures.append(error)
+
+    def collected(*event):  # Python code in the midst of parsing lets another thread go on
+        sum(range(50))
+
+    threads = [threading.Thread(target=others) for _ in range(2)]
+    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    gc.callbacks.append(collected)
+    gc.set_threshold(50)
+    sys.setswitchinterval(1e-5)
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(60):
+            assert len(parse(text).body) == 1
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(before)
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(collected)
+    assert failures == []

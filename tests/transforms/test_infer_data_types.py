@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 from qonnx.core.datatype import DataType
@@ -55,6 +55,7 @@ def test_a_concat_holds_the_values_of_all(names, constant):
     opset=st.sampled_from([6, 17]),
 )
 def test_a_clip_holds_its_bounds_too(name, low, high, opset):
+    assume(low is None or high is None or low <= high)  # ONNX Runtime refuses others
     bounds = {end: value for end, value in (("min", low), ("max", high)) if value is not None}
     if opset == 6:
         node, constants = (
