@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brainsmith.store.recorder import Recorder, Rules
 
 
-def rules(staging: Path, folders: Iterable[Path], golden: Path | None = None) -> Rules:
+def rules(staging: Path, folders: Iterable[Path], golden: str | Path | None = None) -> Rules:
     """Return what does not count of what a step of a build reads.
 
     Args:
