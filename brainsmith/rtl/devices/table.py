@@ -2,11 +2,13 @@
 
 Sources, by family: AMD DS180 (7 series), DS190 (Zynq-7000), DS890 (UltraScale and UltraScale+), DS891 (Zynq UltraScale+),
 DS889 (RFSoC), DS987 (Kria K26) and DS998 (K24), the Alveo data sheets DS962, DS965 and DS978, DS950 (Versal), DS1013 (V80);
-Lattice FPGA-DS-02012 (ECP5), with the exact numbers of LUTs of its chips from project Trellis. The figures were entered by hand. What was
-checked since: AMD's LUTs against the tables' numbers of logic cells (1.6 for each LUT of 7 series, 2.1875 for each later
-one; the tests do it again, but for Alveo, Kria and a few others), and seven boards against FINN+'s rounded figures
-(`finn.util.platforms`). Block RAM, UltraRAM and DSP slices of the other rows have no second source: where a figure matters,
-compare it with the data sheet; `target: {device: ...}` overrides it, and declares a device that is not here.
+Lattice FPGA-DS-02012 (ECP5), with the exact numbers of LUTs of its chips from project Trellis.
+
+The figures were entered by hand. What was checked since: AMD's LUTs against the tables' numbers of logic cells (1.6 for
+each LUT of 7 series, 2.1875 for each later one; the tests do it again, but for Alveo, Kria and a few others), and seven
+boards against FINN+'s rounded figures (`finn.util.platforms`). Block RAM, UltraRAM and DSP slices of the other rows have
+no second source: where a figure matters, compare it with the data sheet; `target: {device: ...}` overrides it, and declares
+a device that is not here.
 
 A row is names, LUTs, block RAMs of 36 Kbit, UltraRAMs of 288 Kbit, DSP slices. AMD's devices have two flip-flops for
 each LUT.
