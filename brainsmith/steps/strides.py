@@ -17,7 +17,8 @@ WINDOWS = ("AveragePool", "Conv", "MaxPool")
 def drop_strides_of_single_windows(model: ModelWrapper) -> ModelWrapper:
     """Make, in place, the stride 1 along each axis on which a window just covers its padded image.
 
-    Padding at the end of an image that no window reads is cut before.
+    Padding at the end of an image that no window reads is cut before; of a pool only where a single window is left,
+    because QONNX's MaxPoolNHWC takes equal padding at both ends.
     """
     for node in model.graph.node:
         if node.op_type in WINDOWS and node.domain in ("", "ai.onnx"):
@@ -41,7 +42,7 @@ def _drop(model: ModelWrapper, node: NodeProto) -> None:
         if strides[axis] == 1 or spare != (result[2 + axis] - 1) * strides[axis] + spare % strides[axis]:
             continue
         unread = min(spare % strides[axis], pads[axes + axis])
-        if unread:
+        if unread and (node.op_type == "Conv" or spare == unread):
             pads[axes + axis] -= unread
             present["pads"].ints[:] = pads
         if spare == unread:

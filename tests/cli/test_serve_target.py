@@ -94,18 +94,22 @@ with ResourceManager({"device": "remote"}) as manager, ThreadPoolExecutor(4) as 
 
 @pytest.mark.slow
 def test_requests_that_are_not_done_do_not_keep_it(monkeypatch):
-    command = [*COMMAND, "serve-target", "reference", "--port", "0", "--timeout", "0.5"]
+    command = [*COMMAND, "serve-target", "reference", "--port", "0", "--timeout", "2"]
     for _ in range(5):
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            monkeypatch.setenv("BRAINSMITH_REMOTE_URL", process.stdout.readline().split()[3].rstrip(","))
-            client = [sys.executable, "-c", ASKING]
-            asked = subprocess.run(client, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-            assert asked.stdout == "asked\n"
-            begin = time.perf_counter()
-            os.kill(process.pid, signal.SIGTERM)
-            assert process.communicate(timeout=20) == ("stopped, with requests that were not done\n", "")
-            assert process.returncode == 0
-            assert time.perf_counter() - begin < 15
+            try:
+                monkeypatch.setenv("BRAINSMITH_REMOTE_URL", process.stdout.readline().split()[3].rstrip(","))
+                client = [sys.executable, "-c", ASKING]
+                asked = subprocess.run(client, cwd=ROOT, capture_output=True, text=True, timeout=60)
+                assert (asked.returncode, asked.stdout, asked.stderr) == (0, "asked\n", "")
+                begin = time.perf_counter()
+                os.kill(process.pid, signal.SIGTERM)
+                told = process.communicate(timeout=20)
+            finally:  # whatever fails: a server that nobody stops would be waited for without end
+                process.kill()
+        assert told == ("stopped, with requests that were not done\n", "")
+        assert process.returncode == 0
+        assert time.perf_counter() - begin < 15
 
 
 MISUSE = {
