@@ -22,7 +22,7 @@ def rate_of(
 
     Returns:
         `fps` (None if it is not known), whether it was `measured`, the `estimate`, the `target`, and whether that is
-        `met` (None if it cannot be told). None where nothing is known and nothing asked for.
+        `met` (None if it cannot be determined). None where nothing is known and nothing asked for.
     """
     estimated = None if estimate is None else estimate["fps"]
     interval = None if rtl is None else rtl["interval_cycles"]
