@@ -122,6 +122,20 @@ def test_a_tie_of_real_scales_is_left_out_and_no_other_difference():
     assert judge._compared(network, samples, expected, expected - 1.0) == judge.Verdict("right", undecided=2)
 
 
+def test_a_sum_that_cancels_but_in_float32_is_a_tie_for_ceil():
+    writer = Writer()
+    product = writer.node("MatMul", ["x", writer.constant(np.full((3, 1), 0.7, np.float32))], (1, 1))
+    settings = [writer.constant(value) for value in (1.0, 0.0, 4.0)]
+    result = writer.node(
+        "Quant", [product.name, *settings], (1, 1), CUSTOM, signed=1, narrow=0, rounding_mode="CEIL"
+    )
+    network = Network(0, writer.model([Tensor("x", (1, 3))], [result]), "INT5", False, "cancels")
+    sample = np.array([[-13.0, 2.0, 11.0]], np.float32)
+    assert judge.reference(network, sample[None]).item() == 1.0  # the sum is 0, and float32 leaves some 1e-7
+    assert undecided(network.model, sample)
+    assert not undecided(network.model, np.array([[1.0, 1.0, 1.0]], np.float32))
+
+
 def test_a_network_that_the_build_cannot_take_is_refused(tmp_path):
     graph = helper.make_graph(
         [helper.make_node("Sin", ["x"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["y"])],
