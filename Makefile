@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 OUTPUT ?= out/digits_mlp
 # What pytest makes of the tests' sources is kept, whatever the variable says: without it collecting takes twice as long.
 # A worker takes tests of the other one when its own are done, so a module's fixtures are mostly made once.
-# A test that should be in the other tier is seen at the end.
+# A test that should be in the other tier is seen at the end. The laws are tried in part by the first, and in full by the second.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 --durations-min 2
 
 .PHONY: example test test-slow check install clean
@@ -20,7 +20,7 @@ test: install
 	$(PYTEST) -m "not slow"
 
 test-slow: install
-	$(PYTEST) -m slow
+	LAWS=all $(PYTEST) -m "slow or hypothesis"
 
 check: install
 	$(BIN)/ruff check .

@@ -1,17 +1,17 @@
-"""How many examples the laws try: all that they state in CI, a part of them before a commit."""
+"""How many examples the laws try: a part of them in `make test`, and all that they state in `make test-slow`."""
 
 import os
 
 from hypothesis import settings
 
-PART = {"ci": 1.0, "dev": 0.4}
+PART = {"all": 1.0, "part": 0.4}
 """The part of a law's examples that is tried, by profile."""
 
 FEW = 10
 """As many examples are always tried, unless the law itself states fewer."""
 
 COMPILED = 2
-"""As many are tried before a commit where each is compiled: always the same ones, so what is compiled is kept."""
+"""As many are tried in part where each is compiled: always the same ones, so what is compiled is kept."""
 
 # In CI with the same examples for the same commit; each run before a commit tries others.
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
@@ -19,14 +19,16 @@ settings.register_profile("dev", deadline=None)
 
 
 def load_profile() -> str:
-    """Use the profile of CI where `CI` is set, as services do and `.ci/run` does; return its name."""
-    name = "ci" if os.environ.get("CI") else "dev"
-    settings.load_profile(name)
-    return name
+    """Let Hypothesis choose examples as the surroundings ask for; return how many a law tries: "all" or "part".
+
+    `CI`, which services and `.ci/run` set, means the same examples each time; `LAWS=all`, which `make test-slow` sets, all of them.
+    """
+    settings.load_profile("ci" if os.environ.get("CI") else "dev")
+    return "all" if os.environ.get("LAWS") == "all" else "part"
 
 
 def examples(stated: int, profile: str) -> int:
-    """Return how many examples a law tries that states so many."""
+    """Return how many examples a law tries that states so many; the profile is "all" or "part"."""
     return max(min(stated, FEW), round(stated * PART[profile]))
 
 
@@ -35,13 +37,13 @@ def scale(law: object, profile: str, *, compiles: bool = False) -> None:
 
     Args:
         law: The test.
-        profile: Its name.
+        profile: "all" or "part".
         compiles: Whether each example is compiled.
     """
     stated = getattr(law, "_hypothesis_internal_use_settings", None)
     if stated is None:
         return
-    if compiles and profile == "dev":
+    if compiles and profile == "part":
         tried = settings(
             stated, max_examples=min(stated.max_examples, COMPILED), derandomize=True, database=None
         )

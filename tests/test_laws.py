@@ -1,21 +1,21 @@
-"""The profiles of the laws: each tries as many examples as its profile says, and CI the same ones each time."""
+"""Laws try a part of their examples in `make test`, all of them in `make test-slow`, and in CI the same ones each time."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.laws import examples, scale
+from tests.laws import examples, load_profile, scale
 
 
 @pytest.mark.parametrize(("stated", "tried"), [(100, 40), (25, 10), (12, 10), (8, 8), (1, 1)])
-def test_a_law_tries_a_part_of_its_examples_before_a_commit_and_all_in_ci(stated, tried):
-    counts = {profile: len(tried_by(profile, stated)) for profile in ("dev", "ci")}
-    assert counts == {"dev": tried, "ci": stated}
+def test_a_law_tries_a_part_of_its_examples_or_all(stated, tried):
+    counts = {profile: len(tried_by(profile, stated)) for profile in ("part", "all")}
+    assert counts == {"part": tried, "all": stated}
 
 
-def test_a_law_whose_examples_are_compiled_tries_the_same_two_before_a_commit():
-    first, again = (tried_by("dev", 8, compiles=True) for _ in range(2))
-    assert (len(first), len(tried_by("ci", 8, compiles=True))) == (2, 8)
+def test_a_law_whose_examples_are_compiled_tries_the_same_two_in_part():
+    first, again = (tried_by("part", 8, compiles=True) for _ in range(2))
+    assert (len(first), len(tried_by("all", 8, compiles=True))) == (2, 8)
     assert first == again
 
 
@@ -37,7 +37,7 @@ def test_what_is_no_law_is_left_alone():
     def test():
         pass
 
-    scale(test, "dev")
+    scale(test, "part")
     assert vars(test) == {}
 
 
@@ -50,5 +50,20 @@ def test_laws_are_scaled_once_where_they_are_collected(request):
     (law,) = {
         item.obj for item in request.session.items if item.name == test_this_law_states_nothing.__name__
     }
-    profile = settings.get_current_profile_name()
-    assert law._hypothesis_internal_use_settings.max_examples == examples(100, profile)
+    assert law._hypothesis_internal_use_settings.max_examples == examples(100, load_profile())
+
+
+@pytest.mark.parametrize(
+    ("surroundings", "profile", "derandomised"),
+    [({}, "part", False), ({"CI": "1"}, "part", True), ({"LAWS": "all"}, "all", False)],
+)
+def test_the_surroundings_choose(surroundings, profile, derandomised, monkeypatch):
+    before = settings.get_current_profile_name()
+    for name in ("CI", "LAWS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in surroundings.items():
+        monkeypatch.setenv(name, value)
+    try:
+        assert (load_profile(), settings.default.derandomize) == (profile, derandomised)
+    finally:
+        settings.load_profile(before)

@@ -1,4 +1,7 @@
-"""Every file of tests is collected by the two commands that the README names, and every test by exactly one of them."""
+"""Every file of tests is collected by the two commands that the README names, and every test by exactly one of them.
+
+But for laws: one tries a part of their examples, the other all.
+"""
 
 import ast
 import os
@@ -14,8 +17,12 @@ ROOT = Path(__file__).parent.parent
 TIERS = ("test", "test-slow")
 STUB = """
 import pytest
+from hypothesis import given, strategies
 
 def test_quick(): ...
+
+@given(strategies.integers())
+def test_law(number): ...
 
 @pytest.mark.slow
 def test_slow(): ...
@@ -70,13 +77,17 @@ def collected(tier, folder):
     return [line for line in run.stdout.splitlines() if "::" in line]
 
 
-def test_the_two_commands_collect_each_test_once(copied):
+def test_the_two_commands_collect_each_test_once_and_laws_twice(copied):
     quick, slow = (collected(tier, copied) for tier in TIERS)
     assert sorted(quick) == sorted(
-        f"{path}::{test}" for path in files_of_tests() for test in ("test_quick", "test_cases[quick]")
+        f"{path}::{test}"
+        for path in files_of_tests()
+        for test in ("test_quick", "test_law", "test_cases[quick]")
     )
     assert sorted(slow) == sorted(
-        f"{path}::{test}" for path in files_of_tests() for test in ("test_slow", "test_cases[slow]")
+        f"{path}::{test}"
+        for path in files_of_tests()
+        for test in ("test_law", "test_slow", "test_cases[slow]")
     )
 
 
@@ -88,6 +99,10 @@ def test_no_conftest_hides_a_file(path):
     names = {node.name for node in module.body if isinstance(node, ast.FunctionDef)}
     names |= {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
     assert {name for name in names if name.startswith(("pytest_", "collect_"))} <= HOOKS
+
+
+def test_all_examples_of_the_laws_are_tried_by_the_second_command():
+    assert ["LAWS=all" in commands(tier)[0] for tier in TIERS] == [False, True]
 
 
 def test_the_commands_are_those_of_the_readme_and_of_ci():
