@@ -21,7 +21,8 @@ settings.register_profile("dev", deadline=None)
 def load_profile() -> str:
     """Let Hypothesis choose examples as the surroundings ask for; return how many a law tries: "all" or "part".
 
-    `CI`, which services and `.ci/run` set, means the same examples each time; `LAWS=all`, which `make test-slow` sets, all of them.
+    `CI`, set in CI, means the same examples each time; `LAWS=all`, which `make test-slow` sets, means
+    all of them.
     """
     settings.load_profile("ci" if os.environ.get("CI") else "dev")
     return "all" if os.environ.get("LAWS") == "all" else "part"
