@@ -1,8 +1,8 @@
 """Every exception of BrainSmith.
 
 All derive from `BrainsmithError` and from the standard class that fits, and carry one whole message: what is
-wrong, where, and what to do next. The command line prints that message and exits with 1, or with the code that the class
-states; any other exception is a bug and keeps its traceback.
+wrong, where, and what to do next. The command line prints that message and exits with the code that `exit_code` gives; any
+other exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 class BrainsmithError(Exception):
-    """The base of all errors that a user can act on.
-
-    Attributes:
-        exit_code: With which the command line ends.
-    """
-
-    exit_code = 1
+    """The base of all errors that a user can act on."""
 
 
 class SettingsError(BrainsmithError, ValueError):
@@ -27,7 +21,7 @@ class SettingsError(BrainsmithError, ValueError):
 
 
 class UsageError(BrainsmithError, ValueError):
-    """A command line says what cannot be: an unknown verb or option, or a value that is missing or wrong."""
+    """A command line is invalid: an unknown verb or option, or a value that is missing or wrong."""
 
 
 class PluginNotFoundError(BrainsmithError, LookupError, AttributeError):
@@ -194,8 +188,6 @@ class NotProvenError(BuildError):
         result: The `BuildResult`.
     """
 
-    exit_code = 3
-
     def __init__(self, message: str = "", result: object = None) -> None:
         super().__init__(message)
         self.result = result
@@ -263,3 +255,18 @@ class BlueprintError(BrainsmithError, ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: Sequence[Problem] = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code of a command that ends with an exception; nothing else decides it.
+
+    2 if the command line is invalid, 3 if a strict build is not proven, 130 after Ctrl-C (128 and the number of SIGINT,
+    as shells count), and 1 for every other failure.
+    """
+    if isinstance(error, UsageError):
+        return 2
+    if isinstance(error, NotProvenError):
+        return 3
+    if isinstance(error, KeyboardInterrupt):
+        return 130
+    return 1

@@ -7,7 +7,7 @@ import os
 import sys
 
 from brainsmith.cli.terminal import Terminal, complain
-from brainsmith.errors import BrainsmithError, UsageError
+from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing
 
 TYPE_CHECKING = False
@@ -24,7 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: What the user typed behind `brainsmith`; the process's own arguments by default.
 
     Returns:
-        The exit code: 0, or 1 for every failure. What failed is said on standard error.
+        The exit code: 0, what the verb found (1: not healthy, outputs that differ), or that of the error, which is
+        printed on standard error.
     """
     words = sys.argv[1:] if argv is None else list(argv)
     if argv is None and is_completing():
@@ -39,15 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.flush()
     except BrainsmithError as error:
         complain(f"error: {error}")
-        status = error.exit_code
+        status = exit_code(error)
     except KeyboardInterrupt as error:
         complain(str(error) or "interrupted")
         # An interrupt inside of exec() of a text, such as dataclasses run when they are imported, is remembered by the
         # interpreter as one that nobody caught, and ends the process by the signal; the next exec() forgets that.
         exec("")
-        status = 1
-    except BrokenPipeError:  # whoever read our output has seen enough
-        status = 1
+        status = exit_code(error)
+    except BrokenPipeError as error:  # whoever read our output has seen enough
+        status = exit_code(error)
     _settle_output()
     return status
 

@@ -9,7 +9,7 @@ from brainsmith.blueprint.schema import Blueprint, Target, Verify
 from brainsmith.build import build
 from brainsmith.build.rate import rate_line, rate_of
 from brainsmith.build.shortfalls import shortfalls_of
-from brainsmith.errors import NotProvenError
+from brainsmith.errors import NotProvenError, exit_code
 from tests.build import graphs
 from tests.build.circuit_files import write_circuit
 
@@ -106,7 +106,7 @@ def test_every_shortfall_is_said_everywhere(tmp_path, steps, options, shortfalls
         f"the build is not proven: {many}, and a strict build allows none; its output is written: {tmp_path}/out",
         *(f"  {text}" for _, text in shortfalls),
     ]
-    assert caught.value.exit_code == 3
+    assert exit_code(caught.value) == 3
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["strict"]
     assert [(entry["kind"], entry["text"]) for entry in report["shortfalls"]] == shortfalls

@@ -61,7 +61,7 @@ def test_how_far_to_go_is_an_option(job, elsewhere):
     for words in (["--produce", "simulate"], ["--produce=simulate"]):
         done = brainsmith(*job, *words)
         assert (done.returncode, done.stderr) == (
-            1,
+            2,
             "error: --produce must be estimates, rtl, simulated or synthesised, not 'simulate'. "
             "Did you mean 'simulated'?\n  brainsmith build --help shows what it takes\n",
         )

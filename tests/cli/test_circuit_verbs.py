@@ -80,7 +80,7 @@ def test_a_host_model_is_compared_with_circuits_here_and_at_a_server(served, x, 
 def test_a_server_without_the_folder_says_so(served, x, built, capsys, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    assert main(["compare", MODEL, "--targets", "numpy,remote", "--build", str(other), "--input", x]) == 1
+    assert main(["compare", MODEL, "--targets", "numpy,remote", "--build", str(other), "--input", x]) == 2
     assert capsys.readouterr().err == (
         f"error: --build: no target given runs {other}:\n"
         f"  numpy: {other} is a folder, and a model is an .onnx file\n"
@@ -90,7 +90,7 @@ def test_a_server_without_the_folder_says_so(served, x, built, capsys, tmp_path)
 
 
 def test_the_build_of_another_network_is_refused(x, built, capsys):
-    assert main(["run", OTHER, "--target", "rtlsim", "--build", built, "--input", x]) == 1
+    assert main(["run", OTHER, "--target", "rtlsim", "--build", built, "--input", x]) == 2
     assert capsys.readouterr().err == (
         f"error: {built} is the build of {MODEL}, and {OTHER} is another model, or was changed since: give --build the "
         "folder of its own build, or build it again\n"
@@ -131,7 +131,7 @@ def test_an_interrupted_build_leaves_nothing(x, elsewhere, number):
         time.sleep(0.1)
         process.send_signal(number)
         shown = process.stderr.read()
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert shown.splitlines()[-1] == (
         f"interrupted while {MODEL} was built; the steps done are in the build cache"
     )

@@ -119,7 +119,7 @@ MISUSE = {
 
 @pytest.mark.parametrize("line", MISUSE)
 def test_misuse_says_what_to_do(line, capsys):
-    assert main(line.split()) == 1
+    assert main(line.split()) == 2
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", f"error: {MISUSE[line]}\n")
 
@@ -184,7 +184,7 @@ def test_ctrl_c_says_so_and_no_more(project, waiting):
     assert process.stdout.readline() == "importing\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (1, "", "interrupted\n")
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
 def test_text_that_the_output_cannot_encode_is_escaped(project):

@@ -167,7 +167,7 @@ def test_files_that_are_none(elsewhere, capsys):
             f"error: {elsewhere}/notes.txt: plugins are Python files: its name must end in .py, or be plugin.json\n",
         ),
     ):
-        assert main(["plugins", "check", path]) == 1
+        assert main(["plugins", "check", path]) == 2
         shown = capsys.readouterr()
         assert (shown.out, shown.err) == ("", expected)
     assert main(["plugins", "check", "empty"]) == 0

@@ -104,12 +104,12 @@ def test_filters_work_together(capsys):
 
 
 def test_an_unknown_framework_or_stage_is_an_error(capsys):
-    assert main(["plugins", "list", "--framework", "fin"]) == 1
+    assert main(["plugins", "list", "--framework", "fin"]) == 2
     assert capsys.readouterr().err == (
         "error: --framework: no plugin has the framework 'fin'. Did you mean 'finn'?\n"
         "  there are brainsmith, finn, qonnx\n"
     )
-    assert main(["plugins", "list", "--stage", "topology_optt"]) == 1
+    assert main(["plugins", "list", "--stage", "topology_optt"]) == 2
     shown = capsys.readouterr().err
     assert shown.startswith(
         "error: --stage: no plugin has the stage 'topology_optt'. Did you mean 'topology_opt'?\n  there are "

@@ -75,4 +75,4 @@ def test_no_package(tmp_path):
     ],
 )
 def test_misuse(built, tmp_path, words, said):
-    assert wave("build", *words, cwd=tmp_path) == (1, "", f"error: {said}\n")
+    assert wave("build", *words, cwd=tmp_path) == (1 if words[0] == "--output" else 2, "", f"error: {said}\n")

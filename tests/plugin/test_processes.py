@@ -205,7 +205,7 @@ def test_a_command_that_is_told_to_end_ends_its_compilers(tmp_path, number):
         time.sleep(0.01)
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (1, "interrupted\n")
+    assert (process.returncode, errors) == (130, "interrupted\n")
     for pid in compilers:
         assert_gone(pid)
 
