@@ -3,7 +3,7 @@
     python benchmarks/build.py
 
 Both end with estimates; verification, report and build cache are off. FINN+'s builder refuses to start without
-Vivado even for estimates, so it is told of one that is not there, and is given this project's placeholder for torch.
+Vivado even for estimates, so it gets the path of one that is not there, and is given this project's placeholder for torch.
 """
 
 from __future__ import annotations

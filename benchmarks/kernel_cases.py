@@ -24,7 +24,7 @@ class KernelCases:
         caption: What its picture shows.
         drawn: A small case.
         measured: Representative ones, by what is said of them.
-        stalls: Where the picture's ends hold back, by the layer's streams: one digit a cycle, repeated for ever.
+        stalls: Where the picture's ends stall, by the layer's streams: one digit a cycle, repeated for ever.
         cycles: How many the picture has.
     """
 

@@ -82,7 +82,7 @@ class BundleError(BrainsmithError, RuntimeError):
 
 
 class BundleDefinitionError(BundleError, ValueError):
-    """A bundle says of itself what cannot be: a field that is missing, no version, a `plugin.json` with errors."""
+    """A bundle describes itself wrongly: a field that is missing, no version, a `plugin.json` with errors."""
 
 
 class BundleClashError(BundleError, DuplicatePluginError):
@@ -126,7 +126,7 @@ class PluginCrashError(NativeLibraryError):
 
 
 class SharedMemoryError(BrainsmithError, MemoryError):
-    """Memory that processes share cannot be had."""
+    """Memory that processes share cannot be allocated."""
 
 
 class InputError(BrainsmithError, ValueError):

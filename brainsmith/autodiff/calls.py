@@ -168,7 +168,7 @@ def promised(
     """Return the shapes and the dtypes that an op's rules say for those of its inputs, one for each output.
 
     Raises:
-        OpError: A rule fails or gives what cannot be, or promises an output on a device where no array is.
+        OpError: A rule fails or gives an invalid result, or promises an output on a device where no array is.
     """
     try:
         device = op.output_device((CPU,) * len(shapes), **attributes)

@@ -37,7 +37,7 @@ def _verdict(rtl: dict[str, Any]) -> str:
         text += f"; with stalls {_outcome(rtl['stalled_frames'], rtl['stalled_mismatches'])}"
         shares = [(end, rtl["stalled_shares"][end]) for end in ("input", "output")]
         known = [f"{end} {share:.0%}" for end, share in shares if share is not None]
-        text += f" (held back: {', '.join(known)} of the cycles)" if known else ""
+        text += f" (stalled: {', '.join(known)} of the cycles)" if known else ""
     if rtl.get("generated_frames") and rtl["mismatches"] is not None:
         text += f"; 0 of {count(rtl['generated_frames'])} generated frames differ"
     return text

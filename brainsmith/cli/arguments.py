@@ -132,8 +132,8 @@ def parse(verb: Verb, words: list[str]) -> Options:
     """Read what stands behind a verb.
 
     Raises:
-        UsageError: An option is unknown, lacks its value, or has one that cannot be; or too much or too little is
-            given.
+        UsageError: An option is unknown, lacks its value, or has a wrong one; or an argument is
+            missing or unexpected.
     """
     options = Options()
     named = {argument.name: argument for argument in verb.arguments if argument.is_option}
@@ -150,7 +150,9 @@ def parse(verb: Verb, words: list[str]) -> Options:
             argument = waiting.pop(0)
             options.set(argument, _checked(verb, argument, word))
         else:
-            raise UsageError(f"{verb.command} takes {_count(placed)}; {word!r} is too much{_see(verb)}")
+            raise UsageError(
+                f"{verb.command} takes {_count(placed)}; unexpected argument {word!r}{_see(verb)}"
+            )
     for argument in verb.arguments:
         if argument.required and options.text(argument.name) is None:
             raise UsageError(f"{verb.command} needs {argument.label}: {argument.about}{_see(verb)}")

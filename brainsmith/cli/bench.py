@@ -45,7 +45,7 @@ def run(options: Options, terminal: Terminal) -> int:
     with resources(model, devices, options, terminal, inputs) as each:
         try:
             failed = _measure_each(each, inputs, terminal, rows)
-        finally:  # what is done is told, whatever ends it
+        finally:  # what is done is printed, whatever ends it
             terminal.write_over("")
             terminal.table(COLUMNS, rows)
             terminal.flush()

@@ -39,7 +39,7 @@ def run(options: Options, terminal: Terminal) -> int:
                 found=results.append,
                 strict=False,
             )
-        finally:  # what is done is told, whatever ends it
+        finally:  # what is done is printed, whatever ends it
             terminal.write_over("")
             _show(results, devices[0], terminal)
     if not all(one.supported for one in results) and is_without_build(model, each):

@@ -1,4 +1,4 @@
-"""`brainsmith completion SHELL`, and what it has the shell ask us: argcomplete, imported only then."""
+"""`brainsmith completion SHELL`, and what the shell then asks: argcomplete, imported only for that."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def resources(
         devices: Such as `numpy` or `rtlsim:0`.
         options: With `--build`, the folder; or `--blueprint`, what the model is built with, and then the folder is
             removed at the end.
-        terminal: Is told of the build.
+        terminal: Shows the build's progress.
         inputs: What the model is given; None for random ones.
 
     Raises:

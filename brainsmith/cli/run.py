@@ -30,7 +30,7 @@ def run(options: Options, terminal: Terminal) -> int:
     with _manager(options.text("--target")) as manager:
         chosen = manager.config.device
         with resources(model, [chosen], options, terminal, inputs) as each:
-            # What is done is written and told before the targets are let go of, which may fail.
+            # What is done is written and printed before the targets are let go of, which may fail.
             pairs = _run(manager, each[chosen], inputs, output)
             if each[chosen] != model:
                 pairs.insert(0, ("circuit", options.text("--build") or f"of {options.text('--blueprint')}"))
@@ -81,7 +81,7 @@ def _manager(device: str | None) -> Iterator[ResourceManager]:
         with manager.config.applied():
             yield manager
     except BaseException:
-        with suppress(TargetError):  # what came first is what is told
+        with suppress(TargetError):  # what came first is what is reported
             manager.close()
         raise
     manager.close()

@@ -70,7 +70,7 @@ def _signals() -> Iterator[Callable[[], object]]:
 
 
 def _go_on(number: int, frame: object) -> None:
-    """Let the program go on: the signal is told by other means."""
+    """Let the program go on: the signal is noticed by other means."""
 
 
 def _leave(terminal: Terminal) -> NoReturn:

@@ -65,12 +65,12 @@ def _number(options: Options, name: str, least: int) -> int | None:
 def _summary(package: Package, done: Rerun, golden: bool) -> list[tuple[str, str]]:
     result = done.result
     source = "golden inputs" if golden else "inputs"
-    held = ", ".join(f"{name} {result.stalled_share(name):.0%}" for name in result.streams)
+    shares = ", ".join(f"{name} {result.stalled_share(name):.0%}" for name in result.streams)
     stalled = sum(traffic.stalled for traffic in result.streams.values())
     pairs = [
         ("frames", f"{done.frames:,} {source}"),
         ("golden", _golden(done)),
-        ("cycles", f"{result.cycles:,}" + (f"; held back: {held}" if stalled else "")),
+        ("cycles", f"{result.cycles:,}" + (f"; stalled: {shares}" if stalled else "")),
         ("interval", _interval(package, done)),
         ("latency", f"{done.latency:,} cycles"),
         ("speed", f"{result.cycles_per_second:,.0f} cycles/s"),

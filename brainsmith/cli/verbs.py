@@ -126,7 +126,7 @@ VERBS = (
             ),
             Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
             Argument("--frames", "N", "simulate the first N frames only"),
-            Argument("--stalls", "SEED", "hold back at random at all ends"),
+            Argument("--stalls", "SEED", "stall all inputs and outputs at random"),
             Argument("--trace", "FILE.vcd", "write waveforms", completes="files"),
             Argument("--limit", "CYCLES", "give up after so many cycles"),
         ),

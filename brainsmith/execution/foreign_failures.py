@@ -1,4 +1,4 @@
-"""What code of others raises (QONNX, FINN, ONNX Runtime, a user's op), told as an error of ours.
+"""What code of others raises (QONNX, FINN, ONNX Runtime, a user's op), reported as an error of ours.
 
 It may raise anything, and its errors share no base class: this is the one place in `execution` that catches all of
 them. What is no failure of that code passes unchanged: an interrupt, the end of the process, and a lack of memory.

@@ -111,7 +111,7 @@ class NodeRunner(ABC):
 
     @abstractmethod
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
-        """Run the node on one sample, or on a batch of that size; what it raises is told by the caller."""
+        """Run the node on one sample, or on a batch of that size; what it raises is reported by the caller."""
 
 
 class CustomRunner(NodeRunner):

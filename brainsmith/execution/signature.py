@@ -154,7 +154,7 @@ def _typed(spec: TensorSpec, value: object) -> Array:
         raise InputError(
             f"input '{spec.name}' must be of {spec.dtype}, not {array.dtype}; convert it with .astype('{spec.dtype}')"
         )
-    with np.errstate(invalid="ignore"):  # NaN is no integer; it is told below
+    with np.errstate(invalid="ignore"):  # NaN is no integer; it is reported below
         converted = np.ascontiguousarray(array, wanted).reshape(array.shape)
     if plain and wanted.kind in "iu" and array.dtype != wanted:
         lost = array[converted != array]

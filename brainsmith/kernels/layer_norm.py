@@ -64,7 +64,7 @@ class LayerNormKernel(FinnLayerNorm):
         return arithmetic
 
     def try_arithmetic(self) -> tuple[IntegerLayerNorm, str]:
-        """Return which integers are computed, and why they cannot be; an empty text if they can."""
+        """Return the integer arithmetic, and why it is not possible; an empty text if it is."""
         taken, given = self.get_input_datatype(), self.get_output_datatype()
         arithmetic = IntegerLayerNorm(
             size=int(self.get_normal_input_shape()[-1]),

@@ -65,7 +65,7 @@ class SoftmaxKernel(HWSoftmax):
         """Return which integers are computed.
 
         Raises:
-            ModelError: They cannot be, or the datatypes are none that a softmax of integers has.
+            ModelError: The integers do not fit, or a softmax of integers cannot have the datatypes.
         """
         arithmetic, problem = self.try_arithmetic()
         if problem:
@@ -73,7 +73,7 @@ class SoftmaxKernel(HWSoftmax):
         return arithmetic
 
     def try_arithmetic(self) -> tuple[IntegerSoftmax, str]:
-        """Return which integers are computed, and why they cannot be; an empty text if they can."""
+        """Return the integer arithmetic, and why it is not possible; an empty text if it is."""
         taken, given = self.get_input_datatype(), self.get_output_datatype()
         arithmetic = IntegerSoftmax(
             size=int(self.get_normal_input_shape()[-1]),

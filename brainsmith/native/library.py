@@ -214,6 +214,6 @@ class _Loaded:
             debug("%s: unmapped", self._path)
         else:
             debug(
-                "%s: unloaded, but the system keeps it mapped: it was told to, or a thread needs it",
+                "%s: unloaded, but the system keeps it mapped: it was asked to, or a thread needs it",
                 self._path,
             )

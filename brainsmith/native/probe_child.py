@@ -27,7 +27,7 @@ def main(place: str, beside: tuple[str, ...], told: int, printed: int, host_vers
         beside: The libraries that lie beside it and that it needs.
         told: The open file that gets the lines.
         printed: The open file that gets what the library itself prints.
-        host_version: What the plugin is told.
+        host_version: What the plugin gets as the host's version.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected here, and its memory is of no use
     os.dup2(printed, 1)

@@ -20,7 +20,7 @@ def create(function: int, host_version: str) -> tuple[int, str]:
 
     Args:
         function: Its address.
-        host_version: What the plugin is told.
+        host_version: What the plugin gets as the host's version.
 
     Returns:
         The address of the table, 0 for none; and the message of a plugin that gave none.

@@ -175,7 +175,7 @@ class IntegerQuantiser(Quantiser):
     ) -> str:
         """Return INTn, UINTn, BIPOLAR or BINARY for scale 1 and zero point 0, FLOAT32 for others.
 
-        QONNX calls integers with a scale SCALEDINT<n>; its InferDataTypes makes FLOAT32 of that unless told otherwise.
+        QONNX calls integers with a scale SCALEDINT<n>; its InferDataTypes makes FLOAT32 of that by default.
         """
         scale, zero_point, bits = constants[1:]
         if scale is None or zero_point is None or bits is None or zero_point.any() or not np.all(scale == 1):

@@ -6,7 +6,7 @@
     class ExpandNorms(Transformation):
         ...
 
-A decorator checks what it is told, enters the object in the registry and returns it unchanged. Discovery reads the
+A decorator checks its arguments, enters the object in the registry and returns it unchanged. Discovery reads the
 same decorators from the source without running them, so their arguments must be literals.
 """
 

@@ -123,7 +123,7 @@ def _unread() -> dict[str, Problem]:
     """Return what files that discovery could not read wholly may define, by their text, each with the problem.
 
     QONNX looks a type up in `__all__` first, and says only that it is not there: with these names in it, the look-up
-    comes here and the problem is told.
+    comes here and the problem is reported.
     """
     from brainsmith.plugin.adapters.project import ProjectAdapter
     from brainsmith.plugin.manager import get_plugin_manager

@@ -134,7 +134,7 @@ def _pins(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[dict[str,
 
 
 def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[tuple[str, str, bool | None]]:
-    """Yield what a distribution needs here: name, versions, and whether that is met (None: cannot be told)."""
+    """Yield what a distribution needs here: name, versions, and whether that is met (None: unknown)."""
     try:
         text = read_bytes(os.path.join(owner.path, "METADATA")).decode("utf-8", "replace")
     except OSError:

@@ -209,7 +209,7 @@ def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]
         rival = first.setdefault((info.key, info.framework), info)
         if rival is not info and not (info.extra.get("override") or rival.extra.get("override")):
             yield Problem(info.file, info.line, 0, duplicate_message(info, [rival, info]))
-    # Two of one name and framework are told of above.
+    # Two of one name and framework are reported above.
     own = {info.origin for info in records}
     for (domain, op_type), claimants in claims([*first.values(), *records]).items():
         distinct = {(info.key, info.framework): info for info in claimants}

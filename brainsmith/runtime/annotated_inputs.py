@@ -20,7 +20,7 @@ def refuse_outside(signature: ModelSignature, arrays: Mapping[str, Array]) -> No
     """Refuse inputs that hold what their whole-numbered datatype does not.
 
     It costs a tenth of a call of one sample, so the targets that find such values themselves leave it to the runtime,
-    which asks only when they failed. Where QONNX was told not to hold tensors to their annotations, nothing is refused.
+    which asks only when they failed. Where QONNX is set not to hold tensors to their annotations, nothing is refused.
 
     Args:
         signature: The model's.

@@ -158,7 +158,7 @@ def make_chain(stages: Iterable[Any], prepare: Callable[[Any, Any, str | None], 
 
 
 def _feed(link: _Link, given: Mapping[str, Any], tensors: _Tensors) -> Any:
-    """Return the inputs of a resource; what is missing is left out, and told by the signature.
+    """Return the inputs of a resource; what is missing is left out, and reported by the signature.
 
     Args:
         link: It.

@@ -21,7 +21,7 @@ def content_of(resource: Any) -> str:
             models of its dataflow partitions, by absolute path, since a relative one starts where the process is.
 
     Returns:
-        Hexadecimal digits; nothing for an object whose content cannot be told.
+        Hexadecimal digits; nothing for an object whose content cannot be determined.
     """
     hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
     proto = getattr(resource, "model", resource)

@@ -23,7 +23,7 @@ def find_targets(package_path: str | os.PathLike[str]) -> list[PluginInfo]:
 
     Raises:
         PluginNotFoundError: There is no such folder or package.
-        PluginDefinitionError: A file there cannot be read, or a decorator says what cannot be; all are named.
+        PluginDefinitionError: A file there cannot be read, or a decorator is invalid; all are named.
     """
     result, reading = AdapterResult("project"), Reading()
     folder = Path(package_path).absolute()

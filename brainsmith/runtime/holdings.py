@@ -62,8 +62,8 @@ class Holdings:
             gone: Called with each that was let go of.
 
         Raises:
-            TargetError: The `cleanup` of one raised; the first is told, the others are logged. All are let go of all the
-                same, but for one that is asked for from inside its own `execute`, which ends it.
+            TargetError: The `cleanup` of one raised; the first is reported, the others are logged. All are let go of,
+                but for one that is asked for from inside its own `execute`, which ends it.
         """
         errors = []
         for live in found:

@@ -233,7 +233,7 @@ class ResourceManager:
         """Let go of all targets, the last chosen first. A closed manager can be initialised again.
 
         Raises:
-            TargetError: The `cleanup` of one raised; the first is told. All are released all the same.
+            TargetError: The `cleanup` of one raised; the first is reported. All are released all the same.
         """
         with self._switching.change():
             self._holdings.let_go(reversed(self._holdings.all()), self._forget)

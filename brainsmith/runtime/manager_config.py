@@ -1,4 +1,4 @@
-"""What a resource manager is told: the device, whether it says what it does, and arguments of targets."""
+"""What a resource manager is configured with: the device, whether it says what it does, and arguments of targets."""
 
 from __future__ import annotations
 

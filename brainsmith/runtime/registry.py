@@ -88,7 +88,7 @@ class TargetRegistry:
 
         Raises:
             PluginNotFoundError: There is no such folder or package.
-            PluginDefinitionError: A file there cannot be read, or a decorator says what cannot be.
+            PluginDefinitionError: A file there cannot be read, or a decorator is invalid.
             DuplicatePluginError: Another class has the name of one.
         """
         from brainsmith.runtime.discovery import find_targets

@@ -1,4 +1,4 @@
-"""Prepare and execute on one live target: what is checked, measured and told around the target's own methods."""
+"""Prepare and execute on one live target: what is checked, measured and reported around the target's own methods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Outputs = dict[str, np.ndarray[Any, Any]]
 
 _UNKNOWN = count(1)
-"""Numbers for objects whose content cannot be told."""
+"""Numbers for objects whose content cannot be determined."""
 
 
 def prepare(
@@ -40,7 +40,7 @@ def prepare(
     Args:
         live: The target, held by whoever calls this.
         resource: What is to be prepared.
-        content: Stands for its content; nothing if that cannot be told, and then it is prepared anew each time.
+        content: Stands for its content; nothing if that cannot be determined, and then it is prepared anew each time.
         config: The target's own choices.
         supported: Whether the target was asked already.
 

@@ -45,7 +45,7 @@ def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Write the package to `accelerator` in `cfg.output_dir`; no path in it is absolute.
 
     The golden vectors are those that rtl_simulate checked. Where it did not run they are a few random frames, with
-    what the hardware model computes for them. What was simulated and synthesised before is told in the README.
+    what the hardware model computes for them. The README says what was simulated and synthesised before.
 
     Raises:
         BuildError: The model has no design, or the golden vectors are not those of its streams.

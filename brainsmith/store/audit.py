@@ -104,7 +104,7 @@ RUNNING = _Running()
 
 
 class _NotingEnviron(os._Environ):  # type: ignore[type-arg]
-    """`os.environ` and `os.environb` while a recorder runs: the same objects, which tell what is read of them."""
+    """`os.environ` and `os.environb` while a recorder runs: the same objects, which report what is read of them."""
 
     def __getitem__(self, key: Any) -> Any:
         RUNNING.note(lambda recorder: recorder.variable(key))

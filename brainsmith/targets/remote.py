@@ -69,8 +69,8 @@ class AtServer:
 class RemoteTarget(Target):
     """Runs models on a target that `brainsmith serve-target` serves: results are those of that target, bit for bit.
 
-    A model is sent once, by its content. A build's folder is never sent, since it holds programs: the server is told
-    of its own copy with `--build`.
+    A model is sent once, by its content. A build's folder is never sent, since it holds programs: the server gets
+    its own copy with `--build`.
 
     Args:
         device_id: Of the served target.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 FRACTION_BITS = 8
-"""Bits behind the point of normalised integers, unless the transform is told otherwise."""
+"""Bits behind the point of normalised integers, unless the transform's argument says otherwise."""
 
 
 KERNEL = "LayerNormKernel"

@@ -25,7 +25,7 @@ LAST_AXIS_BY_DEFAULT = 13
 
 
 FRACTION_BITS = 8
-"""Bits of probabilities as integers, unless the transform is told otherwise."""
+"""Bits of probabilities as integers, unless the transform's argument says otherwise."""
 
 
 @transform(

@@ -69,7 +69,7 @@ def _runs(circuit: Fields) -> Markup:
     rows = [_run("without stalls", circuit, "frames", "mismatches", stalled=False)]
     if number(circuit.get("stalled_frames")):
         rows.append(_run("with random stalls", circuit, "stalled_frames", "stalled_mismatches", stalled=True))
-    columns = ("Run", "Frames", "Mismatches", "Held at input", "Held at output")
+    columns = ("Run", "Frames", "Mismatches", "Stalled at input", "Stalled at output")
     return tag("div", title, table("Simulated frames", columns, rows, range(1, 5)), _remarks(circuit))
 
 
@@ -98,7 +98,7 @@ def _remarks(circuit: Fields) -> Markup | None:
     words = []
     if number(circuit.get("stalled_frames")):
         words.append(
-            "Held: cycles in which the test bench held a beat back, and the least share of them in a run."
+            "Stalled: cycles in which the test bench stalled a beat, and the least share of them in a run."
         )
     if circuit.get("random") is True:
         words.append("The frames were random: the build had no golden inputs.")

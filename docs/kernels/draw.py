@@ -1,7 +1,7 @@
 """Draw the timing diagrams of docs/kernels: `python docs/kernels/draw.py [BACKEND...]`.
 
 Each is a real simulation of a small case (benchmarks/kernel_cases.py): the layer as it is stitched, fed and emptied by
-ends that hold back now and then. The pictures depend on nothing else, so they change only when a core does.
+ends that stall now and then. The pictures depend on nothing else, so they change only when a core does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PICTURES = ROOT / "docs" / "pictures" / "kernels"
 FRAMES = 6
 FED, GIVEN = "00001000", "0000001100"
-"""When the ends hold back where a case does not say: 1 is a cycle without a beat, or in which none is taken."""
+"""When the ends stall where a case does not say: 1 is a cycle without a beat, or in which none is taken."""
 
 
 def picture(name: str) -> Path:
@@ -97,7 +97,7 @@ def _links(design: Design, at: int) -> list[Link]:
 
 
 def _stalls(shown: KernelCases, links: Sequence[Link]) -> dict[str, Stalls]:
-    """Return when the design's ends of a layer's streams hold back."""
+    """Return when the design's ends of a layer's streams stall."""
     found = {}
     for link in links:
         fed = link.source.layer == DESIGN

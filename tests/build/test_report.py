@@ -150,7 +150,7 @@ def test_the_summary_of_a_circuit(tmp_path):
     (tmp_path / "accelerator").mkdir()
     assert circuit_summary(tmp_path) == [
         "circuit    0 of 360 frames differ; with stalls 0 of 1,080 frames differ "
-        "(held back: input 31%, output 29% of the cycles); 0 of 8 generated frames differ",
+        "(stalled: input 31%, output 29% of the cycles); 0 of 8 generated frames differ",
         "measured   512 per frame (estimated 512), 640 latency (estimated 576)",
         "FIFOs      1 with 224 bits",
         "synthesis  4,312 LUT, 5,120 FF, 3 BRAM18, 8 DSP, 2 URAM (xcup by Yosys 0.70)",

@@ -57,7 +57,7 @@ def test_a_value_may_begin_with_a_dash_or_hold_an_equals_sign():
     [
         ("--into d", "brainsmith make needs WHAT: what to make"),
         ("A", "brainsmith make needs --into DIR: where"),
-        ("A B --into d", "brainsmith make takes only WHAT; 'B' is too much"),
+        ("A B --into d", "brainsmith make takes only WHAT; unexpected argument 'B'"),
         ("A --into", "--into needs a value, DIR"),
         ("A --into=", "--into must not be empty"),
         ("A --kind --into d", "--kind needs a value, KIND: red or green"),

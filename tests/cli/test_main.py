@@ -96,7 +96,7 @@ MISUSE = {
         "--json takes no value; found 'yes'\n  brainsmith plugins list --help shows what it takes"
     ),
     "plugins list extra": (
-        "brainsmith plugins list takes options only; 'extra' is too much\n"
+        "brainsmith plugins list takes options only; unexpected argument 'extra'\n"
         "  brainsmith plugins list --help shows what it takes"
     ),
     "plugins show": (
@@ -104,7 +104,7 @@ MISUSE = {
         "  brainsmith plugins show --help shows what it takes"
     ),
     "plugins show A B": (
-        "brainsmith plugins show takes only NAME; 'B' is too much\n"
+        "brainsmith plugins show takes only NAME; unexpected argument 'B'\n"
         "  brainsmith plugins show --help shows what it takes"
     ),
     "build m.onnx --output out": (

@@ -127,7 +127,7 @@ def test_a_circuit_that_is_slower_than_its_estimate_is_said(stitched, config, ca
     measured, estimate = report_of(tmp_path)["interval_cycles"], faster.interval
     assert caplog.messages[-1] == (
         f"the circuit needs {measured:.1f} cycles per frame, {100 * (measured / estimate - 1):.0f} % more than the "
-        f"estimate of {estimate}: FIFOs that are too small hold layers back; run the step rtl_size_fifos before, or "
+        f"estimate of {estimate}: FIFOs that are too small slow layers down; run the step rtl_size_fifos before, or "
         "give it more frames"
     )
 

@@ -50,7 +50,7 @@ def op_key(op: Op) -> Hashable:
 
 
 class _Itself:
-    """A value that cannot be hashed, told by identity; held, so that no other one takes its place in memory."""
+    """A value that cannot be hashed, known by its identity; held, so that no other one takes its place in memory."""
 
     __slots__ = ("_value",)
 

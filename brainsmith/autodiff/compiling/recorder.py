@@ -73,7 +73,7 @@ class Recorder:
         raise self.refusal(f"uses {what}, which is neither an input nor a number; make it an input")
 
     def refusal(self, what: str) -> OpError:
-        """Return the error that says what cannot be compiled, and where."""
+        """Return the error for code that cannot be compiled: what it is, and where."""
         return OpError(f"operation {self.name!r} cannot be compiled: {_place()} {what}")
 
 

@@ -2,7 +2,7 @@
 // Gives each vector of a stream several times, and says which of its beats is the last.
 //
 // There is room for two vectors: while one is given, the next comes in, so that vectors follow each other without a
-// gap, and a source that delivers slowly but steadily is never held back.
+// gap, and a source that delivers slowly but steadily never has to wait.
 module binary_mvau_replay #(
     int unsigned BITS = 8,   // of a beat
     int unsigned BEATS = 4,  // of a vector

@@ -37,8 +37,8 @@ class Program:
         tensors: Those of the graph that vary, in the order in which they are made; `keep` names of these.
         shapes: Of one run, of the inputs, outputs and `tensors`.
         chunk: Runs that are computed together: as many as keep the largest tensor's memory bounded.
-        files: Digests by path of further files that the model names; None if it depends on what cannot be told from
-            files, so that it must not be kept.
+        files: Digests by path of further files that the model names; None if it depends on something that is in no
+            file, so that it must not be kept.
         modules: Where the operators of its model are defined; not part of what is kept of it.
     """
 

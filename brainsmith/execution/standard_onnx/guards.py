@@ -30,7 +30,7 @@ class Guard:
         threshold: The largest distance from a whole number that counts as a float error.
         error: The output that says how far it was from whole numbers; empty if it is proved to be whole.
         least: The output that says its least value; empty if values outside are not refused.
-        most: The same of its largest.
+        most: The maximum, likewise.
     """
 
     tensor: str

@@ -55,8 +55,8 @@ class Pool:
         with self._lock:
             if self._at_work:
                 raise SharedMemoryError(
-                    "a signal handler or finaliser cannot have shared memory here: it interrupted its own thread "
-                    "where that was getting some"
+                    "a signal handler or finaliser cannot allocate shared memory here: it interrupted its own thread "
+                    "while that was allocating some"
                 )
             try:
                 self._at_work = True
@@ -68,7 +68,7 @@ class Pool:
         try:
             return np.asarray(block)
         except ValueError as error:  # an array may be without elements and yet too long for numpy
-            raise SharedMemoryError(f"an array of shape {shape} cannot be had: {error}") from error
+            raise SharedMemoryError(f"an array of shape {shape} cannot be allocated: {error}") from error
 
     def close(self) -> None:
         """Keep no memory from now on: what is alive goes with the last array on it."""
@@ -148,7 +148,7 @@ class Pool:
                 return region, offset
         if size > physical_memory():
             raise SharedMemoryError(
-                f"an array of {size} bytes cannot be had: this machine has {physical_memory()} bytes of memory"
+                f"an array of {size} bytes cannot be allocated: this machine has {physical_memory()} bytes of memory"
             )
         region = Region(REGION if size <= REGION // 2 else size)
         if not self._closed:

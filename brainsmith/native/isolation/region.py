@@ -106,6 +106,6 @@ def _new_file(size: int) -> int:
     except OSError as error:
         os.close(fd)
         raise SharedMemoryError(
-            f"{size} bytes of shared memory cannot be had: {error}; the size of files may be limited (ulimit -f)"
+            f"{size} bytes of shared memory cannot be allocated: {error}; the size of files may be limited (ulimit -f)"
         ) from error
     return fd

@@ -36,7 +36,7 @@ def shared_empty(shape: SupportsIndex | Sequence[int], dtype: DTypeLike = np.flo
         dtype: Of its elements: numbers.
 
     Raises:
-        SharedMemoryError: There is no such memory, or the shape or the dtype cannot be had.
+        SharedMemoryError: The memory cannot be allocated, or the shape or the dtype is invalid.
     """
     extents = tuple(index(n) for n in ([shape] if isinstance(shape, SupportsIndex) else shape))
     if any(extent < 0 for extent in extents):

@@ -60,7 +60,7 @@ def main(descriptor: int, path: str, beside: tuple[str, ...], host_version: str)
 def _watch(descriptor: int) -> None:
     """End this process soon after its host, whatever the library is doing."""
     poll = select.poll()
-    poll.register(descriptor, 0)  # that the other end is closed is told in any case
+    poll.register(descriptor, 0)  # that the other end is closed is reported in any case
     poll.poll()
     time.sleep(GRACE)
     os.kill(0, signal.SIGKILL)  # and all processes that the library started

@@ -160,7 +160,7 @@ def list_entry_points(offering: list[InfoFolder], zipped: bool, problems: list[P
     Args:
         offering: The metadata folders that declare the group.
         zipped: Whether `sys.path` has archives too, whose metadata only Python's own finders can read.
-        problems: Where what cannot be read is told.
+        problems: Gets what cannot be read.
     """
     from importlib.metadata import PathDistribution, entry_points
     from pathlib import Path

@@ -144,7 +144,7 @@ _COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {
 
 
 class _FinnFinder:
-    """Finds FINN's modules as Python does, and completes those that would want too much."""
+    """Finds FINN's modules as Python does, and completes those that would need what is not installed."""
 
     def __init__(self, without_torch: bool) -> None:
         self.without_torch = without_torch

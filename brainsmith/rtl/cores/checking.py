@@ -35,7 +35,7 @@ class KernelCheck:
 
     Attributes:
         layer: What was compared, without stalls and with random ones.
-        interval: Cycles from frame to frame, the first left out, nothing held back.
+        interval: Cycles from frame to frame, the first left out, without stalls.
         estimate: What the kernel says of that.
     """
 
@@ -108,7 +108,7 @@ def default_case(backend: PluginInfo, attributes: Mapping[str, int | str]) -> Ca
 def layer_intervals(
     design: Design, golden: Mapping[str, NDArray[Any]], cache: Path | None = None
 ) -> dict[str, float]:
-    """Return the cycles from frame to frame of each layer alone, which nothing holds back; the first frame is left out.
+    """Return the cycles from frame to frame of each layer alone, without stalls; the first frame is left out.
 
     Args:
         design: Of layers.

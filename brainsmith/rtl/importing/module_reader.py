@@ -27,7 +27,7 @@ class ModuleParameter:
 
     Attributes:
         name: Of the parameter.
-        value: What it has: a number, a text, or another value as slang writes it.
+        value: A number, a text, or another value as slang writes it.
         plain: Whether it is a number or a text, which an attribute of a node can hold.
     """
 

@@ -1,4 +1,4 @@
-"""What a simulation gives: beats, the cycles in which they moved, and how often the ends held back."""
+"""What a simulation gives: beats, the cycles in which they moved, and how often the ends stalled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Traffic:
         is_output: Whether the design gives its beats.
         words: One row of bytes per beat, the lowest first.
         moved_at: The cycle in which each beat moved; 0 is the first after the reset.
-        stalled: Cycles in which the simulation's end held back a beat that it had, or that was offered to it.
+        stalled: Cycles in which the simulation's end did not offer a beat that it had, or take one that was offered.
         waited: Cycles in which the simulation's end was ready and the design was not.
         surplus: Cycles in which the design offered more beats than were asked for.
     """
@@ -102,5 +102,5 @@ class SimulationResult:
         return self.cycles / self.seconds if self.seconds else 0.0
 
     def stalled_share(self, name: str) -> float:
-        """Return the share of all cycles in which the simulation's end of a stream held a beat back."""
+        """Return the share of all cycles in which the simulation's end of a stream stalled."""
         return self.streams[name].stalled / self.cycles if self.cycles else 0.0

@@ -76,7 +76,7 @@ class Simulator:
         Args:
             inputs: The beats of each input, as `beats.pack` makes them.
             outputs: How many beats each output gives.
-            stalls: When the ends of the streams hold back; never by default.
+            stalls: When the ends of the streams stall; never by default.
             estimate: The cycles that the run should take without stalls. The run is given up after ten times as
                 many, and more if the stalls slow it down.
             limit: The cycles after which the run is given up, instead.

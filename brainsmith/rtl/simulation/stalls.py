@@ -1,4 +1,4 @@
-"""When the ends of a stream hold back: patterns of stalls, as data."""
+"""When the ends of a stream stall: patterns, as data."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ class Stalls:
 
     @staticmethod
     def none() -> Stalls:
-        """Never hold back."""
+        """Never stall."""
         return Stalls()
 
     @staticmethod
     def random(seed: int, probability: float) -> Stalls:
-        """Hold back in each cycle with a probability of 0 or more, below 1."""
+        """Stall in each cycle with a probability of 0 or more, below 1."""
         if not 0 <= probability < 1:
             raise ValueError(f"probability must be 0 or more and below 1, not {probability!r}")
         return Stalls("random", seed, probability)
 
     @staticmethod
     def periodic(go: int, stop: int) -> Stalls:
-        """Let `go` cycles pass, hold back for `stop`, and so on: (1, 7) is one beat in eight cycles at most."""
+        """Let `go` cycles pass, stall for `stop`, and so on: (1, 7) is one beat in eight cycles at most."""
         if go < 1 or stop < 0:
             raise ValueError(f"go must be 1 or more and stop 0 or more, not {go!r} and {stop!r}")
         return Stalls.pattern([False] * go + [True] * stop)
 
     @staticmethod
     def pattern(bits: Iterable[bool | int]) -> Stalls:
-        """Hold back where a bit is set; the bits are repeated for ever."""
+        """Stall where a bit is set; the bits are repeated for ever."""
         chosen = tuple(bool(bit) for bit in bits)
         if all(chosen):
             raise ValueError("bits must have a 0 in them, or no beat would ever pass")

@@ -49,7 +49,7 @@ class StreamRun:
         stream: Its ports.
         ports: Of the design.
         words: The beats to feed; those of an output are room for what it gives.
-        stalls: When the simulation's end holds back.
+        stalls: When the simulation's end stalls.
     """
 
     def __init__(self, stream: Stream, ports: Ports, words: Words, stalls: Stalls) -> None:

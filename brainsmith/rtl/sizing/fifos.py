@@ -39,7 +39,7 @@ class Sizing:
 
     Attributes:
         design: With its FIFOs.
-        gauges: The depths with which no FIFO holds a beat back at the steady rate, by the names of links.
+        gauges: The depths with which no FIFO ever stalls a beat at the steady rate, by the names of links.
         interval: Cycles from one frame to the next, measured in `design`.
         minimal: Whether it is shown that no FIFO can be smaller while the others stay.
         simulations: How many were run.
@@ -96,7 +96,7 @@ def size_fifos(
 ) -> Sizing:
     """Give a design the smallest FIFOs with which it runs at its estimated rate.
 
-    One simulation with gauges tells how full FIFOs become at that rate; with such depths they hold no beat back. A
+    One simulation with gauges tells how full FIFOs become at that rate; with such depths they never stall a beat. A
     search then makes them smaller, one after the other, as long as the frames come at the same interval. Every link
     gets a FIFO, also where a wire would do: FINN's FIFO has registers at both ends, which keep the longest paths within
     the layers.

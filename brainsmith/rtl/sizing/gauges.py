@@ -20,7 +20,7 @@ class Gauge:
     """What the gauges said.
 
     Attributes:
-        depths: With which no FIFO ever holds a beat back at the steady rate, by the names of links.
+        depths: With which no FIFO ever stalls a beat at the steady rate, by the names of links.
         full: The links whose FIFO reached its capacity, so that its depth is not known.
         interval: Cycles from one frame to the next.
         latency: Cycles of the first frame.

@@ -111,7 +111,7 @@ class Runner:
         Args:
             frames: How many; two or more.
             depths: Of all adjustable FIFOs, by the names of links.
-            stalls: When the ends hold back; never by default.
+            stalls: When the ends stall; never by default.
             limit: The cycles after which the run is given up; ten times FINN's estimate by default.
 
         Raises:

@@ -65,12 +65,12 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
     if lower:
         raise BuildError(
             f"SIMD must be less than {_limits(nodes, lower)}, not equal to it, in {', '.join(lower)}: FINN's "
-            "matrix-vector unit loses results then when its output is held back\n  fold these layers with a lower SIMD"
+            "matrix-vector unit loses results then under back-pressure at its output\n  fold these layers with a lower SIMD"
         )
     if wrong:
         raise BuildError(
             f"{', '.join(wrong)} cannot be built: a result is one product there ({_limits(nodes, wrong)} is 1), so one "
-            "may come in every cycle, and FINN's matrix-vector unit loses results then when its output is held back; "
+            "may come in every cycle, and FINN's matrix-vector unit loses results then under back-pressure at its output; "
             "no folding avoids it\n  make the layer wider, or end the model before it"
         )
     pumped = [

@@ -54,7 +54,7 @@ class Family:
         yosys: The family of Yosys' `synth_xilinx`.
         dsp: The DSP slice that FINN instantiates for it.
         slices: All cells that count as DSP slices here: FINN's, and what Yosys infers.
-        memories: What `memory_libmap` is told of its memories, and the files that map to them, as `synth_xilinx` does.
+        memories: What `memory_libmap` gets about its memories, and the files that map to them, as `synth_xilinx` does.
         notes: What reading the figures needs.
     """
 

@@ -1,4 +1,4 @@
-"""How often the ends of a stream must hold back, so that a given share of all cycles is spent in that."""
+"""How often the ends of a stream must stall, so that they do so in a given share of all cycles."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design
 
 SHARE = 0.2
-"""Of all cycles, in which each end of a design should hold back."""
+"""Of all cycles, in which each end of a design should stall."""
 
 LEAST_SHARE = 0.1
 """With less a run shows too little."""
 
 
 def stall_chance(beats: int, interval: int, share: float = SHARE) -> float:
-    """Return the chance of a stall per cycle with which a stream is held back in a share of all cycles.
+    """Return the chance of a stall per cycle with which a stream stalls in a share of all cycles.
 
-    Before each beat the end holds back for x = p / (1 - p) cycles on average. A stream with room between its beats
-    (beats per frame, interval in cycles) is held back in beats * x / interval of the cycles, one without in
+    Before each beat the end stalls for x = p / (1 - p) cycles on average. A stream with room between its beats
+    (beats per frame, interval in cycles) stalls in beats * x / interval of the cycles, one without in
     x / (1 + x).
 
     Args:
@@ -38,7 +38,7 @@ def random_stalls(design: Design, seed: int, more: float = 1.0) -> dict[str, Sta
     Args:
         design: Says how many beats a frame has, and how long it takes.
         seed: Each stream gets another one that follows from it.
-        more: How many times as long as the estimate says streams are held back.
+        more: How many times as long as the estimate says streams stall.
     """
     stalls = {}
     for at, stream in enumerate((*design.inputs, *design.outputs)):

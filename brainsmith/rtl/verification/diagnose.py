@@ -40,7 +40,7 @@ def diagnose(
         inputs: By tensor: (frames, *shape of one), whole numbers.
         golden: Of the same frames, by the tensors of the design's links; a link whose tensor is missing is not
             compared.
-        stalls: When the ends hold back, as in the run that failed.
+        stalls: When the ends stall, as in the run that failed.
         limit: The cycles after which the run is given up; as `run_design` by default.
         cache: Where simulations are kept; the user's cache folder by default.
 

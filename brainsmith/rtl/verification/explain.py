@@ -46,7 +46,7 @@ def run_explained(
         simulator: Built of the design.
         design: Says how tensors lie in streams.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        stalls: When the ends hold back.
+        stalls: When the ends stall.
         limit: The cycles after which the run is given up.
         golden: Gives what links should carry; without it nothing is compared, and a standstill is explained
             all the same.

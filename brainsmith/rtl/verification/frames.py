@@ -59,7 +59,7 @@ def run_design(
         simulator: Built of the design, or of the same with gauges.
         design: Says how tensors lie in streams.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        stalls: When the ends hold back, by the design's streams; never by default.
+        stalls: When the ends stall, by the design's streams; never by default.
         limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
             more as the stalls slow it down at most.
         constant: Outputs that may have one value in all beats.

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.frames import DesignRun
 
 MORE = (1.0, 2.0, 6.0)
-"""How long the ends hold back in the runs one after the other, beside what holds them back in a fifth of all cycles: the
-first run shows beats that come alone, the later ones a design that fills up."""
+"""How long the ends stall in the runs one after the other, beside what stalls them in a fifth of all cycles: the first
+run shows beats that come alone, the later ones a design that fills up."""
 
 ATTEMPTS = 6
-"""To hold the ends back often enough, each time twice as long."""
+"""To have the ends stall often enough, each time for twice as long."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class StalledRun:
     Attributes:
         seed: Of the stalls.
         cycles: How many it took.
-        stalled: Cycles in which the ends of one kind held back a beat, by `input` and `output`, of all streams.
-        shares: Of all cycles, that in which the stream of that kind that did so least held back.
+        stalled: Cycles in which the ends of one kind stalled a beat, by `input` and `output`, of all streams.
+        shares: Of all cycles, that in which the stream of that kind that stalled least did so.
         mismatches: Frames whose result is not the golden model's.
     """
 
@@ -60,7 +60,7 @@ class Verification:
         mismatches: Frames among them whose result differs.
         stalled_frames: How many were run with stalls, of all seeds.
         stalled_mismatches: Frames among them whose result differs.
-        stalled_cycles: In which the ends held back a beat, by `input` and `output`, of all seeds.
+        stalled_cycles: In which the ends stalled a beat, by `input` and `output`, of all seeds.
         stalled_shares: Of all cycles of the run in which that was least, by `input` and `output`.
         interval_cycles: Measured: cycles from one frame to the next, on average; None for one frame.
         interval_estimate: FINN's.
@@ -201,7 +201,7 @@ class _Bench:
         return run
 
     def stalled(self, seed: int, more: float) -> tuple[StalledRun, DesignRun]:
-        """Run all frames with stalls of one seed, which become longer until both ends hold back often enough."""
+        """Run all frames with stalls of one seed, which become longer until both ends stall often enough."""
         limit = self.limit
         for _ in range(ATTEMPTS):
             stalls = random_stalls(self.design, seed, more)
@@ -221,7 +221,7 @@ class _Bench:
             more *= 2
         listed = ", ".join(f"{kind} {share:.1%}" for kind, share in shares.items())
         raise VerificationError(
-            f"random stalls hold the design's ends back in too few cycles ({listed}; {LEAST_SHARE:.0%} are needed), so "
+            f"random stalls stop the design's ends in too few cycles ({listed}; {LEAST_SHARE:.0%} are needed), so "
             f"they show nothing\n  verify with more than {self._frames} frames"
         )
 

@@ -75,7 +75,7 @@ def watch_design(
         simulator: As `build_watched` makes it.
         design: What it was built of.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        stalls: When the ends hold back, by the design's streams.
+        stalls: When the ends stall, by the design's streams.
         limit: The cycles after which the run is given up; as `run_design` by default.
         constant: Outputs that may have one value in all beats.
         window: The cycles for which it is noted what each link did.

@@ -248,7 +248,7 @@ class _Connection(http.client.HTTPConnection):
     def was_perhaps_closed(self) -> bool:
         """Tell whether a request on which it ended without an answer met a connection that the server had closed.
 
-        It had been idle for a while then, and was told of its end at once; otherwise the server ended in the request,
+        It had been idle for a while then, and learned of its end at once; otherwise the server ended in the request,
         and to send that again could end the next one too.
         """
         return self._idle_seconds >= _IDLE_SECONDS and monotonic() - self._sent_at <= _AT_ONCE_SECONDS

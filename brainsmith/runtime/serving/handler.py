@@ -195,7 +195,7 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.sendall(piece)
 
     def _refuse(self, refusal: RefusedError) -> None:
-        """Say why there is no result. A connection of which the rest cannot be told from a request is closed."""
+        """Say why there is no result. A connection whose rest may look like a request is closed."""
         headers = dict(refusal.headers)
         if self.unread or refusal.status in (400, 408, 411, 413, 414, 431):
             self.close_connection = True

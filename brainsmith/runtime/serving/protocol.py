@@ -1,4 +1,4 @@
-"""What client and server agree on: the version, the paths, and how an error is told."""
+"""What client and server agree on: the version, the paths, and how an error is reported."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class TargetServer(ThreadingMixIn, TCPServer):
 
     Raises:
         UsageError: Other machines can reach the address and there is no token, or it is no address.
-        TargetError: The address cannot be had.
+        TargetError: The server cannot listen at the address.
     """
 
     daemon_threads = True

@@ -186,7 +186,7 @@ fn write_message(message: &str, error: *mut c_char, size: usize) {
     }
 }
 
-/// Keep quiet about panics: they are caught, and told to the host.
+/// Keep quiet about panics: they are caught, and reported to the host.
 ///
 /// Without this the standard library prints them, and for that it makes a value that lives as long as the thread, which
 /// would keep the library mapped after it was unloaded.

@@ -131,7 +131,7 @@ impl Real for f64 {
     }
 }
 
-/// Hold an argument of `exp` within what can be told from 0 and infinity; NaN stays.
+/// Hold an argument of `exp` within where it differs from 0 and infinity; NaN stays.
 #[inline(always)]
 fn limit<T: Real>(x: T) -> T {
     let low = if x < -T::MOST { -T::MOST } else { x };

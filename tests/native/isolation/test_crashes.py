@@ -327,8 +327,8 @@ def test_a_signal_handler_in_the_midst_of_getting_memory_is_refused(monkeypatch)
     monkeypatch.setattr(pool, "_find", interrupted)
     assert pool.empty((3,), np.dtype(np.float32)).shape == (3,)
     assert said == [
-        "a signal handler or finaliser cannot have shared memory here: it interrupted its own thread "
-        "where that was getting some"
+        "a signal handler or finaliser cannot allocate shared memory here: it interrupted its own thread "
+        "while that was allocating some"
     ]
     gc.collect()  # what pytest knows of the exception
     assert pool.used == 0

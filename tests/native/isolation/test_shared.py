@@ -175,7 +175,7 @@ def test_eight_threads_get_arrays_of_their_own():
         (
             1 << 50,
             np.int8,
-            f"an array of {1 << 50} bytes cannot be had: this machine has {pools.physical_memory()} bytes of memory",
+            f"an array of {1 << 50} bytes cannot be allocated: this machine has {pools.physical_memory()} bytes of memory",
         ),
     ],
 )
@@ -196,7 +196,7 @@ def test_what_cannot_be_had_is_said(shape, dtype, message):
         (
             resource.RLIMIT_FSIZE,
             4096,
-            "33554432 bytes of shared memory cannot be had: [Errno 27] File too large; "
+            "33554432 bytes of shared memory cannot be allocated: [Errno 27] File too large; "
             "the size of files may be limited (ulimit -f)",
         ),
     ],

@@ -131,20 +131,20 @@ def test_a_folding_that_loses_results_is_refused(tmp_path):
             "VVAU_rtl",
             {"Kernel": [3, 3], "SIMD": 9},
             "SIMD must be less than the size of Kernel, not equal to it, in layer: FINN's matrix-vector unit loses "
-            "results then when its output is held back\n  fold these layers with a lower SIMD",
+            "results then under back-pressure at its output\n  fold these layers with a lower SIMD",
         ),
         (
             "VVAU_rtl",
             {"Kernel": [1, 1], "SIMD": 1},
             "layer cannot be built: a result is one product there (the size of Kernel is 1), so one may come in every "
-            "cycle, and FINN's matrix-vector unit loses results then when its output is held back; no folding avoids "
+            "cycle, and FINN's matrix-vector unit loses results then under back-pressure at its output; no folding avoids "
             "it\n  make the layer wider, or end the model before it",
         ),
         (
             "MVAU_rtl",
             {"MW": 1, "SIMD": 1},
             "layer cannot be built: a result is one product there (MW is 1), so one may come in every cycle, and "
-            "FINN's matrix-vector unit loses results then when its output is held back; no folding avoids it\n"
+            "FINN's matrix-vector unit loses results then under back-pressure at its output; no folding avoids it\n"
             "  make the layer wider, or end the model before it",
         ),
     ],

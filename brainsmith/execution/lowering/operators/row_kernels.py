@@ -79,7 +79,7 @@ def _arithmetic(node: NodeView) -> Any:
     """Return which integers the kernel computes.
 
     Raises:
-        NotLowered: They cannot be; the kernel says why when it runs.
+        NotLowered: Its integers cannot be computed; the kernel says why when it runs.
     """
     arithmetic, problem = node.operation().try_arithmetic()
     span = node.span(node.inputs[0])

@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=0, help="how many golden frames; all by default")
     parser.add_argument("--seed", type=int, default=1, help="of the pauses")
     parser.add_argument(
-        "--pauses", type=float, default=0.3, help="the share of cycles in which an end holds back"
+        "--pauses", type=float, default=0.3, help="the share of cycles in which an end stalls"
     )
     parser.add_argument("--build", type=Path, default=HERE / "build", help="the folder for what is built")
     parser.add_argument("--reuse", action="store_true", help="do not build it again")

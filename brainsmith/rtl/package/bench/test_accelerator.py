@@ -1,7 +1,7 @@
 """Feed the golden inputs with random pauses at all ends, and compare every frame with the golden outputs.
 
 Variables of the environment: FRAMES (all golden ones by default), SEED (1), PAUSES (0.3: the share of cycles in which
-an end holds back; 0 for none).
+an end stalls; 0 for none).
 """
 
 from __future__ import annotations

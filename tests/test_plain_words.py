@@ -1,0 +1,69 @@
+"""Texts that people read have none of the phrases that made readers stop."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+READ = ("brainsmith", "docs", "examples", "README.md")
+KINDS = (".py", ".md", ".sv", ".svh", ".v", ".cpp", ".hpp", ".h", ".c", ".rs", ".yaml", ".js", ".css")
+PHRASES = {
+    r"be had": "be allocated, be used",
+    r"(?:can|could)(?:not)? be told(?! apart)": "be determined",
+    r"says? (?:of \w+ )?what cannot be": "is invalid",
+    r"came in or": "was added or",
+    r"\bor went\b": "or was removed",
+    r"\b(?:is|are|was|were) told\b(?! apart)": "is reported",
+    r"\b(?:holds?|held|holding) (?:[\w']+ ){0,4}back\b": "stalls; is not ready",
+    r"is too much": "unexpected argument",
+    r"the same of its": "likewise; the maximum of",
+    r"if one's are not": "if any differs",
+    r"\| what (?:it|they) ha(?:s|ve) \|": "features",
+    r"do it all\b": "needs only",
+}
+"""As regular expressions: what to say in their place."""
+
+
+def texts():
+    """Yield each file's words, comment signs and line breaks left out, so that no phrase hides in two lines."""
+    for name in READ:
+        place = ROOT / name
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.suffix in KINDS and path.is_file():
+                yield path.relative_to(ROOT), re.sub(r"\s*\n[\s#/*|>]*", " ", path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_no_text_has_a_hard_phrase(phrase):
+    sought = re.compile(phrase, re.IGNORECASE)
+    found = [
+        f"{path}: ...{text[max(0, hit.start() - 40) : hit.end() + 20]}..."
+        for path, text in FILES
+        for hit in sought.finditer(text)
+    ]
+    assert found == [], f"say: {PHRASES[phrase]}"
+
+
+FILES = list(texts())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "memory cannot be had",
+        "whose content cannot be told",
+        "a command line says what cannot be",
+        "a file came in or went",
+        "each is told as an error",
+        "the driver holds a beat back",
+        "the ends hold back",
+        "'x' is too much",
+        "most: the same of its largest",
+        "exit code 1 if one's are not",
+        "| model | what it has |",
+        "packages and g++ do it all.",
+    ],
+)
+def test_the_phrases_are_found(text):
+    assert any(re.search(phrase, text, re.IGNORECASE) for phrase in PHRASES)
