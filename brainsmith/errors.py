@@ -31,8 +31,11 @@ class PluginNotFoundError(BrainsmithError, LookupError, AttributeError):
     """
 
 
-class AmbiguousPluginError(BrainsmithError, LookupError):
-    """Several frameworks offer this name, and none has precedence."""
+class AmbiguousPluginError(BrainsmithError, LookupError, AttributeError):
+    """Several frameworks offer this name, and none has precedence.
+
+    It is an AttributeError too: such a name is no attribute, and `hasattr(transforms, "X")` says so.
+    """
 
 
 class DuplicatePluginError(BrainsmithError, ValueError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from brainsmith.plugin.collections import Backends, Collection, Kernels
 from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import reset_plugin_system
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ steps = Collection("step", get_registry)
 ops = Collection("op", get_registry)
 """All ops; `brainsmith.ops` runs, differentiates and exports them."""
 
-__all__ = ["backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
+__all__ = ["PluginInfo", "backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 
 _ABOVE = {
     "load_blueprint_plugins": "brainsmith.blueprint.plugins",

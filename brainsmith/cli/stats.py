@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def run(options: Options, terminal: Terminal) -> int:
     """Discover, and print what was measured."""
     manager = get_plugin_manager()
-    records = manager.discover_plugins(modes=["full"])
-    stats = manager.stats.plain(len(records), 0)
+    manager.discover_plugins(modes=["full"])
+    stats = manager.get_performance_stats()
     if options.flag("--json"):
         import json
 

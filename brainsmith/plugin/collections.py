@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
+from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
 from brainsmith.plugin.records import RecordList
 
@@ -15,7 +16,24 @@ if TYPE_CHECKING:
     from brainsmith.plugin.registry import Registry
 
 
-class Collection:
+class _Completed(type):
+    """Lets Python's own completion (TAB in `python -i`) offer plugins without importing them.
+
+    It asks the class of an object whether a name is a property, and looks the attribute up if it is not, which would
+    import the plugin. To a class, the names of plugins are properties; instances are not concerned.
+    """
+
+    def __getattr__(cls, name: str) -> Any:
+        from brainsmith.plugin.registry import REGISTRY
+
+        if not name.startswith("_") and any(
+            REGISTRY.knows(plugin_type, name) for plugin_type in PLUGIN_TYPES
+        ):
+            return property(lambda collection: collection[name])
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+
+
+class Collection(metaclass=_Completed):
     """The plugins of one type, as attributes: the real classes and functions, imported when first used.
 
     An attribute is a plugin's name, or the name of a framework, which gives the plugins of that one alone. A
@@ -122,10 +140,17 @@ class Collection:
     def __len__(self) -> int:
         return len(self.list_plugins())
 
+    def items(self) -> list[tuple[str, PluginInfo]]:
+        """Return pairs (name, record), without importing anything: `collection.get_info(name)` is the record."""
+        return self.list_plugins().items()
+
+    def values(self) -> list[PluginInfo]:
+        """Return the records, without importing anything."""
+        return self.list_plugins().values()
+
     def __dir__(self) -> list[str]:
-        names = set(super().__dir__()) | {
-            info.name for info in self.list_plugins() if info.name.isidentifier()
-        }
+        """List what an attribute gives: a name that several frameworks have, and none first, is no attribute."""
+        names = set(super().__dir__()) | {name for name, _ in self.items() if name.isidentifier()}
         if self._framework is None:
             names.update(framework_identifier(framework) for framework in self.frameworks())
         return sorted(names)

@@ -194,7 +194,6 @@ class PluginManager:
         if request.mode != "blueprint":
             snapshot = snapshot.restricted(request.types)
         for summary in snapshot.adapters:
-            self.stats.adapters_ms[summary["name"]] = summary["milliseconds"]
             debug("adapter %s: %s, %d plugins", summary["name"], summary["status"], summary["plugins"])
         for problem in snapshot.problems:
             debug("%s", problem)
@@ -236,7 +235,7 @@ class PluginManager:
         """
         with self._lock:
             settings = self.settings
-            snapshot, _ = self._snapshot(Request("full"), settings)
+            snapshot = self._whole(settings)
             current = self._current
             asked = self._asked(settings)
             whole = asked.mode == "full" and asked.frameworks is None and asked.types is None
@@ -251,7 +250,13 @@ class PluginManager:
     def everything(self) -> Snapshot:
         """Return what a full discovery finds; what is asked for later goes by what was asked for before."""
         with self._lock:
-            return self._snapshot(Request("full"), self.settings)[0]
+            return self._whole(self.settings)
+
+    def _whole(self, settings: Settings) -> Snapshot:
+        begin = self.stats.clock()
+        snapshot, source = self._snapshot(Request("full"), settings)
+        self.stats.discovered(source, begin)
+        return snapshot
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -303,9 +308,19 @@ class PluginManager:
             return self._instances
 
     def get_performance_stats(self) -> dict[str, Any]:
-        """Return what was measured: `discovery_time_ms`, `cache_hit_rate`, `memory_usage_mb`, `plugin_count` and more."""
-        records = self.registry.records()
-        return self.stats.plain(len(records), sum(map(self._registry.is_loaded, records)))
+        """Return what was measured so far.
+
+        `discovery_time_ms`, `cache_hit_rate`, `memory_usage_mb`, `plugin_count` and more; the reference lists them.
+
+        It looks at no file, so it changes nothing of what it reports; only where nothing was discovered yet, that is
+        done first. In mode `blueprint` there is nothing to discover before a blueprint is loaded.
+        """
+        with self._lock:
+            waits = self._asked(self.settings).mode == "blueprint" and self._blueprint is None
+            if self._current is None and not waits:
+                self._refresh()
+            adapters = self._current.adapters if self._current else ()
+            return self.stats.plain(len(self._registry.known()), self._registry.loaded_count(), adapters)
 
     def health_check(self) -> dict[str, Any]:
         """Return the state of adapters, caches, tools and package pairs; see the reference of `brainsmith health`."""

@@ -61,6 +61,44 @@ def refuse_clash(found: Iterable[PluginInfo]) -> None:
             raise DuplicatePluginError(duplicate_message(info, [first, info]))
 
 
+def named(records: Iterable[PluginInfo]) -> list[tuple[str, PluginInfo]]:
+    """Return each record with the name that means it: `Name` where that does, and else `framework:Name`.
+
+    Names are unique within a plugin type, except for two objects that one framework offers under one name: that is a
+    clash, and looking it up says so.
+    """
+    providers: dict[tuple[str, str], list[PluginInfo]] = {}
+    found = list(records)
+    for info in found:
+        providers.setdefault((info.type, info.name), []).append(info)
+    return [
+        (info.name if info is meant_by_name(providers[info.type, info.name]) else info.qualified, info)
+        for info in found
+    ]
+
+
+def meant_by_name(providers: list[PluginInfo]) -> PluginInfo | None:
+    """Return the record that a bare name means among all those of that name; None if looking it up is an error."""
+    if len(providers) == 1:
+        return providers[0]
+    try:
+        return chosen(providers)
+    except (AmbiguousPluginError, DuplicatePluginError):
+        return None
+
+
+def chosen(providers: Iterable[PluginInfo]) -> PluginInfo:
+    """Return the record that a name means among all those that have it.
+
+    Raises:
+        AmbiguousPluginError: As `preferred`.
+        DuplicatePluginError: The framework that has precedence offers two different objects.
+    """
+    found = sorted(providers, key=precedence)
+    refuse_clash([info for info in found if info.framework == found[0].framework])
+    return preferred(found)
+
+
 def precedence(info: PluginInfo) -> tuple[int, int, str, str]:
     """Return what to sort the records of a name by: project, own, distributions by priority, adapted frameworks."""
     if info.framework in OURS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from brainsmith.plugin.precedence import named
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
@@ -17,8 +19,12 @@ class RecordList(Base):
     __slots__ = ()
 
     def items(self) -> list[tuple[str, PluginInfo]]:
-        """Return pairs (name, record)."""
-        return [(info.name, info) for info in self]
+        """Return pairs (name, record): `Name` for the record that it means here, `framework:Name` for the others."""
+        return named(self)
+
+    def values(self) -> list[PluginInfo]:
+        """Return the records."""
+        return list(self)
 
     def names(self) -> list[str]:
         """Return the names."""

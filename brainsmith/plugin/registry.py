@@ -6,14 +6,15 @@ from _thread import _local
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.forks import lock_of
-from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
 from brainsmith.plugin.precedence import (
+    chosen,
     duplicate_message,
     framework_identifier,
     listing_order,
+    named,
     precedence,
-    preferred,
     refuse_clash,
     split_name,
 )
@@ -310,9 +311,7 @@ class Registry:
         if framework is not None:
             wanted = framework_identifier(framework)
             found = [info for info in found if framework_identifier(info.framework) == wanted]
-        if found:
-            refuse_clash([info for info in found if info.framework == found[0].framework])
-        return preferred(found) if found else None
+        return chosen(found) if found else None
 
     def get(self, plugin_type: str, name: str) -> Any:
         """Return the real object of `Name` or `framework:Name`, imported if it was not yet.
@@ -372,12 +371,27 @@ class Registry:
         """Tell whether the object of a record has been imported."""
         return (info.type, info.reference) in self._objects
 
+    def loaded_count(self) -> int:
+        """Return how many plugins have been imported, whether a blueprint names them or not."""
+        return len(self._objects)
+
     def records(
         self, type: str | None = None, framework: str | None = None, stage: str | None = None
     ) -> tuple[PluginInfo, ...]:
         """Return all records, or those of a type, framework or stage, sorted by type, framework and name."""
         if self._refresh is not None:
             self._refresh()
+        wanted = framework and framework_identifier(framework)
+        return tuple(
+            info
+            for info in sorted(self.known(), key=listing_order)
+            if (type is None or info.type == type)
+            and (framework is None or framework_identifier(info.framework) == wanted)
+            and (stage is None or info.stage == stage)
+        )
+
+    def known(self) -> list[PluginInfo]:
+        """Return all records as of the last discovery, without looking whether anything changed since."""
         with self._lock:
             registered = [info for providers in self._registered.values() for info in providers.values()]
             taken = {(info.key, info.framework) for info in registered}
@@ -387,14 +401,7 @@ class Registry:
                 for info in infos
                 if not taken or (info.key, info.framework) not in taken
             ]
-        wanted = framework and framework_identifier(framework)
-        return tuple(
-            info
-            for info in sorted(registered + discovered, key=listing_order)
-            if (type is None or info.type == type)
-            and (framework is None or framework_identifier(info.framework) == wanted)
-            and (stage is None or info.stage == stage)
-        )
+        return registered + discovered
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -425,18 +432,33 @@ class Registry:
         return True
 
     def __iter__(self) -> Iterator[str]:
-        seen: set[str] = set()
-        for info in self.records():
-            if info.key not in seen:
-                seen.add(info.key)
-                yield info.key
+        return iter(self._by_key())
 
     def keys(self) -> list[str]:
-        """Return the keys `type:Name`, each once."""
-        return list(self)
+        """Return a key for each plugin: `type:Name`, or `type:framework:Name` where the bare name means another one."""
+        return list(self._by_key())
+
+    def items(self) -> list[tuple[str, PluginInfo]]:
+        """Return pairs (key, record): `registry[key]` is the record."""
+        return list(self._by_key().items())
+
+    def values(self) -> list[PluginInfo]:
+        """Return the records, in the order of the keys."""
+        return list(self._by_key().values())
 
     def __len__(self) -> int:
-        return len(self.records())
+        return len(self._by_key())
+
+    def _by_key(self) -> dict[str, PluginInfo]:
+        """Return the records by key; of two that clash, so that neither can be looked up, there is one."""
+        return {f"{info.type}:{name}": info for name, info in named(self.records())}
+
+    def __repr__(self) -> str:
+        counts: dict[str, int] = {}
+        for info in self.known():
+            counts[info.type] = counts.get(info.type, 0) + 1
+        found = ", ".join(f"{counts[kind]} {kind}s" for kind in PLUGIN_TYPES if kind in counts)
+        return f"<registry: {found or 'no plugin found yet'}>"
 
 
 REGISTRY = Registry()

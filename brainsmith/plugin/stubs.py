@@ -12,7 +12,7 @@ import os
 
 from brainsmith.errors import OutputError, PluginLoadError
 from brainsmith.plugin.details import REQUIRED, details_of
-from brainsmith.plugin.precedence import ADAPTED, framework_identifier
+from brainsmith.plugin.precedence import framework_identifier, named
 from brainsmith.plugin.registry import Registry
 from brainsmith.store.files import write_atomically
 
@@ -63,6 +63,10 @@ class _Plugins(type):
         """Return the record of `Name` or `framework:Name`, without importing anything."""
     def frameworks(self) -> list[str]:
         """Return the frameworks that have plugins here."""
+    def items(self) -> list[tuple[str, PluginInfo]]:
+        """Return pairs (name, record), without importing anything."""
+    def values(self) -> list[PluginInfo]:
+        """Return the records, without importing anything."""
     def __getitem__(self, name: str) -> Any: ...
     def __contains__(self, name: object) -> bool: ...
     def __iter__(self) -> Iterator[PluginInfo]: ...
@@ -78,7 +82,9 @@ class _BackendPlugins(_Plugins):
 '''
 
 _BASES = {"kernel": "_KernelPlugins", "backend": "_BackendPlugins"}
-_TAKEN = frozenset(("list_plugins", "get_plugin", "get_info", "frameworks", "backends", "of"))
+_TAKEN = frozenset(
+    ("list_plugins", "get_plugin", "get_info", "frameworks", "items", "values", "backends", "of")
+)
 """What the collections themselves are asked for; a plugin of such a name is reached by `collection["Name"]`."""
 
 _KNOWN = frozenset(
@@ -193,16 +199,7 @@ def _class_name(framework: str, bare: Iterable[str]) -> str:
 
 def _bare(records: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
     """Yield what bare names mean; those that several frameworks have, and none with precedence, are left out."""
-    whole = Registry()
-    providers: dict[tuple[str, str], list[PluginInfo]] = {}
-    for info in records:
-        providers.setdefault((info.type, info.name), []).append(info)
-    for (plugin_type, name), infos in providers.items():
-        for info in {info.framework: info for info in infos}.values():
-            whole.register(info)
-        first, *others = whole.providers(plugin_type, name)
-        if not (others and first.framework in ADAPTED):
-            yield first
+    return (info for name, info in named(records) if name == info.name)
 
 
 def _is_usable(name: str) -> bool:

@@ -198,7 +198,7 @@ def test_the_registry_reads_as_a_mapping():
     registry = registry_of(info("X"), info("X", "finn"), info("K", type="kernel"))
     assert registry["transform:X"].framework == "brainsmith"
     assert registry["transform:finn:X"].framework == "finn"
-    assert registry.keys() == ["transform:X", "kernel:K"]
+    assert registry.keys() == ["transform:X", "transform:finn:X", "kernel:K"]
 
 
 def test_reset_forgets_everything():
