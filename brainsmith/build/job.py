@@ -18,7 +18,7 @@ from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.rate import rate_of
-from brainsmith.build.report import assemble, imported_modules, plugin_list
+from brainsmith.build.report import PAGE, assemble, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
@@ -198,7 +198,7 @@ class Job:
         if page:
             from brainsmith.web.report import render
 
-            render(content, staging / "report.html")
+            render(content, staging / PAGE)
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from brainsmith.plugin.registry import Registry
 
 SCHEMA = "brainsmith.report/1"
+PAGE = "report.html"
+"""The file of a build's report for people; `report.json` has the same for programs."""
+
 PACKAGE = "accelerator"
 
 
@@ -163,6 +166,8 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
     lines.append(("output", str(output)))
     if (output / PACKAGE).is_dir():
         lines.append(("package", str(output / PACKAGE)))
+    if (output / PAGE).is_file():
+        lines.append(("report", str(output / PAGE)))
     text = [f"{name:<10} {value}" for name, value in lines]
     text.extend(f"warning: {warning}" for warning in report["warnings"])
     return "\n".join(text)

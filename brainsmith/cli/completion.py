@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.verbs import VERBS
+from brainsmith.cli.verbs import HELP, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +35,11 @@ def parser() -> ArgumentParser:
     import argparse
 
     top = argparse.ArgumentParser("brainsmith")
-    top.add_argument("--version", action="store_true")
+    top.add_argument("--version", "-V", action="store_true")
     below = top.add_subparsers()
+    below.add_parser(HELP, help="show what a verb takes").add_argument(
+        "verb", choices=sorted({verb.words[0] for verb in VERBS})
+    )
     groups: dict[str, Any] = {}
     for verb in VERBS:
         place = below

@@ -66,16 +66,16 @@ def _end_as_by_ctrl_c() -> None:
 
 
 def _run(words: list[str], terminal: Terminal) -> int:
-    if words[:1] == ["--version"]:
+    from brainsmith.cli.verbs import HELP
+
+    if words[:1] in (["--version"], ["-V"]):
         from brainsmith import __version__
 
         terminal.write(f"brainsmith {__version__}")
         return 0
     ahead = words[: words.index("--")] if "--" in words else words
-    if not words or "--help" in ahead or "-h" in ahead:
-        from brainsmith.cli.usage import print_help
-
-        print_help(words, terminal)
+    if not words or words[0] == HELP or "--help" in ahead or "-h" in ahead:
+        _help(words[1:] if words[:1] == [HELP] else words, terminal)
         return 0
     verb = find_verb(words)
     from brainsmith.cli.arguments import parse
@@ -86,13 +86,25 @@ def _run(words: list[str], terminal: Terminal) -> int:
     return status
 
 
+def _help(words: list[str], terminal: Terminal) -> None:
+    """Print the help of the verb or group that the words before all options name; else that of everything."""
+    from brainsmith.cli.usage import print_help
+    from brainsmith.cli.verbs import VERBS
+
+    first_option = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    named = words[:first_option]
+    if len(named) > 1 or (named and named[0] not in [verb.words[0] for verb in VERBS]):
+        find_verb(named)
+    print_help(named, terminal)
+
+
 def find_verb(words: list[str]) -> Verb:
     """Return the verb that some words begin with.
 
     Raises:
         UsageError: There is no such verb; a close one is named.
     """
-    from brainsmith.cli.verbs import VERBS
+    from brainsmith.cli.verbs import HELP, VERBS
 
     for verb in VERBS:
         if tuple(words[: len(verb.words)]) == verb.words:
@@ -109,7 +121,7 @@ def find_verb(words: list[str]) -> Verb:
             f"brainsmith {words[0]} has no verb {words[1]!r}{did_you_mean(words[1], below)}"
             f"\n  it has {', '.join(below)}"
         )
-    first = list(dict.fromkeys(verb.words[0] for verb in VERBS))
+    first = [*dict.fromkeys(verb.words[0] for verb in VERBS), HELP]
     kind = "option" if words[0].startswith("-") else "verb"
     known = ["--help", "--version"] if kind == "option" else first
     raise UsageError(

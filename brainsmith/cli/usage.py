@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.verbs import VERBS
+from brainsmith.cli.verbs import HELP, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def print_help(words: Sequence[str], terminal: Terminal) -> None:
     verbs = group or VERBS
     terminal.pairs([(" ".join(verb.words), verb.about) for verb in verbs], "  ")
     if not group:
-        terminal.pairs([("--version".ljust(_widest()), "print the version")], "  ")
+        more = ((f"{HELP} [VERB]", "show what a verb takes"), ("-V, --version", "print the version"))
+        terminal.pairs([(name.ljust(_widest()), about) for name, about in more], "  ")
     terminal.write(f"\n{verbs[0].command} --help shows what a verb takes, and an example.")
 
 

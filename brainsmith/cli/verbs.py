@@ -6,6 +6,9 @@ from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.arguments import Argument, Verb
 from brainsmith.plugin.info import PLUGIN_TYPES
 
+HELP = "help"
+"""The verb that prints what another one takes, as `--help` behind it does."""
+
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
 

@@ -148,6 +148,7 @@ def circuit_summary(folder, **files):
 
 def test_the_summary_of_a_circuit(tmp_path):
     (tmp_path / "accelerator").mkdir()
+    (tmp_path / "report.html").touch()
     assert circuit_summary(tmp_path) == [
         "circuit    0 of 360 frames differ; with stalls 0 of 1,080 frames differ "
         "(stalled: input 31%, output 29% of the cycles); 0 of 8 generated frames differ",
@@ -157,6 +158,7 @@ def test_the_summary_of_a_circuit(tmp_path):
         "proven     yes",
         f"output     {tmp_path}",
         f"package    {tmp_path}/accelerator",
+        f"report     {tmp_path}/report.html",
     ]
 
 

@@ -273,7 +273,10 @@ def test_progress_and_summary(tmp_path):
     assert summary[1].startswith("accuracy   ")
     assert summary[2] == "targets    numpy, onnxruntime agree with reference (8 samples)"
     assert summary[3] == "proven     yes"
-    assert summary[4] == f"output     {tmp_path / 'out'}"
+    assert summary[4:] == [
+        f"output     {tmp_path / 'out'}",
+        f"report     {tmp_path / 'out' / 'report.html'}",
+    ]
 
 
 def test_verification_and_report_off(tmp_path):

@@ -38,7 +38,7 @@ def test_a_build_shows_its_steps_and_a_summary(job, elsewhere):
     assert lines[1].endswith(" s  verified 8 samples")
     assert lines[2].startswith("[2/2] qonnx_to_finn                ")
     assert lines[4].startswith("steps      2 in ")
-    assert lines[-2].startswith("output     ")
+    assert lines[-3:-1] == [f"output     {elsewhere}/out", f"report     {elsewhere}/out/report.html"]
     assert lines[-1].startswith("time       ") and lines[-1].endswith(" s from start to end")
     assert {"model.onnx", "report.json", "report.html", "checkpoints"} <= {
         p.name for p in (elsewhere / "out").iterdir()

@@ -38,6 +38,7 @@ def completions(line, tmp_path):
 
 CASES = {
     "brainsmith pl": ["plugins"],
+    "brainsmith help bu": ["build"],
     "brainsmith plugins s": ["show", "stubs"],
     "brainsmith plugins show finn:Streaml": ["finn:Streamline"],
     "brainsmith plugins show ExpandN": ["ExpandNorms"],

@@ -18,6 +18,21 @@ def test_the_version():
     assert (done.returncode, done.stdout, done.stderr) == (0, f"brainsmith {__version__}\n", "")
 
 
+def test_the_version_has_a_short_option(capsys):
+    assert main(["-V"]) == 0
+    assert capsys.readouterr() == (f"brainsmith {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("plugins",), ("build",), ("plugins", "list"), ("build", "a.onnx", "--output", "out")]
+)
+def test_help_is_a_verb_too(words, capsys):
+    assert main([*words, "--help"]) == 0
+    expected = capsys.readouterr()
+    assert main(["help", *words]) == 0
+    assert capsys.readouterr() == expected
+
+
 def test_the_installed_command_is_the_module(tmp_path):
     script = os.path.join(os.path.dirname(sys.executable), "brainsmith")
     installed = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
@@ -67,16 +82,23 @@ MISUSE = {
     "plugin list": (
         "brainsmith has no verb 'plugin'. Did you mean 'plugins'?\n"
         "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health,"
-        " stats, completion"
+        " stats, completion, help"
     ),
     "nonsense": (
         "brainsmith has no verb 'nonsense'\n"
         "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health,"
-        " stats, completion"
+        " stats, completion, help"
     ),
     "--verison": "brainsmith has no option '--verison'. Did you mean '--version'?\n  it has --help, --version",
     "plugins": "brainsmith plugins needs a verb: list, show, check, stubs\n  brainsmith --help shows them",
     "plugins lsit": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
+    "help buidl": (
+        "brainsmith has no verb 'buidl'. Did you mean 'build'?\n"
+        "  it has plugins, blueprint, build, simulate, wave, run, compare, bench, targets, serve-target, kernel, health,"
+        " stats, completion, help"
+    ),
+    "help plugins lsit": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
+    "plugins lsit --help": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
     "plugins list --tpye kernel": (
         "brainsmith plugins list has no option '--tpye'. Did you mean '--type'?\n"
         "  brainsmith plugins list --help shows what it takes"
