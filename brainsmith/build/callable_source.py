@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +116,7 @@ def _is_users(module_name: str) -> bool:
     module = sys.modules.get(module_name)
     file = getattr(module, "__file__", None)
     if file:
-        return not is_installed(str(Path(file).resolve()))
+        return not is_installed(_resolved(file))
     return getattr(module, "__spec__", None) is None
 
 
@@ -148,13 +150,19 @@ def _user_modules() -> list[str]:
         file = getattr(module, "__file__", None)
         if not file or not file.endswith(".py") or name.partition(".")[0] == "brainsmith":
             continue
-        path = Path(file).resolve()
-        if not is_installed(str(path)) and path.is_file():
+        path = _resolved(file)
+        if not is_installed(path) and Path(path).is_file():
             source = imported_source(name)
             if source is None:
                 raise Uncacheable(f"{path} may have changed since it was imported as {name!r}")
             texts.append(f"{name}\n{source.digest}")
     return texts
+
+
+@cache
+def _resolved(file: str) -> str:
+    """Return where a module's file really is; links that change afterwards do not change what was imported."""
+    return os.path.realpath(file)
 
 
 def _a(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from dataclasses import dataclass
 from importlib import metadata, util
@@ -157,12 +158,14 @@ def _plain(value: Any) -> bool:
 
 def _stamp(root: Path, without: tuple[str, ...]) -> str:
     """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version."""
-    lines = []
-    for path in root.rglob("*"):
-        if path.suffix.lower() not in SOURCES or path.relative_to(root).parts[0] in without:
-            continue
-        stat = path.stat()
-        lines.append(f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}")
+    lines, endings = [], tuple(SOURCES)
+    for folder, folders, names in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        folders[:] = [name for name in folders if inside != "." or name not in without]
+        for name in names:
+            if name.lower().endswith(endings):
+                stat = Path(folder, name).stat()
+                lines.append(f"{inside}/{name} {stat.st_size} {stat.st_mtime_ns}")
     return _digest("\n".join(sorted(lines)).encode())[:12]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
+from functools import cache, lru_cache
 
 from brainsmith.plugin.source import parse
 from brainsmith.store.imported import imported_source, is_installed
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 COUNTED = ("brainsmith", "qonnx", "finn", "onnx", "onnxruntime", "numpy")
 """Packages whose versions count in any case."""
+
+_INSTALLED = (".dist-info", ".egg-info")
 
 
 def packages_read(module_names: Iterable[str]) -> Reads:
@@ -30,7 +34,7 @@ def packages_read(module_names: Iterable[str]) -> Reads:
         return Reads()
     from importlib import metadata
 
-    distributions = metadata.packages_distributions()
+    distributions = _distributions(_places())
     names = {name for top in foreign for name in distributions.get(top, ())}
     records = [
         str(file.locate())
@@ -41,18 +45,43 @@ def packages_read(module_names: Iterable[str]) -> Reads:
     return Reads({path: file_digest(path) for path in records})
 
 
-def _imports(module_name: str) -> set[str]:
+def _places() -> tuple[tuple[str, int], ...]:
+    """Return the folders in which packages are installed, with the time of the last change there."""
+    folders = [os.path.abspath(entry) for entry in sys.path if os.path.isdir(entry or ".")]
+    installed = [
+        folder for folder in folders if any(name.endswith(_INSTALLED) for name in os.listdir(folder))
+    ]
+    return tuple((folder, os.stat(folder).st_mtime_ns) for folder in installed)
+
+
+@cache
+def _distributions(places: tuple[tuple[str, int], ...]) -> dict[str, list[str]]:
+    """Return which distributions have a package, by its name.
+
+    Args:
+        places: What that depends on, so that it is only looked up again where something was installed.
+    """
+    from importlib import metadata
+
+    return dict(metadata.packages_distributions())
+
+
+def _imports(module_name: str) -> frozenset[str]:
     """Return the top names of what a module imports."""
     source = imported_source(module_name)
-    if source is None:
-        return set()
+    return frozenset() if source is None else _imports_in(source.data)
+
+
+@lru_cache(maxsize=1024)
+def _imports_in(source: bytes) -> frozenset[str]:
+    """Return the top names of what is imported anywhere in a source."""
     found = set()
-    for node in ast.walk(parse(source.data)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
-    return {name.partition(".")[0] for name in found}
+    return frozenset(name.partition(".")[0] for name in found)
 
 
 def _is_installed(name: str) -> bool:
