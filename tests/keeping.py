@@ -1,5 +1,6 @@
 """What compilers and synthesis make of the same content is kept in the checkout, from one run of the tests to the next."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -18,18 +19,20 @@ UNUSED = 3600.0
 def kept_folders(folder: Path = FOLDER, package: Path = ROOT / "brainsmith") -> dict[str, Path]:
     """Return the folder of each part, made if need be.
 
-    Its name stands for the sources of the package that fills it: a test of edited sources never sees what the
-    former ones made. How much is in a folder is bounded by the store itself.
+    The folder that it lies in is named after the sources of the package that fills it: a test of edited sources never
+    sees what the former ones made. Its own name is the part's, because the store goes by it for how much it keeps:
+    under another name it keeps less than the tests make in one run.
     """
-    folder.mkdir(mode=0o700, exist_ok=True)
-    kept = {part: folder / f"{part}-{_digest(package / maker)}" for part, maker in MAKERS.items()}
-    for path in kept.values():
-        path.mkdir(mode=0o700, exist_ok=True)
+    made_of = {part: folder / f"{part}-{_digest(package / maker)}" for part, maker in MAKERS.items()}
+    for part, path in made_of.items():
+        for place in (folder, path, path / part):
+            place.mkdir(mode=0o700, exist_ok=True)
         os.utime(path)
-    for path in set(folder.iterdir()) - set(kept.values()):
-        if time.time() - path.stat().st_mtime > UNUSED:
-            shutil.rmtree(path, ignore_errors=True)
-    return kept
+    for path in set(folder.iterdir()) - set(made_of.values()):
+        with contextlib.suppress(FileNotFoundError):  # another worker removes it
+            if time.time() - path.stat().st_mtime > UNUSED:
+                shutil.rmtree(path, ignore_errors=True)
+    return {part: path / part for part, path in made_of.items()}
 
 
 def _digest(package: Path) -> str:

@@ -3,6 +3,8 @@
 import os
 import shutil
 
+from brainsmith.store.folders import KeptFolders
+from brainsmith.store.quota import QUOTAS
 from tests.keeping import MAKERS, ROOT, UNUSED, kept_folders
 
 
@@ -30,13 +32,19 @@ def test_a_folder_that_no_run_used_for_long_is_removed_and_a_current_one_stays(t
     package, kept = package_at(tmp_path / "package"), tmp_path / "kept"
     before = kept_folders(kept, package)
     for path in before.values():
-        os.utime(path, (0, 0))
+        os.utime(path.parent, (0, 0))
     shutil.copy(package / MAKERS["rtl"] / "make.py", package / MAKERS["rtl"] / "more.py")
     after = kept_folders(kept, package)
-    assert sorted(kept.iterdir()) == sorted(after.values())
+    assert sorted(kept.iterdir()) == sorted(path.parent for path in after.values())
     assert not before["rtl"].exists()
-    os.utime(after["rtl"], (UNUSED, UNUSED))
+    os.utime(after["rtl"].parent, (UNUSED, UNUSED))
     assert kept_folders(kept, package) == after
+
+
+def test_a_part_holds_as_much_as_the_users_cache_does(tmp_path):
+    """Else a run drops what it made, and the next one makes it again."""
+    for part, path in kept_folders(tmp_path / "kept", package_at(tmp_path / "package")).items():
+        assert KeptFolders(path).limit == QUOTAS[part]
 
 
 def test_git_ci_and_make_know_the_folder():
