@@ -35,5 +35,7 @@ def library():
 
 @pytest.fixture
 def build(simulations):
-    """Build a plan's simulation."""
-    return lambda plan, **arguments: build_simulator(plan, cache=simulations, **arguments)
+    """Build a plan's simulation, without optimising: what is simulated here is short."""
+    return lambda plan, quick=True, **arguments: build_simulator(
+        plan, cache=simulations, quick=quick, **arguments
+    )

@@ -79,6 +79,7 @@ def make_case(kind, kernel, size, channels, stride, dilation, simd, depthwise, p
     )
 
 
+@pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
     check(make_case, some(GRID), tmp_path, library, simulations)
 

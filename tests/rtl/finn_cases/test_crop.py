@@ -7,6 +7,7 @@ Their cases: 48 and 1. FINN+'s are made for the HLS layer; the RTL layer, which 
 from itertools import product
 
 import numpy as np
+import pytest
 from finn.transformation.fpgadataflow.convert_to_hw.crop import InferCrop
 from onnx import helper
 
@@ -38,5 +39,6 @@ def make_case(crop, simd, kind):
     return Case(golden, layer, PART, tolerance=10)
 
 
+@pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)

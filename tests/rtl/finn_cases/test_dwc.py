@@ -5,6 +5,7 @@ execution (`cppsim`). Of 8 stitched ones (`test_fpgadataflow_dwc_stitched_rtlsim
 Left out: 10 cases of `test_fpgadataflow_analytical_characterization_dwc`, which compare two models of traffic.
 """
 
+import pytest
 from onnx import helper
 from qonnx.core.datatype import DataType
 
@@ -39,5 +40,6 @@ def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
 
 
+@pytest.mark.slow
 def test_stitched(tmp_path, library, simulations):
     check_stitched(make_case, GRID[2:], tmp_path, library, simulations)

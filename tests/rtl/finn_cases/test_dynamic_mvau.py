@@ -39,6 +39,7 @@ def make_case(pe, simd, kind, part):
     return Case(golden, layer, part, stalled=simd != ROWS)
 
 
+@pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
     check(
         make_case, some([case for case in GRID if case[0] * case[1] <= 8], 4), tmp_path, library, simulations

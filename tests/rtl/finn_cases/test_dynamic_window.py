@@ -73,10 +73,8 @@ def windows(image, depthwise, simd):
     return (found.swapaxes(1, 2) if depthwise else found).reshape(-1, simd)
 
 
-@pytest.mark.parametrize(
-    ("depthwise", "simd"),
-    [(1, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((0, 2), (0, 6), (1, 6)))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("depthwise", "simd"), [(1, 2), (0, 2), (0, 6), (1, 6)])
 def test_all_cases(depthwise, simd, tmp_path, library, simulations):
     case = make_layer(depthwise, simd)
     case.node.set_nodeattr("code_gen_dir_ipgen", str(tmp_path))

@@ -38,6 +38,7 @@ def make_case(size, by, channels, simd, kind):
     return Case(None, layer, PART, tolerance=10, compute=lambda x: np.pad(x, edges))
 
 
+@pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
     check(make_case, some(GRID), tmp_path, library, simulations)
 

@@ -41,6 +41,7 @@ def make_reshape(before, after, pe, kind):
     return Case(golden, layer, PART, tolerance=10)
 
 
+@pytest.mark.slow
 def test_reshape(tmp_path, library, simulations):
     grid = [
         ((1, 4, 4, 8), (1, 16, 8), 2, "INT4"),

@@ -7,6 +7,7 @@ Its cases: 12, all RTL, all run here: 6 as a layer and 6 stitched between FIFOs.
 from itertools import product
 
 import numpy as np
+import pytest
 from finn.transformation.fpgadataflow.convert_to_hw.pad1d import InferPad1DLayer
 from onnx import helper
 
@@ -44,9 +45,11 @@ def make_case(config, values):
     return Case(golden, layer, PART, tolerance=10)
 
 
+@pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
 
 
+@pytest.mark.slow
 def test_stitched(tmp_path, library, simulations):
     check_stitched(make_case, GRID, tmp_path, library, simulations)

@@ -6,6 +6,7 @@ Their cases: 18 and 1, all RTL, all run here: 9 as a layer, 9 stitched between F
 from itertools import product
 
 import numpy as np
+import pytest
 from finn.transformation.fpgadataflow.convert_to_hw.select_token import InferSelectTokenLayer
 from onnx import helper
 
@@ -32,9 +33,11 @@ def make_case(config, kind):
     return Case(golden, layer, PART, tolerance=15)
 
 
+@pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
 
 
+@pytest.mark.slow
 def test_stitched(tmp_path, library, simulations):
     check_stitched(make_case, GRID[:9], tmp_path, library, simulations)

@@ -83,6 +83,7 @@ def _thresholds(rng, kind, channels, steps):
     return np.sort(values, axis=1)
 
 
+@pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
     check(make_case, some(GRID), tmp_path, library, simulations)
 

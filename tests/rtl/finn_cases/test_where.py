@@ -69,6 +69,7 @@ def of_rank(library, rank):
     return Library(library.folder, library.version, [*RULES, rule])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [2, 3, 4])
 def test_all_cases(rank, tmp_path, library, simulations):
     cases = [case for case in GRID if len(case[-1][-1]) == rank]

@@ -74,6 +74,7 @@ def test_without_golden_vectors_it_is_simulated_all_the_same(folder, small, simu
     np.testing.assert_array_equal(done.outputs["m_axis_0"], small.golden["m_axis_0"])
 
 
+@pytest.mark.slow
 def test_a_changed_weight_is_simulated_and_seen(folder, simulate):
     memory = folder / "memory" / "MVAU_rtl_0_memblock.dat"
     first, _, rest = memory.read_text().partition("\n")
@@ -101,6 +102,7 @@ def test_equal_frames_may_have_equal_results(folder, simulate):
         assert not done.outputs["m_axis_0"].any()
 
 
+@pytest.mark.slow
 def test_results_may_be_equal_where_the_golden_ones_are(folder, simulate):
     memory = folder / "memory" / "MVAU_rtl_0_memblock.dat"
     lines = memory.read_text().splitlines()
@@ -159,6 +161,7 @@ def test_too_low_a_limit_says_what_is_pending(folder, simulate):
     assert text.endswith("\n  if it only needs longer: --limit CYCLES, or limit=CYCLES in Python")
 
 
+@pytest.mark.slow
 def test_a_design_that_stops_is_said(folder, simulate):
     top = folder / "hdl" / "finn_design.v"
     text, count = re.subn(r"assign m_axis_0_tvalid = .*;", "assign m_axis_0_tvalid = 0;", top.read_text())
@@ -181,6 +184,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 def test_a_packed_design_that_stops_is_explained(small, simulate, tmp_path):
     sources = tuple(
         replace(source, text=STUCK_FIFO) if source.name == "fifo.sv" else source

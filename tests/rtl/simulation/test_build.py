@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -51,13 +50,12 @@ def test_the_same_content_is_built_once(build, simulations, monkeypatch):
     plan = stream_design(designs.PASS)
     build(plan)
     monkeypatch.setattr(building, "run", None)  # any command would fail
-    begin = time.perf_counter()
-    simulator = build_simulator(plan, cache=simulations, tools=find_toolchain())
-    assert time.perf_counter() - begin < 1
+    simulator = build_simulator(plan, cache=simulations, tools=find_toolchain(), quick=True)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
 
 
+@pytest.mark.slow
 def test_a_damaged_simulation_is_built_again(build, simulations, tmp_path):
     plan = stream_design(designs.PASS.replace("in0_V_TDATA", "~in0_V_TDATA"))
     build(plan)
@@ -150,12 +148,13 @@ import numpy as np
 from brainsmith.rtl.simulation.build import build_simulator
 from tests.rtl.designs import PASS, stream_design
 plan = stream_design(PASS.replace("= in0_V_TDATA", "= in0_V_TDATA + 1"))
-simulator = build_simulator(plan, cache=Path(sys.argv[1]))
+simulator = build_simulator(plan, cache=Path(sys.argv[1]), quick=True)
 result = simulator.run({"in0_V": np.arange(9, dtype=np.uint8)[:, None]}, {"out0_V": 9})
 print(result.streams["out0_V"].words[:, 0].tolist())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_build_and_run(build, simulations):
     build(stream_design(designs.PASS))  # the runtime is there
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -20,6 +20,7 @@ LAYERS = {
     "swg_parallel": lambda folder, rng: finn_layers.sliding_window(folder, parallel=1, simd=4),
     "fmpadding": lambda folder, rng: finn_layers.padding(folder),
 }
+QUICK = ("thresholding", "mvu")
 EXTRAS = {
     "thresholding": {"idle": ["in1_V"]},  # selects one of several sets of thresholds; there is one
     "fmpadding": {"surplus": ["out0_V"]},  # the upper border of the next frame needs no input
@@ -33,7 +34,9 @@ PROBABILITIES = {  # a stream with few beats must be held back more often to be 
 }
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LAYERS]
+)
 def test_a_layer_computes_what_finn_computes(name, tmp_path, library, build):
     layer = LAYERS[name](tmp_path / "code", np.random.default_rng(1))
     simulator = build(layer.plan(library))

@@ -70,6 +70,7 @@ def test_random_stalls_follow_the_seed(passing):
     assert all(0.1 < result.stalled_share("in0_V") < 0.5 for result in (first, other))
 
 
+@pytest.mark.slow
 def test_wide_words_arrive_whole(build):
     simulator = build(stream_design(designs.PASS, width=611))
     values = np.random.default_rng(0).integers(-(2**12), 2**12, (50, 47))
@@ -157,7 +158,15 @@ def test_pitfall_37_memories_that_are_not_found_are_an_error(build):
     )
 
 
-@pytest.mark.parametrize("statement", ['$error("too much")', "$stop", "$finish", '$fatal(1, "too much")'])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        '$error("too much")',
+        "$finish",
+        pytest.param("$stop", marks=pytest.mark.slow),
+        pytest.param('$fatal(1, "too much")', marks=pytest.mark.slow),
+    ],
+)
 def test_a_design_that_reports_an_error_ends_the_simulation(statement, build):
     body = f"{designs.PASS}\nalways @(posedge ap_clk) if (in0_V_TVALID && in0_V_TDATA == 7) {statement};"
     with pytest.raises(SimulationError) as caught:
@@ -166,6 +175,7 @@ def test_a_design_that_reports_an_error_ends_the_simulation(statement, build):
     assert "too much" in str(caught.value) or "(" not in statement
 
 
+@pytest.mark.slow
 def test_what_a_design_prints_is_kept_and_not_shown(build, capfd):
     body = (
         f'{designs.PASS}\nalways @(posedge ap_clk) if (in0_V_TVALID && in0_V_TDATA == 7) $display("seven");'
@@ -174,6 +184,7 @@ def test_what_a_design_prints_is_kept_and_not_shown(build, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_other_outputs_have_their_last_value(build):
     plan = stream_design(
         f"{designs.PASS}\nreg [39:0] n = 0; assign moved = n;\nalways @(posedge ap_clk) if (in0_V_TVALID) n <= n + 1;"
@@ -259,7 +270,7 @@ def test_runs_do_not_depend_on_each_other(build):
         assert simulator.run({"in0_V": BEATS[:3]}, {"out0_V": 3}).cycles == 3
 
 
-@pytest.mark.parametrize("doubled", [False, True])
+@pytest.mark.parametrize("doubled", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_second_clock_runs_twice_as_fast_if_asked(build, doubled):
     body = """
     reg [7:0] fast = 0, slow = 0, seen = 0;
@@ -280,13 +291,14 @@ def test_the_second_clock_runs_twice_as_fast_if_asked(build, doubled):
     assert set(np.diff(found)) == ({1} if doubled else {0})
 
 
+@pytest.mark.slow
 def test_one_kernel_runs_two_million_cycles_a_second(build, library, tmp_path):
     from tests.rtl import finn_layers
 
     layer = finn_layers.thresholding(tmp_path / "code", np.random.default_rng(1))
     frames = layer.random_input(np.random.default_rng(2), 20_000)
     beats = layer.input_beats(frames)
-    simulator = build(layer.plan(library))
+    simulator = build(layer.plan(library), quick=False)
     begin = (
         time.process_time()
     )  # on a busy machine a second of the clock may be a tenth of one of the processor
@@ -300,7 +312,7 @@ from pathlib import Path
 import numpy as np
 from brainsmith.rtl.simulation.build import build_simulator
 from tests.rtl.designs import STUCK, stream_design
-simulator = build_simulator(stream_design(STUCK), cache=Path(sys.argv[1]))
+simulator = build_simulator(stream_design(STUCK), cache=Path(sys.argv[1]), quick=True)
 print("ready", flush=True)
 simulator.run({"in0_V": np.arange(40, dtype=np.uint8)[:, None]}, {"out0_V": 40}, limit=10**12)
 """

@@ -35,6 +35,7 @@ def layer(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_memory_gives_its_weights_for_ever(layer, library, build):
     files = [*MEMORY, layer.folder / "MVAU_rtl_0_memstream_wrapper.v"]
     simulator = build(plan_simulation("MVAU_rtl_0_memstream_wrapper", files, library, generated=layer.folder))
@@ -58,6 +59,7 @@ def test_a_memory_without_its_content_is_an_error(layer, library, build):
         simulator.run({}, {"m_axis_0": 30}, idle=["s_axis_0"], surplus=["m_axis_0"])
 
 
+@pytest.mark.slow
 def test_a_layer_takes_its_weights_from_its_memory(layer, library, build):
     node = layer.node
     widths = {"i": node.get_instream_width_padded(0), "w": node.get_instream_width_padded(1)}
@@ -90,7 +92,9 @@ def test_a_layer_takes_its_weights_from_its_memory(layer, library, build):
     assert (last[1] - first[1]) / (FRAMES - 1) == node.get_exp_cycles()
 
 
-@pytest.mark.parametrize(("mw", "simd"), [(8, 8), (8, 4), (1, 1)])
+@pytest.mark.parametrize(
+    ("mw", "simd"), [(8, 8), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((8, 4), (1, 1)))]
+)
 @pytest.mark.parametrize("pe", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_finns_matrix_vector_unit_overflows_with_all_columns_at_once(mw, simd, pe, tmp_path, library, build):
     """A defect of FINN 1.6.1: with SIMD == MW a result may come in every cycle, and the queue is a place too short.

@@ -57,7 +57,11 @@ endmodule
 """
 
 
-@pytest.fixture(scope="module", params=[(8, NARROW), (16, DEPTHS)], ids=["8 bits", "16 bits"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param((8, NARROW), marks=pytest.mark.slow), (16, DEPTHS)],
+    ids=["8 bits", "16 bits"],
+)
 def bench(request, library, simulations):
     """One module with a FIFO of each depth."""
     bits, depths = request.param

@@ -53,6 +53,7 @@ def test_a_depth_beyond_what_is_modelled_is_refused(runner):
     assert runner.simulations == before
 
 
+@pytest.mark.slow
 def test_a_fifo_that_reached_its_capacity_is_named(design, simulations):
     small = Runner(
         design, random_frames(design), usual_capacities(design) | {"s_axis_0": 16}, simulations, quick=True

@@ -93,11 +93,18 @@ def test_a_stitched_layer_computes_what_it_should(layer, design, frames, build):
         assert found.interval == pytest.approx(design.interval, rel=0.01)
 
 
-def test_weights_that_are_not_there_are_an_error(design, frames, build):
+@pytest.fixture
+def unloaded(design, build):
+    """The simulation of the design without its weights."""
+    return build(plan_design(replace(design, memories=())))
+
+
+def test_weights_that_are_not_there_are_an_error(unloaded, design, frames):
     with pytest.raises(SimulationError, match=r"MVAU_rtl_0_memblock.dat:0: \$readmem file not found"):
-        run_design(build(plan_design(replace(design, memories=()))), design, {"x": frames})
+        run_design(unloaded, design, {"x": frames})
 
 
+@pytest.mark.slow
 def test_weights_that_are_all_zero_are_an_error(design, frames, build):
     empty = with_memory(design, lambda text: re.sub(r"[0-9a-f]", "0", text))
     with pytest.raises(
@@ -106,12 +113,11 @@ def test_weights_that_are_all_zero_are_an_error(design, frames, build):
         run_design(build(plan_design(empty)), design, {"x": frames})
 
 
-def test_inputs_must_be_frames(design, build):
-    simulator = build(plan_design(design))
+def test_inputs_must_be_frames(design, unloaded):
     with pytest.raises(
         ValueError, match=r"^every input must have the same number of frames, 1 or more, not \[0\]$"
     ):
-        run_design(simulator, design, {"x": np.zeros((0, 1, 4, 24), np.int64)})
+        run_design(unloaded, design, {"x": np.zeros((0, 1, 4, 24), np.int64)})
 
 
 def test_a_folding_that_loses_results_is_refused(tmp_path):

@@ -26,6 +26,7 @@ def test_a_width_converter_is_logic_only(piece_of, synthesised, tmp_path):
     assert not any(kind.startswith("$") for kind in cells)
 
 
+@pytest.mark.slow
 def test_a_threshold_layer_is_loaded_with_its_thresholds(piece_of, synthesised, tmp_path, rng):
     """Without the contents nothing would depend on the input, and nearly all would be optimised away."""
     piece = piece_of(thresholding(tmp_path / "layer", rng))
@@ -39,13 +40,14 @@ def test_a_threshold_layer_is_loaded_with_its_thresholds(piece_of, synthesised, 
     assert used.lutram == 8  # the output queue: a bit of each of 2 results of 4 bits per LUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "pe", "simd", "slices"),
     [
         ("xczu7ev-ffvc1156-2-e", 3, 4, 4),
-        pytest.param("xczu7ev-ffvc1156-2-e", 12, 2, 6, marks=pytest.mark.slow),
-        pytest.param("xc7z020clg400-1", 4, 4, 8, marks=pytest.mark.slow),
-        pytest.param("xcvc1902-vsva2197-2MP-e-S", 4, 4, 4, marks=pytest.mark.slow),
+        ("xczu7ev-ffvc1156-2-e", 12, 2, 6),
+        ("xc7z020clg400-1", 4, 4, 8),
+        ("xcvc1902-vsva2197-2MP-e-S", 4, 4, 4),
     ],
 )
 def test_a_matrix_vector_unit_has_exactly_its_slices(
@@ -82,7 +84,10 @@ def fifo(library, depth, bits):
     return fifo_piece(altered_design(Design("t", (), (link,), (), (), sources, ()), library), link)
 
 
-@pytest.mark.parametrize(("depth", "bits"), [(2, 8), (17, 8), (33, 16)])
+@pytest.mark.parametrize(
+    ("depth", "bits"),
+    [pytest.param(2, 8, marks=pytest.mark.slow), (17, 8), pytest.param(33, 16, marks=pytest.mark.slow)],
+)
 def test_a_shallow_fifo_is_a_shift_register_of_a_lut_per_bit(depth, bits, library, synthesised):
     """Its stages are no flip-flops: what is left of them is the output register, a pointer and two flags."""
     cells, used = synthesised(fifo(library, depth, bits))
@@ -98,7 +103,7 @@ def test_a_shallow_fifo_is_a_shift_register_of_a_lut_per_bit(depth, bits, librar
     [
         (100, 16, "RAM"),
         pytest.param(1000, 16, "RAMB18E2", marks=pytest.mark.slow),
-        (3000, 16, "URAM288"),
+        pytest.param(3000, 16, "URAM288", marks=pytest.mark.slow),
     ],
 )
 def test_a_deep_fifo_is_a_memory(depth, bits, kind, library, synthesised):

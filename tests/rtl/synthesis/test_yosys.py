@@ -52,6 +52,7 @@ def test_a_memory_whose_contents_are_missing_is_an_error(synthesised):
     assert str(caught.value).startswith(f"a piece cannot be synthesised; {TOOL} says:\n  hdl/top.sv:3:")
 
 
+@pytest.mark.slow
 def test_a_memory_of_512_words_that_is_read_at_once_can_be_mapped(synthesised):
     cells, used = synthesised(verilog(ASYNCHRONOUS))
     assert cells["RAM512X1S"] == 1
@@ -77,6 +78,7 @@ def test_a_module_that_is_not_there_is_an_error(synthesised):
         synthesised(verilog("module top(input a, output b);\nlost inner(.a(a), .b(b));\nendmodule\n"))
 
 
+@pytest.mark.slow
 def test_what_was_synthesised_is_not_done_again(tmp_path, monkeypatch, store):
     kept = KeptFolders(tmp_path / "kept")
     job = plan_job(verilog(ADDER, name="first"), family_of(PART), TOOL)
@@ -122,7 +124,14 @@ def test_a_crash_of_yosys_is_told(tmp_path, store):
         map_piece(job, KeptFolders(tmp_path))
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family",
+    [
+        family if family.name == "xcup" else pytest.param(family, marks=pytest.mark.slow)
+        for family in FAMILIES
+    ],
+    ids=lambda family: family.name,
+)
 def test_an_adder_fits_every_family(family, synthesised):
     part = {"versal": "xcvc1902", "xc7": "xc7z020", "xcup": "xczu3eg", "xcu": "xcku040"}[family.name]
     assert synthesised(verilog(ADDER), part)[1].ff == 8

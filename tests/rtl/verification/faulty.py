@@ -17,9 +17,10 @@ from brainsmith.rtl.verification.diagnose import judge_links
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 NOTHING, DROP, DOUBLE, SWAP, HANG = range(5)
+FAULT, NO_FAULT = "fault.dat", "0\n0\n0\n"
 
 SABOTEUR = """
-// This design is altered where it is kept, so it is of {folder} alone.
+// This design is altered where it is kept, so each process has its own; this one is number {number}.
 module saboteur #(parameter WIDTH = 8, parameter LANE = 4, parameter WHO = 0) (
     input clk, input rst_n,
     input [WIDTH-1:0] idat, input ivld, output irdy, output [WIDTH-1:0] odat, output ovld, input ordy
@@ -79,16 +80,22 @@ class Faulty:
 
     def diagnose(self, inputs, golden, *, layer="", what=NOTHING, beat=0, memories=None, limit=None):
         """Run with one fault: of a layer's output, of the FIFO (`layer="fifo"`), or in memories, by their names."""
-        for name, text in {**self.clean, **(memories or {})}.items():
-            (self.folder / name).write_text(text)
-        who = self.who.get(layer, 0)
-        (self.folder / "fault.dat").write_text(f"{who:x}\n{what:x}\n{beat:x}\n")
+        fault = f"{self.who.get(layer, 0):x}\n{what:x}\n{beat:x}\n"
+        self._write({**self.clean, **(memories or {}), FAULT: fault})
         run = watch_design(self.simulator, self.design, inputs, limit=limit)
         return judge_links(run, golden)
 
+    def restore(self):
+        """Leave the memories as they were built, so that the simulation is whole."""
+        self._write({**self.clean, FAULT: NO_FAULT})
 
-def make_faulty(design, folder, cache):
-    """Wrap every layer, and the FIFO module."""
+    def _write(self, memories):
+        for name, text in memories.items():
+            (self.folder / name).write_text(text)
+
+
+def make_faulty(design, number, cache):
+    """Wrap every layer, and the FIFO module; designs with different numbers are kept apart."""
     links = {link.source.layer: link for link in design.links if not link.weights and link.source.layer}
     who = {name: at + 1 for at, name in enumerate(links)}
     sources, layers = [], []
@@ -105,9 +112,9 @@ def make_faulty(design, folder, cache):
             Source(f"faulty_{layer.module}.v", _wrapper(layer, links[layer.name], who[layer.name]))
         )
         layers.append(replace(layer, module=f"faulty_{layer.module}"))
-    sources.append(Source("saboteur.v", SABOTEUR.format(folder=folder)))
+    sources.append(Source("saboteur.v", SABOTEUR.format(number=number)))
     sources.append(Source("faulty_fifo.v", FIFO.format(who=len(who) + 1)))
-    memories = (*design.memories, Memory("fault.dat", "0\n0\n0\n"))
+    memories = (*design.memories, Memory(FAULT, NO_FAULT))
     faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=memories)
     clean = {memory.name: memory.text for memory in design.memories}
     simulator = build_watched(faulty, cache, quick=True)

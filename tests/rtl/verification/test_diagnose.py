@@ -1,11 +1,10 @@
 """Faults of every kind in the digits MLP: the layer at fault is named each time."""
 
-import shutil
-
 import numpy as np
 import pytest
 
 from brainsmith.rtl.verification.diagnose import diagnose as diagnose_design
+from brainsmith.store.file_lock import FileLock
 from tests.rtl.verification.faulty import DOUBLE, DROP, HANG, SWAP, make_faulty
 
 FRAMES = 6
@@ -16,10 +15,15 @@ LAYERS = (
 
 
 @pytest.fixture(scope="module")
-def faulty(mlp, simulations, tmp_path_factory):
-    made = make_faulty(mlp.design, tmp_path_factory.mktemp("faults"), simulations)
-    yield made
-    shutil.rmtree(made.folder.parent)  # what was altered is nobody else's
+def faulty(mlp, simulations):
+    """A design that no other process alters meanwhile; what is kept of it is as it was afterwards."""
+    for number in range(100):
+        with FileLock(str(simulations.parent / f"faulty-{number}.lock"), seconds=0) as mine:
+            if mine:
+                made = make_faulty(mlp.design, number, simulations)
+                yield made
+                made.restore()
+                return
 
 
 @pytest.fixture
@@ -167,5 +171,6 @@ def test_links_without_golden_tensors_are_not_compared(faulty, mlp, tensors):
     assert {link.values for link in found.links} == {0, 60}
 
 
+@pytest.mark.slow
 def test_a_design_is_built_with_probes_and_diagnosed(mlp, tensors, simulations):
     assert diagnose_design(mlp.design, mlp.inputs(FRAMES), tensors, cache=simulations).kind == "right"

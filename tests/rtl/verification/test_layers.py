@@ -55,6 +55,7 @@ def test_a_design_taken_apart_has_the_same_layers_and_no_link_between_two(mlp):
     ]
 
 
+@pytest.mark.slow
 def test_layers_that_lose_beats_give_too_many_or_report_an_error(library, simulations):
     import numpy as np
 
