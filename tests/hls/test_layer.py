@@ -46,6 +46,7 @@ def test_the_cpp_computes_what_the_python_model_does(name):
         np.testing.assert_array_equal(values, expected[tensor])
 
 
+@pytest.mark.slow
 def test_a_shift_to_the_left_keeps_the_width_of_its_input_in_cpp_alone():
     model = models.elementwise("BitShift", ("UINT3", "UINT1", "UINT4"), direction="LEFT")
     layer, _ = make_layer(model.graph.node[0], model)

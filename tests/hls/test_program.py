@@ -21,9 +21,9 @@ TWICE = "template <int BITS> ap_uint<7> twice(ap_uint<BITS> value) { return ap_u
 STREAMS = (HlsStream("in0_V", 70, fed=True), HlsStream("out0_V", 7, fed=False))
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("programs")
+@pytest.fixture
+def cache(kept_builds):
+    return kept_builds["hls"]
 
 
 def program(source=DOUBLED, headers=None):

@@ -114,6 +114,7 @@ def test_a_computed_index_stays():
     assert InferCrop().apply(model)[1] is False
 
 
+@pytest.mark.slow
 def test_a_saved_model_runs_in_a_fresh_process(tmp_path):
     model, feeds = gather_model((8, 32), 3), {"x": values((8, 32))}
     after, _ = infer(InferCrop(), model)

@@ -131,6 +131,7 @@ def test_an_rms_norm_stays():
     assert infer(InferLayerNorm(), model.transform(ExpandNorms()))[1] is False
 
 
+@pytest.mark.slow
 def test_a_saved_model_runs_in_a_fresh_process(tmp_path):
     model = model_of((2, 8))
     feeds = {"x": numbers((2, 8))}

@@ -145,6 +145,7 @@ def test_a_transpose_of_floats_stays():
     assert infer(InferShuffle(ends=True), model_of((3, 4), (1, 0), datatype="FLOAT32"))[1] is False
 
 
+@pytest.mark.slow
 def test_a_saved_model_runs_in_a_fresh_process(tmp_path):
     model = model_of((8, 32), {"to": (8, 2, 16)}, (1, 0, 2))
     feeds = {"x": values((8, 32))}

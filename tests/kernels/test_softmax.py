@@ -79,6 +79,7 @@ def test_before_opset_13_two_dimensions_are_the_last_axis():
     check_kernel(after, feeds, run_onnx(model, feeds), **TOLERANCE)
 
 
+@pytest.mark.slow
 def test_a_saved_model_runs_in_a_fresh_process(tmp_path):
     model = model_of((2, 8))
     feeds = {"x": np.random.default_rng(1).normal(size=(2, 8)).astype(np.float32)}

@@ -125,6 +125,7 @@ class TestC:
         open_library(tmp_path / "libc_plugin_example.so").close()
 
 
+@pytest.mark.slow
 class TestRust:
     def test_values(self, rust):
         assert str(rust.info) == "rust_example_plugin v1.0.0"

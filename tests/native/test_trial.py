@@ -47,9 +47,12 @@ class TestCrashes:
 
     def test_an_endless_loop_ends_with_the_time_limit(self, tmp_path):
         path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
-        # A busy machine takes its time to come to create_plugin.
-        assert refused(path, PluginCrashError, time_limit=3) == (
-            f"native plugin {path} did not end within 3 seconds in create_plugin; "
+        for limit in (0.5, 3, 20):  # a busy machine takes its time to come to create_plugin
+            found = refused(path, PluginCrashError, time_limit=limit)
+            if "create_plugin" in found:
+                break
+        assert found == (
+            f"native plugin {path} did not end within {limit} seconds in create_plugin; "
             "that was in a child process, and it was not loaded here"
         )
 

@@ -105,11 +105,11 @@ def test_a_target_that_is_too_slow():
         return {"y": inputs["x"]}
 
     toy("Slow", execute=execute)
-    with served("slow", seconds=1) as server, connected(server.url) as manager:
+    with served("slow", seconds=0.5) as server, connected(server.url) as manager:
         with pytest.raises(RemoteError) as error:
             manager.execute(manager.prepare_resource(MODEL), [[1.0, 2.0]])
         assert str(error.value) == (
-            f"{server.url}: the target was not done within 1 s; it goes on, so the same request may succeed later; "
+            f"{server.url}: the target was not done within 0.5 s; it goes on, so the same request may succeed later; "
             "--timeout of the server allows more"
         )
         release.set()
@@ -119,14 +119,14 @@ def test_a_target_that_is_too_slow():
 def test_an_answer_that_is_late():
     release = threading.Event()
     toy("Slow", execute=lambda self, prepared, inputs: release.wait(10) and {"y": inputs["x"]})
-    with served("slow") as server, connected(server.url, timeout=1) as manager:
+    with served("slow") as server, connected(server.url, timeout=0.5) as manager:
         prepared = manager.prepare_resource(MODEL)
         begin = time.perf_counter()
         with pytest.raises(RemoteError) as error:
             manager.execute(prepared, [[1.0, 2.0]])
         assert time.perf_counter() - begin < 8
         assert str(error.value) == (
-            f"{server.url} did not answer execute within 1 s; BRAINSMITH_REMOTE_TIMEOUT or timeout= allows more"
+            f"{server.url} did not answer execute within 0.5 s; BRAINSMITH_REMOTE_TIMEOUT or timeout= allows more"
         )
         release.set()
         assert manager.execute(prepared, [[1.0, 2.0]])["y"].tolist() == [[1.0, 2.0]]

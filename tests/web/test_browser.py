@@ -27,6 +27,7 @@ def loaded(report, folder):
     return Page(ran.stdout)
 
 
+@pytest.mark.slow
 def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_path):
     parsed = loaded(report, tmp_path)
     shown = [a for a in parsed.all("div") if a.get("class") == "tools" and "hidden" not in a]
@@ -36,6 +37,7 @@ def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_
     assert [a["id"] for a in parsed.all("g", tabindex="0")] == ["before-0", "after-0"]
 
 
+@pytest.mark.slow
 def test_a_hostile_script_does_not_run_even_if_it_got_into_the_page(report, tmp_path, monkeypatch):
     from brainsmith.markup import Markup
     from brainsmith.web import elements, sections

@@ -83,6 +83,7 @@ def test_it_is_exported_and_run_as_a_node():
         ops.unregister_custom_op("leaky")
 
 
+@pytest.mark.slow
 def test_the_examples_pass_the_gradient_check_compiled():
     for op in (swish(), mish(), gelu()):
         compiled = compile_op(op, check=True)

@@ -29,9 +29,9 @@ def test_integers_are_the_kernels_bit_for_bit():
     ("model", "greatest"),
     [
         (norm((3, 8), 2, "INT4", 4, output="INT24"), 42),
-        (norm((3, 2), 1, "INT2", 1, output="INT16"), 2),
-        (norm((3, 1), 1, "UINT1", 1, 1000.0), 0),
-        (norm((3, 4), 1, "INT4", 1, 1e6, "INT24"), 0),
+        pytest.param(norm((3, 2), 1, "INT2", 1, output="INT16"), 2, marks=pytest.mark.slow),
+        pytest.param(norm((3, 1), 1, "UINT1", 1, 1000.0), 0, marks=pytest.mark.slow),
+        pytest.param(norm((3, 4), 1, "INT4", 1, 1e6, "INT24"), 0, marks=pytest.mark.slow),
     ],
 )
 def test_outputs_wider_than_the_products_and_roots_of_0(model, greatest):
@@ -47,6 +47,7 @@ def test_floats_are_the_kernels_up_to_rounding():
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE)
 def test_floats_of_wide_integers(kind):
     expected, found = both(norm((2, 8), 4, kind, output="FLOAT32"))
@@ -70,6 +71,7 @@ def test_any_size_and_datatype(lanes, beats, kind, fraction, epsilon, width):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_finn_generates_complete_code(tmp_path):
     text = check_what_finn_generates(norm(), tmp_path)

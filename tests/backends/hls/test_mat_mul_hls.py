@@ -60,10 +60,12 @@ def check(model, seed=0):
     np.testing.assert_array_equal(execute_onnx(model, feeds)["y"], expected)
 
 
+@pytest.mark.slow
 def test_the_program_computes_what_the_kernel_computes():
     check(product(simd=4, pe=2))
 
 
+@pytest.mark.slow
 def test_one_matrix_for_all_rows():
     check(product((2, 3, 6), (6, 5), 3, 5, ("BIPOLAR", "UINT3")))
 

@@ -23,6 +23,7 @@ def test_integers_are_the_kernels_bit_for_bit():
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_powers_of_more_than_32_bits():
     model = softmax((2, 256), 4, "INT4", 24, 0.5)
     assert getCustomOp(model.graph.node[0]).arithmetic().table[0] == 1 << 33
@@ -31,6 +32,7 @@ def test_powers_of_more_than_32_bits():
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_floats_are_the_kernels_up_to_rounding():
     expected, found = both(softmax(kind="FLOAT32", output="FLOAT32"))
     assert found.dtype == np.float32
@@ -59,6 +61,7 @@ def test_any_size_and_datatype(lanes, beats, kind, fraction, scale, spare):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_finn_generates_complete_code(tmp_path):
     text = check_what_finn_generates(softmax(), tmp_path)

@@ -33,6 +33,7 @@ def cases(draw):
     return case([2, *full[0]], [0, *full[1]], [2, *full[2]], None, lanes, kind)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case((8, 32), (3, 0), (1, 32), (32,), 4),

@@ -29,6 +29,7 @@ def cases(draw):
     )
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [case(1, 1, 2), case(6, 2, 3, "UINT7", (1, 3)), case(4, 4, 2, "BIPOLAR", (1, 2, 2))]
     check_cores(chosen, tmp_path, simulations)

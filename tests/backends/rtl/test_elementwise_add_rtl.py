@@ -70,6 +70,7 @@ def cases(draw):
     return case(shape, *kinds, pe, constant, first=bool(constant) and draw(st.booleans()), ram_style=style)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case((1, 2, 2, 6), "INT4", "UINT4", pe=3),

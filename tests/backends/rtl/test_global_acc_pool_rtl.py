@@ -33,6 +33,7 @@ def node_of(kind, vectors):
     return getCustomOp(node)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(4, 2, (1, 3, 3)),

@@ -45,6 +45,7 @@ def node_of(labels, k, kind="INT4", given=""):
 TIES = [[3, 7, 7, -8, 7, 3], [-8, -8, -8, -8, -8, -8], [0, 0, 5, 5, 0, 5], [7, 6, 5, 4, 3, 2]]
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(10, 1, 1),

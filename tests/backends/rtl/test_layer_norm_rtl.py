@@ -36,6 +36,7 @@ def instance(chosen):
     return getCustomOp(make_model([chosen]).graph.node[0])
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(32, 1), case(8, 8, "UINT4", 4), case(48, 4, "INT6", 6, rows=(1, 2)), case(1, 1),
@@ -44,6 +45,7 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path, simulations)
 
 
+@pytest.mark.slow
 def test_outputs_wider_than_the_products_and_roots_of_0(tmp_path, simulations):
     chosen = [
         case(8, 2, "INT4", 4, output_bits=24), case(2, 1, "INT2", 1, output_bits=16),

@@ -44,6 +44,7 @@ def cases(draw):
     )
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(4, 3),

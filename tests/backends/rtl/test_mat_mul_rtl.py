@@ -39,6 +39,7 @@ def cases(draw):
     return case(lhs, rhs, pe, simd, (draw(st.sampled_from(KINDS)), draw(st.sampled_from(KINDS))))
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case((2, 8, 16), (2, 16, 8), 2, 4),

@@ -62,6 +62,7 @@ def node_of(function, kind, given, kernel=(2, 2), shift=2):
     return getCustomOp(node)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case("MaxPool", 4, 2, kind="BIPOLAR"),

@@ -38,6 +38,7 @@ def cases(draw):
     return drawn
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case((8, 32), (8, 2, 16), (1, 0, 2), simd=4),

@@ -35,6 +35,7 @@ def instance(chosen):
     return getCustomOp(make_model([chosen]).graph.node[0])
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(32, 1), case(8, 8, "UINT4", 0.3, 4), case(48, 4, "INT6", 0.1, 6, (1, 2), 1), case(1, 1),

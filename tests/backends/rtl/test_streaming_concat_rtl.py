@@ -29,6 +29,7 @@ def cases(draw):
     return case([simd * fold for fold in folds], kinds, simd, vectors)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case([4, 2], ["INT4", "INT4"], simd=2, vectors=(1, 2, 2)),

@@ -28,6 +28,7 @@ def cases(draw):
     return case([simd * fold for fold in folds], draw(st.sampled_from(KINDS)), simd, vectors)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case([4, 2], simd=2, vectors=(1, 2, 2)),

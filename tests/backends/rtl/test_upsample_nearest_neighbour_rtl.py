@@ -41,6 +41,7 @@ def node_of(before, after, kind="INT4"):
     return getCustomOp(node)
 
 
+@pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [
         case(4, 2, (3, 5), (2, 2)),

@@ -59,12 +59,12 @@ def test_one_that_stops_is_told(stalls):
 
 
 def test_one_that_sends_a_byte_now_and_then_has_the_time_of_a_request(stalls):
-    with served("numpy", seconds=1) as server, beginning(server, 1000) as connection:
+    with served("numpy", seconds=0.5) as server, beginning(server, 1000) as connection:
         begin = time.perf_counter()
         while not select.select([connection], [], [], 0.1)[0]:
             connection.sendall(b"x")
         assert time.perf_counter() - begin < 5
-        assert says(connection.recv(65536)) == (408, "the request did not come within 1 s")
+        assert says(connection.recv(65536)) == (408, "the request did not come within 0.5 s")
 
 
 def test_what_has_no_room_waits_for_it(stalls):
