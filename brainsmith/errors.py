@@ -50,6 +50,10 @@ class PluginLoadError(BrainsmithError, ImportError):
     """A plugin exists, but importing it failed; the cause is chained and named in the message."""
 
 
+class PluginArgumentsError(BrainsmithError, TypeError):
+    """A plugin cannot be made of these arguments; the message says what it takes, or that it is made for a node."""
+
+
 class FrameworkUnavailableError(BrainsmithError, ImportError):
     """A framework that is needed here is not installed or does not work."""
 

@@ -7,6 +7,9 @@ import sys
 NAME = "brainsmith.plugin"
 _HANDLER = "brainsmith debug"
 
+_LEVELS: dict[str, tuple[int, int]] = {}
+"""The level that a logger was given here, and the one that it had before, by its name."""
+
 
 def debug(message: str, *arguments: object) -> None:
     """Log a step at DEBUG. A process that has not imported logging cannot be listening."""
@@ -21,7 +24,7 @@ def set_debug(on: bool) -> None:
 
 
 def write_to_stderr(name: str, handler_name: str, level: str | None) -> None:
-    """Write a logger's messages from a level on to stderr, or with none stop doing so.
+    """Write a logger's messages from a level on to stderr, or with none stop doing so, and let it be as it was before.
 
     Args:
         name: The logger's.
@@ -33,9 +36,14 @@ def write_to_stderr(name: str, handler_name: str, level: str | None) -> None:
     logger = logging.getLogger(name)
     for handler in [handler for handler in logger.handlers if handler.name == handler_name]:
         logger.removeHandler(handler)
-    logger.setLevel(level or logging.NOTSET)
+        set_level, before = _LEVELS.pop(name, (None, None))
+        if before is not None and logger.level == set_level:  # else somebody has set another one since
+            logger.setLevel(before)
     if level:
         handler = logging.StreamHandler()
         handler.name = handler_name
         handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
         logger.addHandler(handler)
+        before = logger.level
+        logger.setLevel(level)
+        _LEVELS[name] = (logger.level, before)

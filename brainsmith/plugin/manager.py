@@ -14,8 +14,9 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.records import RecordList
+from brainsmith.plugin.request import Request
 from brainsmith.plugin.stats import Stats
-from brainsmith.settings import MODES, Settings, load_settings
+from brainsmith.settings import Settings, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,25 +33,6 @@ if TYPE_CHECKING:
 
 TRUSTED = 0.05
 """Seconds for which an attribute look-up relies on the last look at all files."""
-
-
-class Request:
-    """What a discovery is asked for.
-
-    Attributes:
-        mode: `full`, `blueprint` or `selective`.
-        frameworks: Only these; None for all.
-        types: Only these plugin types; None for all.
-    """
-
-    __slots__ = ("frameworks", "mode", "types")
-
-    def __init__(
-        self, mode: str, frameworks: tuple[str, ...] | None = None, types: tuple[str, ...] | None = None
-    ) -> None:
-        self.mode = mode
-        self.frameworks = frameworks
-        self.types = types
 
 
 class PluginManager:
@@ -106,7 +88,7 @@ class PluginManager:
 
         Args:
             modes: `full`: everything. `selective`: the given types or frameworks. `blueprint`: what the loaded
-                blueprint names. The setting `discovery_mode` by default.
+                blueprint names. Of several, each adds what it finds. The setting `discovery_mode` by default.
             frameworks: Only these frameworks.
             types: Only these plugin types.
 
@@ -116,28 +98,10 @@ class PluginManager:
         Raises:
             SettingsError: A mode or type is unknown, or the mode is `blueprint` and none is loaded.
         """
-        request = self._request_of(modes, frameworks, types)
+        request = Request.of(modes, frameworks, types, self.settings.discovery_mode)
         with self._lock:
             self._request = request
             return self._discover(request)
-
-    def _request_of(
-        self, modes: Iterable[str] | None, frameworks: Iterable[str] | None, types: Iterable[str] | None
-    ) -> Request:
-        chosen = _as_tuple(modes)
-        wanted_frameworks, wanted_types = _as_tuple(frameworks), _as_tuple(types)
-        for mode in chosen or ():
-            if mode not in MODES:
-                raise SettingsError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
-        for plugin_type in wanted_types or ():
-            if plugin_type not in PLUGIN_TYPES:
-                raise SettingsError(
-                    f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
-                )
-        mode = chosen[0] if chosen else self.settings.discovery_mode
-        if chosen and "full" in chosen:
-            mode = "full"
-        return Request(mode, wanted_frameworks, wanted_types)
 
     def _refresh(self) -> None:
         with self._lock:
@@ -165,9 +129,7 @@ class PluginManager:
         return RecordList(view.records)
 
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
-        key = ((request.mode,), request.frameworks, request.types)
-        if request.mode == "blueprint":  # a part of everything, which `_view` takes out
-            key = (("full",), request.frameworks, None)
+        key = request.key
         found = self._cache.get(key, settings)
         if found.snapshot is not None:
             return found.snapshot, found.source
@@ -190,7 +152,7 @@ class PluginManager:
 
         debug("%s: %s", "scanning" if found.earlier is None else "updating", found.source)
         adapters = adapters_for(settings)
-        snapshot = discover(settings, adapters, request.frameworks, found.earlier, found.changed)
+        snapshot = discover(settings, adapters, request.read_frameworks, found.earlier, found.changed)
         if request.mode != "blueprint":
             snapshot = snapshot.restricted(request.types)
         for summary in snapshot.adapters:
@@ -209,12 +171,8 @@ class PluginManager:
                 f"discovery_mode is blueprint (from {where}), and no blueprint is loaded\n"
                 "  load one: load_blueprint_plugins('my.yaml'), or set discovery_mode: full"
             )
-        named = self._blueprint[1]
         current = self._current
-        types = PLUGIN_TYPES if request.types is None else request.types
-        kept = [
-            info for info in snapshot.records if (info.type, info.reference) in named and info.type in types
-        ]
+        kept = request.part(snapshot.records, self._blueprint[1])
         if current is not None and current.identity == snapshot.identity and current.records == kept:
             return current
         view = snapshot.restricted(PLUGIN_TYPES)
@@ -274,12 +232,15 @@ class PluginManager:
         """Return an instance of a plugin; the same one for the same arguments while somebody uses it.
 
         A step is a function and is returned itself. Arguments that cannot be compared as keys, such as arrays,
-        make a fresh instance each time.
+        make a fresh instance each time. A kernel and a backend are made for a node: `get_instance("kernel", name, node)`.
 
         Raises:
             PluginNotFoundError, AmbiguousPluginError, DuplicatePluginError: The name.
             PluginLoadError: The import failed.
+            PluginArgumentsError: Its constructor takes other arguments: that of a kernel takes a node.
         """
+        from brainsmith.plugin.making import make
+
         info = self.registry.resolve(plugin_type, name)
         plugin = self._registry.load(info)
         if not isinstance(plugin, type):
@@ -291,8 +252,8 @@ class PluginManager:
             hash(key)
         except TypeError:
             self.stats.instance_misses += 1
-            return plugin(*args, **kwargs)
-        instance, hit = self._instance_cache().get(key, lambda: plugin(*args, **kwargs))
+            return make(info, plugin, args, kwargs)
+        instance, hit = self._instance_cache().get(key, lambda: make(info, plugin, args, kwargs))
         if hit:
             self.stats.instance_hits += 1
         else:
@@ -329,7 +290,7 @@ class PluginManager:
         return check(self)
 
     def set_debug_mode(self, on: bool) -> None:
-        """Log every step of discovery and loading to stderr, or stop doing so."""
+        """Log every step of discovery and loading to stderr, or stop doing so; the logger's level is then as before."""
         from brainsmith.plugin.log import set_debug
 
         set_debug(on)
@@ -406,9 +367,3 @@ def reset_plugin_system() -> None:
     elsewhere stay gone.
     """
     get_plugin_manager().reset()
-
-
-def _as_tuple(values: Iterable[str] | None) -> tuple[str, ...] | None:
-    if values is None:
-        return None
-    return (values,) if isinstance(values, str) else tuple(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from brainsmith.errors import NoActiveTargetError
+from brainsmith.errors import NoActiveTargetError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.runtime.chain import Chain, make_chain
 from brainsmith.runtime.choices import Choices
@@ -43,16 +43,25 @@ class ResourceManager:
         config: `device` (as `init`; by default the setting), `verbose`, and `targets`: constructor arguments by the
             target's name.
         registry: Of the targets; the one of this process by default.
+        use_plugin_system: True: targets are plugins, and there is no other way to reach them.
 
     Raises:
         SettingsError: The configuration has an unknown key, or a value that cannot be used.
     """
 
     def __init__(
-        self, config: Mapping[str, Any] | None = None, registry: TargetRegistry | None = None
+        self,
+        config: Mapping[str, Any] | None = None,
+        registry: TargetRegistry | None = None,
+        *,
+        use_plugin_system: bool = True,
     ) -> None:
         from brainsmith.runtime.default import get_registry
 
+        if not use_plugin_system:
+            raise SettingsError(
+                "use_plugin_system must be True, not False: every target is a plugin; leave the argument out"
+            )
         self.config = ManagerConfig.of(config)
         self.registry = registry or get_registry()
         self._lock = lock_of()  # of what is active; never while a target initialises or executes

@@ -19,6 +19,17 @@ def leaf(values, **options):
     return Tensor(values, requires_grad=True, **options)
 
 
+def test_a_tensor_may_name_its_device_which_is_the_cpu():
+    x = Tensor([1.0, -2.0], device="cpu")
+    assert (x.device, x.data.tolist()) == ("cpu", [1.0, -2.0])
+    assert execute_custom_op("int_quant", [x, 0.5, 0.0, 3.0]).device == "cpu"
+    with pytest.raises(OpError) as caught:
+        Tensor([1.0], device="cuda:0")
+    assert str(caught.value) == (
+        "a Tensor is on device 'cpu', not 'cuda:0'; other devices run whole models: brainsmith.targets"
+    )
+
+
 @pytest.mark.parametrize(
     ("data", "dtype", "expected"),
     [

@@ -30,6 +30,28 @@ def test_debug_mode_writes_every_step_to_stderr(manager, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_when_debug_mode_ends_the_logger_is_as_it_was_before(manager):
+    logger = logging.getLogger("brainsmith.plugin")
+    before = logger.level
+    try:
+        for level in (logging.NOTSET, logging.WARNING):
+            logger.setLevel(level)
+            for on, expected in (
+                (True, logging.DEBUG),
+                (True, logging.DEBUG),
+                (False, level),
+                (False, level),
+            ):
+                manager.set_debug_mode(on)
+                assert logger.level == expected
+        manager.set_debug_mode(True)
+        logger.setLevel(logging.ERROR)  # somebody else's wish
+        manager.set_debug_mode(False)
+        assert (logger.level, logger.handlers) == (logging.ERROR, [])
+    finally:
+        logger.setLevel(before)
+
+
 def test_the_logger_can_be_listened_to(manager, caplog):
     with caplog.at_level(logging.DEBUG, logger="brainsmith.plugin"):
         manager.clear_cache()

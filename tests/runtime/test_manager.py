@@ -19,6 +19,16 @@ X = np.float32([[1, 2]])
 NO_TARGET = "no target is active: call initialize() or switch_plugin(name) first, or use the manager in a with statement"
 
 
+def test_the_plugin_system_may_be_named_and_cannot_be_left_out():
+    with ResourceManager({"device": "numpy"}, use_plugin_system=True) as manager:
+        assert type(manager.active).__name__ == "NumpyExecution"
+    with pytest.raises(SettingsError) as caught:
+        ResourceManager({"device": "numpy"}, use_plugin_system=False)
+    assert str(caught.value) == (
+        "use_plugin_system must be True, not False: every target is a plugin; leave the argument out"
+    )
+
+
 def test_pitfall_29_another_configuration_is_another_prepared_resource(manager):
     cls = toy("A")
     manager.switch_plugin("a")

@@ -30,6 +30,7 @@ class Tensor(TensorMethods):
         data: An array (it keeps its dtype and is not copied), or numbers and lists of them (they become float32).
         requires_grad: Whether `backward()` is to leave the gradient of this Tensor in `grad`.
         dtype: What the data is converted to.
+        device: Where it is: `cpu`, the only device of Tensors.
 
     Attributes:
         grad: The sum of all gradients since it was None; None where there is none.
@@ -37,7 +38,7 @@ class Tensor(TensorMethods):
         position: Which output of that call it is.
 
     Raises:
-        OpError: The data is no array of numbers.
+        OpError: The data is no array of numbers, or is to be on another device.
         GradientError: A gradient is required of integers.
     """
 
@@ -46,7 +47,11 @@ class Tensor(TensorMethods):
     is_tape_tensor = True
     device = CPU
 
-    def __init__(self, data: Any, requires_grad: bool = False, dtype: Any = None) -> None:
+    def __init__(self, data: Any, requires_grad: bool = False, dtype: Any = None, device: str = CPU) -> None:
+        if device != CPU:
+            raise OpError(
+                f"a Tensor is on device 'cpu', not {device!r}; other devices run whole models: brainsmith.targets"
+            )
         self._data = _array_of(data, dtype)
         self.grad: Array | None = None
         self.record: Record | None = None

@@ -1,0 +1,113 @@
+"""What a discovery is asked for."""
+
+from __future__ import annotations
+
+from brainsmith.errors import SettingsError
+from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.settings import MODES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brainsmith.plugin.info import PluginInfo
+
+    Named = frozenset[tuple[str, str]]
+    Key = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
+
+
+class Request:
+    """What a discovery is asked for.
+
+    Attributes:
+        mode: `full`, `blueprint` or `selective`; `blueprint` also where that and `selective` are asked for.
+        frameworks: Only these; None for all.
+        types: Only these plugin types; None for all.
+        united: Whether what is selected is found beside what the blueprint names.
+    """
+
+    __slots__ = ("frameworks", "mode", "types", "united")
+
+    def __init__(
+        self,
+        mode: str,
+        frameworks: tuple[str, ...] | None = None,
+        types: tuple[str, ...] | None = None,
+        united: bool = False,
+    ) -> None:
+        self.mode = mode
+        self.frameworks = frameworks
+        self.types = types
+        self.united = united
+
+    @classmethod
+    def of(
+        cls,
+        modes: Iterable[str] | None,
+        frameworks: Iterable[str] | None,
+        types: Iterable[str] | None,
+        default: str,
+    ) -> Request:
+        """Make it of what a call says; of several modes each adds what it finds.
+
+        Args:
+            modes: As `discover_plugins` takes them.
+            frameworks: So too.
+            types: So too.
+            default: The mode where none is given.
+
+        Raises:
+            SettingsError: A mode or type is unknown.
+        """
+        chosen = _as_tuple(modes) or (default,)
+        wanted_types = _as_tuple(types)
+        for mode in chosen:
+            if mode not in MODES:
+                raise SettingsError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
+        for plugin_type in wanted_types or ():
+            if plugin_type not in PLUGIN_TYPES:
+                raise SettingsError(
+                    f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
+                )
+        mode = next(mode for mode in ("full", "blueprint", "selective") if mode in chosen)
+        return cls(mode, _as_tuple(frameworks), wanted_types, mode == "blueprint" and "selective" in chosen)
+
+    @property
+    def read_frameworks(self) -> tuple[str, ...] | None:
+        """The frameworks that are read; None for all."""
+        return None if self.united else self.frameworks
+
+    @property
+    def key(self) -> Key:
+        """What is kept for it: in mode `blueprint` everything, of which `part` takes out some."""
+        if self.mode == "blueprint":
+            return ("full",), self.read_frameworks, None
+        return (self.mode,), self.frameworks, self.types
+
+    def part(self, records: Iterable[PluginInfo], named: Named) -> list[PluginInfo]:
+        """Return the records that mode `blueprint` finds.
+
+        Args:
+            records: All that were read.
+            named: Type and reference of what the blueprint names.
+        """
+        types = PLUGIN_TYPES if self.types is None else self.types
+        if not self.united:
+            return [info for info in records if (info.type, info.reference) in named and info.type in types]
+        frameworks = None if self.frameworks is None else set(map(framework_identifier, self.frameworks))
+        return [
+            info
+            for info in records
+            if (info.type, info.reference) in named
+            or (
+                info.type in types
+                and (frameworks is None or framework_identifier(info.framework) in frameworks)
+            )
+        ]
+
+
+def _as_tuple(values: Iterable[str] | None) -> tuple[str, ...] | None:
+    if values is None:
+        return None
+    return (values,) if isinstance(values, str) else tuple(values)
