@@ -28,11 +28,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_modifyitems(items):
     """Let each law try as many examples as the profile says."""
     laws = {
-        getattr(item.obj, "__func__", item.obj): item.get_closest_marker("compiles") is not None
+        getattr(item.obj, "__func__", item.obj): {
+            kind: item.get_closest_marker(kind) is not None for kind in ("compiles", "builds")
+        }
         for item in items
     }
-    for law, compiles in laws.items():
-        scale(law, PROFILE, compiles=compiles)
+    for law, kinds in laws.items():
+        scale(law, PROFILE, **kinds)
 
 
 def pytest_collection_finish():

@@ -13,6 +13,9 @@ FEW = 10
 COMPILED = 2
 """As many are tried in part where each is compiled: always the same ones, so what is compiled is kept."""
 
+BUILT = 3
+"""As many are tried in part where each builds a network, some of them several times."""
+
 # In CI with the same examples for the same commit; each run before a commit tries others.
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.register_profile("dev", deadline=None)
@@ -33,13 +36,14 @@ def examples(stated: int, profile: str) -> int:
     return max(min(stated, FEW), round(stated * PART[profile]))
 
 
-def scale(law: object, profile: str, *, compiles: bool = False) -> None:
+def scale(law: object, profile: str, *, compiles: bool = False, builds: bool = False) -> None:
     """Let a law try as many examples as the profile says; a test that is no law is left alone.
 
     Args:
         law: The test.
         profile: "all" or "part".
         compiles: Whether each example is compiled.
+        builds: Whether each example builds a network.
     """
     stated = getattr(law, "_hypothesis_internal_use_settings", None)
     if stated is None:
@@ -48,6 +52,8 @@ def scale(law: object, profile: str, *, compiles: bool = False) -> None:
         tried = settings(
             stated, max_examples=min(stated.max_examples, COMPILED), derandomize=True, database=None
         )
+    elif builds and profile == "part":
+        tried = settings(stated, max_examples=min(stated.max_examples, BUILT))
     else:
         tried = settings(stated, max_examples=examples(stated.max_examples, profile))
     law._hypothesis_internal_use_settings = tried

@@ -19,6 +19,10 @@ def test_a_law_whose_examples_are_compiled_tries_the_same_two_in_part():
     assert first == again
 
 
+def test_a_law_whose_examples_build_tries_three_in_part():
+    assert [len(tried_by(profile, 8, builds=True)) for profile in ("part", "all")] == [3, 8]
+
+
 def tried_by(profile, stated, **kind):
     """Return the examples that are tried."""
     ran = []

@@ -174,6 +174,7 @@ def edits_of(parts):
 SETTINGS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 
 
+@pytest.mark.builds
 @given(rounds=edits_of([part for part in PARTS if part != "package"]))
 @settings(max_examples=20, **SETTINGS)
 def test_in_one_process_every_build_gives_what_the_sources_say(project_at, rounds):
@@ -197,13 +198,22 @@ def test_in_processes_of_their_own_too(project_at, rounds):
     assert built_elsewhere(project.folder, use_cache=False) == project.expected
 
 
-def test_each_part_by_itself_in_both(project_at):
-    """One process builds all the time; another one comes after it and must not believe anything wrong."""
-    project = project_at()
+def each_part_edited(project):
+    """Edit each part but the package, and build after each edit in this process."""
     assert built(project.folder) == "0000000"
     for part in PARTS[:-1]:
         project.edit(part, "1")
         assert built(project.folder) == project.expected
+
+
+def test_each_part_by_itself(project_at):
+    each_part_edited(project_at())
+
+
+@pytest.mark.slow
+def test_a_process_that_comes_after_another_believes_nothing_wrong(project_at):
+    project = project_at()
+    each_part_edited(project)
     assert built_elsewhere(project.folder) == "1111110"
     project.edit("package", "1")
     assert built_elsewhere(project.folder) == "1111111"

@@ -19,11 +19,11 @@ def arguments(name):
     return ROOT / f"examples/digits/{name}.onnx", ROOT / f"blueprints/digits_{name}.yaml"
 
 
-@pytest.fixture(scope="module", params=["mlp", "cnn"])
-def built(request, tmp_path_factory):
+@pytest.fixture(scope="module", params=["mlp", pytest.param("cnn", marks=pytest.mark.slow)])
+def built(request, tmp_path_factory, cache_at):
     folder = tmp_path_factory.mktemp(request.param)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("XDG_CACHE_HOME", cache_at(folder / "cache"))
         first = build(*arguments(request.param), folder / "first")
         second = build(*arguments(request.param), folder / "second")
     return request.param, first, second
@@ -88,6 +88,7 @@ def test_a_whole_network_becomes_a_circuit_that_gives_every_label(name, tmp_path
     assert (tmp_path / "out" / "accelerator" / "README.md").is_file()
 
 
+@pytest.mark.slow
 def test_the_build_steps_of_the_requirements(tmp_path):
     build_steps = [
         steps.cleanup,
@@ -103,6 +104,7 @@ def test_the_build_steps_of_the_requirements(tmp_path):
     assert {"cleanup", "ExpandNorms", "qonnx_to_finn", "Streamline", "hardware_inference"} <= loaded
 
 
+@pytest.mark.slow
 def test_the_report_proves_what_was_loaded(tmp_path):
     code = """
 import json, sys

@@ -19,7 +19,7 @@ def slow(model, cfg):
     time.sleep(60)
     return model
 try:
-    build(graphs.quant_mlp(), output=sys.argv[1], steps=[quick, slow])
+    build(graphs.quant_mlp(), output=sys.argv[1], steps=[quick, slow], verify=False, report=False)
 except KeyboardInterrupt as error:
     print(error, flush=True)
     sys.exit(1)
@@ -57,6 +57,12 @@ def test_kill(tmp_path, monkeypatch):
     process.kill()
     process.communicate()
     assert [path.name[:7] for path in (tmp_path / "out").iterdir()] == [".build-"]
-    build(graphs.quant_mlp(), output=tmp_path / "out", steps=[lambda model, cfg: model], report=False)
+    build(
+        graphs.quant_mlp(),
+        output=tmp_path / "out",
+        steps=[lambda model, cfg: model],
+        verify=False,
+        report=False,
+    )
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == [".build.json", "checkpoints", "model.onnx", "report.json"]

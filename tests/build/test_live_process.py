@@ -62,7 +62,7 @@ def built_elsewhere():
 REUSED = "nothing that it was made of changed"
 
 
-@pytest.mark.parametrize("file", ["scale.py", "factor.py"])
+@pytest.mark.parametrize("file", [pytest.param("scale.py", marks=pytest.mark.slow), "factor.py"])
 def test_an_edit_in_a_plugin_folder_runs_in_the_same_process_and_is_kept_under_its_own_source(project, file):
     """Same size, and within a tick of the file system's clock."""
     path = project / "plugins" / file

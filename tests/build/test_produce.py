@@ -47,6 +47,11 @@ def blueprint(folder, text):
     return file
 
 
+def built(file, produce=None, **more):
+    """Build without a look at the results: the project's steps change nothing."""
+    return build("m.onnx", file, "out", produce=produce, verify=False, report=False, **more)
+
+
 def ran(result):
     return [step.name for step in result.steps]
 
@@ -54,12 +59,12 @@ def ran(result):
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_blueprint_says_how_far_and_an_argument_takes_its_place(project, output):
     file = blueprint(project, f"steps: [cleanup]\noutput: {output}")
-    result = build("m.onnx", file, "out")
+    result = built(file)
     assert ran(result) == ["cleanup", *TAKES[output]]
     assert {step.framework for step in result.steps[1:]} <= {"project"}
     assert result.report["blueprint"]["output"] == output
     other = OUTPUTS[OUTPUTS.index(output) - 1]
-    result = build("m.onnx", file, "out", produce=other)
+    result = built(file, other)
     assert ran(result) == ["cleanup", *TAKES[other]]
     assert result.report["blueprint"]["output"] == other
 
@@ -68,7 +73,7 @@ def test_a_named_step_keeps_its_arguments(project):
     file = blueprint(
         project, "steps: [cleanup, rtl_codegen, {step: rtl_size_fifos, args: {times: 3}}]\noutput: rtl"
     )
-    result = build("m.onnx", file, "out")
+    result = built(file)
     assert ran(result) == ["cleanup", *TAKES["rtl"]]
     assert (project / "out" / "rtl_size_fifos.txt").read_text() == "3 none"
     assert (project / "out" / "rtl_package.txt").read_text() == "1 none"
@@ -80,22 +85,22 @@ def test_steps_of_python_end_where_the_list_does_or_go_on_to_what_is_asked_for(p
 
     file = blueprint(project, "output: estimates")
     listed = ["cleanup", "rtl_codegen", look, {"step": "rtl_size_fifos", "args": {"times": 2}}]
-    result = build("m.onnx", file, "out", steps=listed)
+    result = built(file, steps=listed)
     assert ran(result) == ["cleanup", "rtl_codegen", "look", "rtl_stitch", "rtl_size_fifos"]
     assert result.report["blueprint"]["output"] == "rtl"
-    result = build("m.onnx", None, "out", steps=listed, produce="simulated")
+    result = built(None, "simulated", steps=listed)
     assert ran(result) == [
         "cleanup", "rtl_codegen", "look", "rtl_stitch", "rtl_size_fifos", "rtl_simulate", "rtl_package",
     ]  # fmt: skip
-    assert ran(build("m.onnx", None, "out", steps=listed, produce="estimates")) == ["cleanup", "look"]
+    assert ran(built(None, "estimates", steps=listed)) == ["cleanup", "look"]
 
 
 def test_a_blueprint_that_was_read(project):
     from brainsmith.blueprint import load_blueprint
 
     read = load_blueprint(blueprint(project, "steps: [cleanup]\noutput: rtl"))
-    assert ran(build("m.onnx", read, "out")) == ["cleanup", *TAKES["rtl"]]
-    assert ran(build("m.onnx", read, "out", produce="simulated")) == ["cleanup", *TAKES["simulated"]]
+    assert ran(built(read)) == ["cleanup", *TAKES["rtl"]]
+    assert ran(built(read, "simulated")) == ["cleanup", *TAKES["simulated"]]
 
 
 @pytest.mark.parametrize(
@@ -137,13 +142,12 @@ def test_golden_inputs_reach_the_steps_whatever_form_they_have(project, verify):
     data = np.load("x.npy")
     expected = f"1 {float(data.sum())}"
     for inputs in ("x.npy", project / "x.npy", data):
-        build(
-            "m.onnx", None, "out", steps=["rtl_codegen"], verify_inputs=inputs, verify=verify, use_cache=False
-        )
+        words = {"verify": verify, "report": False, "use_cache": False}
+        build("m.onnx", None, "out", steps=["rtl_codegen"], verify_inputs=inputs, **words)
         assert (project / "out" / "rtl_codegen.txt").read_text() == expected
     np.testing.assert_array_equal(np.load("out/checkpoints/00_inputs.npy"), data)
     file = blueprint(project, "steps: [rtl_codegen]\nverify: {inputs: x.npy}")
-    build("m.onnx", file, "out", verify=verify, use_cache=False)
+    build("m.onnx", file, "out", **words)
     assert (project / "out" / "rtl_codegen.txt").read_text() == expected
 
 
@@ -160,7 +164,7 @@ def test_the_same_golden_file_elsewhere_is_the_same_and_other_content_is_not(pro
     np.save("other/copy.npy", data)
 
     def simulate(inputs):
-        return build("m.onnx", None, "out", steps=["rtl_simulate"], verify_inputs=inputs).steps
+        return built(None, steps=["rtl_simulate"], verify_inputs=inputs).steps
 
     assert not simulate("x.npy")[-1].reused
     assert simulate("x.npy")[-1].reused
@@ -176,19 +180,17 @@ def test_the_same_golden_file_elsewhere_is_the_same_and_other_content_is_not(pro
 
 
 def test_steps_that_read_no_golden_inputs_do_not_depend_on_them(project):
-    def built(inputs):
-        return build("m.onnx", None, "out", steps=["cleanup"], verify_inputs=inputs).steps[0]
-
-    built(np.load("x.npy"))
-    assert built(np.load("x.npy") + 1).reused
+    data = np.load("x.npy")
+    built(None, steps=["cleanup"], verify_inputs=data)
+    assert built(None, steps=["cleanup"], verify_inputs=data + 1).steps[0].reused
 
 
 def test_finns_config_has_them_under_the_same_name(project):
     steps = ["finn:step_tidy_up", "rtl_simulate"]
-    build("m.onnx", None, "out", steps=steps, verify_inputs="x.npy", verify=False)
+    built(None, steps=steps, verify_inputs="x.npy")
     data = np.load("x.npy")
     assert (project / "out" / "rtl_simulate.txt").read_text() == f"1 {float(data.sum())}"
-    again = build("m.onnx", None, "out", steps=steps, verify_inputs=data, verify=False)
+    again = built(None, steps=steps, verify_inputs=data)
     assert again.steps[-1].reused
-    build("m.onnx", None, "out", steps=steps, verify=False)
+    built(None, steps=steps)
     assert (project / "out" / "rtl_simulate.txt").read_text() == "1 none"

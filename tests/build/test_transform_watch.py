@@ -12,11 +12,6 @@ from brainsmith.errors import BlueprintError, BuildError
 from tests.build import graphs
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-
-
 class Endless(Transformation):
     """Always says that it changed the graph; what it does is `edit`."""
 
@@ -62,7 +57,13 @@ def toggle(model):
 def ended(step, tmp_path, **more):
     with pytest.raises(BuildError) as caught:
         build(
-            graphs.quant_mlp(), output=tmp_path / "out", steps=[step], verify=False, use_cache=False, **more
+            graphs.quant_mlp(),
+            output=tmp_path / "out",
+            steps=[step],
+            verify=False,
+            report=False,
+            use_cache=False,
+            **more,
         )
     return str(caught.value).partition("\n")[0]
 
@@ -118,7 +119,7 @@ def test_the_limit_can_be_stated():
 
 def test_a_blueprint_states_it_for_a_transform(tmp_path):
     plan = tmp_path / "plan.yaml"
-    words = {"output": tmp_path / "out", "verify": False, "use_cache": False}
+    words = {"output": tmp_path / "out", "verify": False, "report": False, "use_cache": False}
     plan.write_text("hw_compiler:\n  steps:\n    - {transform: finn:FoldQuantWeights, passes: 2}\n")
     with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), plan, **words)
@@ -150,7 +151,7 @@ def test_a_number_of_passes_that_is_none(tmp_path, passes, shown):
 
 
 def test_a_list_of_steps_states_it_too(tmp_path):
-    words = {"output": tmp_path / "out", "verify": False, "use_cache": False}
+    words = {"output": tmp_path / "out", "verify": False, "report": False, "use_cache": False}
     entry = {"transform": "finn:FoldQuantWeights", "passes": 1}
     with pytest.raises(BuildError, match=r"asks to be applied again after 1 pass\. "):
         build(graphs.quant_mlp(), steps=[entry], **words)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from brainsmith.build import build
@@ -21,6 +23,7 @@ print([step.reused for step in result.steps])
 """
 
 
+@pytest.mark.slow
 def test_both_succeed_and_end_with_reused_steps(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     processes = [

@@ -22,11 +22,6 @@ CLASSES = 10
 KEPT = 7
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-
-
 def same(model, cfg):
     return model
 
@@ -72,7 +67,7 @@ def run(tmp_path, steps, inputs=None, verify=None, **more):
     model = graphs.quant_mlp((6, 8, CLASSES))
     blueprint = Blueprint("flow.yaml", verify=verify or Verify())
     data = graphs.samples(model) if inputs is None else inputs
-    options = {"verify_inputs": data, "use_cache": False, **more}
+    options = {"verify_inputs": data, "use_cache": False, "report": False, **more}
     return build(model, blueprint, tmp_path / "out", steps=steps, **options)
 
 
@@ -184,7 +179,7 @@ def test_data_of_other_samples_are_refused_before_the_first_step(tmp_path, data,
 
 def test_a_step_that_the_blueprint_names_is_not_verified_but_what_follows_is(tmp_path):
     verify = Verify(unverified=("cut",))
-    result = run(tmp_path, [same, cut, same], verify=verify)
+    result = run(tmp_path, [same, cut, same], verify=verify, report=True)
     _, named, after = [step.verified for step in result.steps]
     assert (named.samples, named.reason) == (0, "the blueprint names it in verify.unverified")
     assert (after.samples, after.mismatches, after.reference) == (40, 0, "cut")
@@ -233,7 +228,15 @@ def test_a_wrong_annotation_that_a_step_makes_ends_the_build(tmp_path, golden):
     model.set_tensor_datatype("x", DataType["INT5"])
     more = {"verify_inputs": whole_inputs()} if golden else {}
     with pytest.raises(VerificationError) as caught:
-        build(model, None, tmp_path / "out", steps=[same, annotate_wrongly, same], use_cache=False, **more)
+        build(
+            model,
+            None,
+            tmp_path / "out",
+            steps=[same, annotate_wrongly, same],
+            use_cache=False,
+            report=False,
+            **more,
+        )
     assert str(caught.value).splitlines()[0] == (
         "what step 'annotate_wrongly' made of the model cannot be executed: tensor 'inner' is annotated as INT4, but holds "
         + ("-15" if golden else "-16")

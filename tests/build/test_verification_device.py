@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brainsmith import targets
-from brainsmith.blueprint.schema import Blueprint, PluginName, StepEntry, Verify
+from brainsmith.blueprint.schema import Blueprint, Verify
 from brainsmith.build import build
 from brainsmith.errors import BuildError, DeviceError, VerificationError
 from brainsmith.plugin.manager import reset_plugin_system
@@ -15,6 +15,7 @@ from brainsmith.targets.numpy import NumpyExecution
 from tests.build import graphs
 
 X = np.random.default_rng(0).normal(size=(20, 6)).astype(np.float32)
+BLUEPRINT = Blueprint("b.yaml", verify=Verify(targets=()))
 FAILURES = []
 
 
@@ -47,13 +48,17 @@ def board():
     reset_plugin_system()
 
 
-def built(folder, steps=("cleanup",), **options):
-    blueprint = Blueprint(
-        "b.yaml",
-        verify=Verify(targets=()),
-        steps=tuple(StepEntry("step", PluginName(name)) for name in steps),
-    )
-    return build(graphs.quant_mlp(), blueprint, folder, verify_inputs=X, report=False, **options)
+def first(model, cfg):
+    return model
+
+
+def second(model, cfg):
+    return model
+
+
+def built(folder, steps=(first,)):
+    options = {"verify_inputs": X, "report": False, "use_cache": False}
+    return build(graphs.quant_mlp(), BLUEPRINT, folder, steps=steps, **options)
 
 
 def ran_on(result):
@@ -64,7 +69,7 @@ def test_builds_verify_on_the_device_of_init_with_no_change(tmp_path):
     assert ran_on(built(tmp_path / "out")) == ["numpy"]
     for device, name in (("reference", "reference"), ("onnxruntime:0", "onnxruntime"), ("board", "board")):
         targets.init(device)
-        result = built(tmp_path / "out", ("cleanup", "streamline"))
+        result = built(tmp_path / "out", (first, second))
         assert ran_on(result) == [name, name]
         assert result.report["steps"][0]["verified"]["target"] == name
         assert result.warnings == ()
@@ -95,10 +100,10 @@ def test_a_device_that_there_is_not_is_told_before_anything_runs(tmp_path, monke
 def test_what_a_device_does_not_support_runs_as_array_programs_and_that_is_said(tmp_path, board):
     targets.init("board")
     board.append("supports")
-    result = built(tmp_path / "out", ("cleanup", "streamline"))
+    result = built(tmp_path / "out", (first, second))
     assert ran_on(result) == ["numpy", "numpy"]
     assert result.warnings == (
-        "the input model, step 'cleanup', step 'streamline' did not run on the device that was chosen, but as array "
+        "the input model, step 'first', step 'second' did not run on the device that was chosen, but as array "
         "programs: target 'board' cannot execute it: it has no operator Quant",
     )
 
@@ -117,7 +122,7 @@ def test_a_device_that_fails_later_is_named_with_the_step(tmp_path, board):
 
     targets.init("board")
     with pytest.raises(BuildError) as caught:
-        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[fail], verify_inputs=X)
+        built(tmp_path / "out", [fail])
     first, *_ = str(caught.value).partition(" (/")
     assert not isinstance(caught.value, VerificationError)
     assert first == (
@@ -137,7 +142,7 @@ def spoil(model, cfg):
 def test_a_wrong_step_is_found_on_a_device_too(tmp_path):
     targets.init("onnxruntime")
     with pytest.raises(VerificationError, match=r"^step 'spoil' changed what the model computes: .*is 'm0'"):
-        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[spoil], verify_inputs=X)
+        built(tmp_path / "out", [spoil])
     assert caught_step(tmp_path) == "spoil"
 
 
@@ -150,7 +155,7 @@ def caught_step(folder):
 def test_a_device_that_is_wrong_verifies_nothing(tmp_path, board, how):
     targets.init("board")
     board.append(how)
-    result = built(tmp_path / "out", ("cleanup", "streamline"))
+    result = built(tmp_path / "out", (first, second))
     assert ran_on(result) == ["numpy", "numpy"]
     (warning,) = result.warnings
     assert warning.startswith(
@@ -158,7 +163,7 @@ def test_a_device_that_is_wrong_verifies_nothing(tmp_path, board, how):
     )
     assert warning.endswith("; all was verified by array programs instead")
     with pytest.raises(VerificationError, match=r"^step 'spoil' changed what the model computes"):
-        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[spoil], verify_inputs=X)
+        built(tmp_path / "out", [spoil])
 
 
 def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, board):
@@ -169,7 +174,7 @@ def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, bo
     targets.init("board")
     board.append("later")
     with pytest.raises(BuildError) as caught:
-        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[right], verify_inputs=X)
+        built(tmp_path / "out", [right])
     assert str(caught.value).splitlines()[0] == (
         "target 'board' and array programs do not agree on what step 'right' made of the model: by array programs the "
         "step is right; with BRAINSMITH_DEVICE=auto they verify"
