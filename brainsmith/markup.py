@@ -17,7 +17,7 @@ from typing import TypeAlias
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Most texts hold nothing to escape; one search finds that out.
 _SPECIAL = re.compile(f"[&<>\"']|{_UNWRITABLE.pattern}")
-_VOID = frozenset({"meta", "link", "input", "br", "hr", "col"})
+_VOID = frozenset({"meta", "link", "input", "img", "br", "hr", "col"})
 # What could end a script element, open another, or end a line in JavaScript.
 _JSON_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 

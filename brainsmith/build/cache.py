@@ -46,6 +46,7 @@ class Found:
         files: The side files of the step, relative to the output folder.
         messages: What the step logged.
         printed: What it printed: pairs of a stream and a text.
+        seconds: What the step took when it ran; None where the entry does not say.
     """
 
     model: Artifact | None
@@ -54,6 +55,7 @@ class Found:
     files: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Outcome:
         messages: What it logged.
         printed: What it printed: pairs of a stream and a text.
         made: Which build made it: its `model`, `blueprint` and `output`.
+        seconds: What the step took.
     """
 
     model: Artifact
@@ -77,6 +80,7 @@ class Outcome:
     messages: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
 
 
 class BuildCache:
@@ -155,6 +159,7 @@ class BuildCache:
             "messages": outcome.messages,
             "printed": outcome.printed,
             "made": dict(outcome.made),
+            "seconds": outcome.seconds,
             "time": time.time(),
         }
 
@@ -207,4 +212,10 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> Found:
         tuple(meta["files"]),
         tuple(meta["messages"]),
         tuple((stream, text) for stream, text in meta["printed"]),
+        _seconds(meta.get("seconds")),
     )
+
+
+def _seconds(value: object) -> float | None:
+    """Return what a step took; entries of earlier versions do not say it."""
+    return float(value) if isinstance(value, int | float) else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
-from brainsmith.build.circuits import read_circuit, read_synthesis
+from brainsmith.build.circuits import SIMULATION, read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.device_use import device_use
 from brainsmith.build.estimates import read_estimates
@@ -18,7 +18,7 @@ from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.rate import rate_of
-from brainsmith.build.report import PAGE, assemble, imported_modules, plugin_list
+from brainsmith.build.report import PAGE, assemble, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
@@ -114,7 +114,8 @@ class Job:
         if self._cache is not None and not all(step.reused for step in self.runner.results):
             self._cache.trim()  # a build that stored nothing cannot have made it too large
         compared = self._compare_targets(last) if report else None
-        content = self._report(model, source, last, report, compared)
+        wave = self._wave(last) if report else None
+        content = self._report(model, source, last, report, compared, wave)
         explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
         return BuildResult(
             output,
@@ -146,6 +147,16 @@ class Job:
         self.warnings += warnings_of(found)
         return found
 
+    def _wave(self, last: Artifact) -> dict[str, Any] | None:
+        """Draw the handshakes of a frame, where the circuit was simulated and packed."""
+        staging = self.workspace.staging
+        if not (staging / SIMULATION).is_file():
+            return None
+        from brainsmith.build.wave_picture import wave_for_report
+
+        with self.runner.log.taken("picture of a frame"):
+            return wave_for_report(staging, self.runner.fingerprint(last), self.selection.cache_folder.parent)
+
     def report_failure(
         self, model: object, source: Artifact, error: BuildError, message: str, report: bool
     ) -> None:
@@ -162,6 +173,7 @@ class Job:
         last: Artifact | None,
         page: bool,
         targets: dict[str, Any] | None = None,
+        wave: dict[str, Any] | None = None,
         **more: Any,
     ) -> dict[str, Any]:
         """Write `report.json` and perhaps `report.html`; return what they say."""
@@ -171,6 +183,7 @@ class Job:
         rtl = read_circuit(staging, accuracy)
         if rtl is not None:
             rtl["compared_with"] = compared_with(verification, self.runner.results)
+            rtl["wave"] = wave
         name = model_name(model)
         synthesis = read_synthesis(staging, layers)
         content = assemble(
@@ -193,12 +206,14 @@ class Job:
             self.selection.strict,
             device_use(self.selection.device, synthesis, estimate, layers),
             finished=last is not None,
+            files=files_of(staging),
         )
         content.update(more)
         if page:
             from brainsmith.web.report import render
 
-            render(content, staging / PAGE)
+            picture = staging / wave["file"] if wave is not None and wave["file"] else None
+            render(content, staging / PAGE, "" if picture is None else picture.read_text("utf-8"))
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
 from brainsmith.build.device_use import device_line
+from brainsmith.build.messages import LOG
 from brainsmith.build.rate import rate_line
 from brainsmith.build.shortfalls import shortfalls_of
 
@@ -46,6 +47,7 @@ def assemble(
     strict: bool = False,
     device: dict[str, Any] | None = None,
     finished: bool = True,
+    files: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the report as plain data: what `report.json` holds.
 
@@ -72,6 +74,7 @@ def assemble(
         "shortfalls": [],
         "warnings": [],
         "graphs": graphs,
+        "files": list(files),
     }
     found = shortfalls_of(content, finished)
     content["shortfalls"] = [asdict(shortfall) for shortfall in found]
@@ -79,11 +82,18 @@ def assemble(
     return content
 
 
+def files_of(folder: Path) -> list[str]:
+    """List what a reader of the report may open beside it, relative to the build's folder."""
+    there = [name for name in (f"{PACKAGE}/", "model.onnx", LOG) if (folder / name).exists()]
+    return [*there, "report.json"]
+
+
 def _step(step: StepResult) -> dict[str, Any]:
     return {
         "name": step.name,
         "framework": step.framework,
         "seconds": round(step.seconds, 6),
+        "original_seconds": None if step.original_seconds is None else round(step.original_seconds, 6),
         "reused": step.reused,
         "cache": step.cache,
         "verified": None if step.verified is None else _verified(step.verified),

@@ -57,6 +57,7 @@ class StepResult:
         cache: Why it was reused, or why it was not.
         verified: None where verification is off.
         messages: What it logged as warnings, when it ran.
+        original_seconds: What it took when it ran: of a result that was reused in an earlier build; None if not known.
     """
 
     name: str
@@ -66,6 +67,7 @@ class StepResult:
     cache: str
     verified: Verified | None = None
     messages: tuple[str, ...] = ()
+    original_seconds: float | None = None
 
 
 @dataclass(frozen=True)

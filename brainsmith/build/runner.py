@@ -103,7 +103,7 @@ class StepRunner:
             if reused is not None:
                 said = Said(list(found.messages), list(found.printed))
                 self.log.repeat(step.name, said, shown=step.framework not in _QUIET)
-                self._note(step, started, found.reason, True, found.messages)
+                self._note(step, started, found.reason, True, found.messages, found.seconds)
                 return reused
             damaged = "its cache entry was damaged, and dropped"
             why = found.reason if found.model is None else damaged
@@ -111,7 +111,7 @@ class StepRunner:
         with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))
         with self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
-            result, why_not = self._run(step, function, model, parts, said)
+            result, why_not = self._run(step, function, model, parts, said, started)
         self._note(step, started, why_not or why, False, tuple(said.warnings))
         return result
 
@@ -127,10 +127,21 @@ class StepRunner:
         return f"{digest} {self._side_files()} {self._plugins} {sorted(self._versions.items())}"
 
     def _note(
-        self, step: BuildStep, started: float, why: str, reused: bool, messages: tuple[str, ...]
+        self,
+        step: BuildStep,
+        started: float,
+        why: str,
+        reused: bool,
+        messages: tuple[str, ...],
+        original: float | None = None,
     ) -> None:
         seconds = time.perf_counter() - started
-        self.results.append(StepResult(step.name, step.framework, seconds, reused, why, messages=messages))
+        ran = original if reused else seconds
+        self.results.append(
+            StepResult(
+                step.name, step.framework, seconds, reused, why, messages=messages, original_seconds=ran
+            )
+        )
 
     def _parts(self, step: BuildStep, model: Artifact) -> tuple[dict[str, str] | None, str]:
         if self._cache is None:
@@ -187,6 +198,7 @@ class StepRunner:
         model: Artifact,
         parts: dict[str, str] | None,
         said: Said,
+        started: float,
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
         if self._rules is None:  # golden inputs are known once the first step runs
@@ -240,6 +252,7 @@ class StepRunner:
                 tuple(said.warnings),
                 tuple(said.texts),
                 self.made,
+                time.perf_counter() - started,
             ),
         )
         return result, ""

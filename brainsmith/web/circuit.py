@@ -6,24 +6,27 @@ from collections.abc import Mapping, Sequence
 
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram
-from brainsmith.rtl.drawing.plan import Plan, read_plan
+from brainsmith.rtl.drawing.plan import Plan, read_plan, short_ends
 from brainsmith.web import figures
-from brainsmith.web.content import Fields, Layer, fields, first_text, items
+from brainsmith.web.content import Fields, fields, first_text, items
+from brainsmith.web.design_layers import Layer
 from brainsmith.web.elements import cell, scrolling, section, sentence, table
 from brainsmith.web.figures import number
+from brainsmith.web.wave import wave_figure
 
 _NONE = "The build made no circuit: its output was estimates only, or it ended before."
 # The drawing for wide, middle and narrow pages: the style sheet shows the one that fits.
 _ROOMS = {"large": 1212.0, "medium": 720.0, "small": 480.0}
 
 
-def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None) -> Markup:
+def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None, wave: str = "") -> Markup:
     """Show the stitched design, and how it ran beside what was estimated.
 
     Args:
         rtl: The report's `rtl`.
         layers: Those that the diagram's blocks lead to.
         clock_ns: Clock period, for times.
+        wave: The picture of a frame's handshakes, the content of an SVG file; empty where there is none.
     """
     circuit = fields(rtl)
     if not circuit:
@@ -33,6 +36,7 @@ def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None
     parts = [
         _diagram(plan, places),
         tag("div", _runs(circuit), _cycles(circuit, clock_ns), class_="halves"),
+        wave_figure(fields(circuit.get("wave")), wave),
         _fifos(items(circuit.get("fifos")), fields(circuit.get("sizing"))),
     ]
     return section("circuit", "Circuit", parts, note=_note(plan))
@@ -173,7 +177,8 @@ def _fifos(found: Sequence[object], sizing: Fields) -> Markup:
         "Width in bits, depth in beats. The gauge is the largest fill of a FIFO without bounds; depths shrink from "
         f"there as far as the interval stays.{_sized(sizing)}"
     )
-    return tag("div", title, note, table("FIFOs", columns, rows, {0, 3, 4, 5, 6}, foot), class_="below")
+    shown = table("FIFOs", columns, rows, {0, 3, 4, 5, 6}, foot)
+    return tag("div", title, note, shown, class_="below")
 
 
 def _sized(sizing: Fields) -> str:
@@ -187,10 +192,11 @@ def _sized(sizing: Fields) -> str:
 
 def _fifo(index: int, fifo: Fields) -> Markup:
     values = [number(fifo.get(key)) for key in ("bits", "depth", "gauge", "total_bits")]
+    source, target = short_ends(first_text(fifo, "from") or first_text(fifo, "name"), first_text(fifo, "to"))
     return tag(
         "tr",
         cell(index + 1),
-        tag("th", first_text(fifo, "from", "name") or figures.ABSENT, scope="row"),
-        tag("td", first_text(fifo, "to") or figures.ABSENT),
+        tag("th", source or figures.ABSENT, scope="row"),
+        tag("td", target or figures.ABSENT),
         [cell(figures.count(value), value) for value in values],
     )

@@ -6,6 +6,7 @@ never raises: what is absent or of another kind becomes None, an empty text or a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -14,6 +15,8 @@ from typing import Any, TypeAlias
 from brainsmith.web.figures import number
 
 Fields: TypeAlias = Mapping[str, Any]
+# A link must lead into the report's folder: no scheme, no root.
+_PLAIN = re.compile(r"[A-Za-z0-9_.-][A-Za-z0-9_./-]*")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Verification:
 class Step:
     """One step of the pipeline.
 
+    `seconds` is its time in this build, `original_seconds` that in the build in which it ran.
     `verified` is None if no sample ran; `reason` then says why, if that is known. `notes` say what comparing
     needed, `cache` why the step's result was or was not taken from an earlier build.
     """
@@ -61,28 +65,12 @@ class Step:
     name: str
     framework: str
     seconds: float | None
+    original_seconds: float | None
     reused: bool
     verified: Verification | None
     reason: str
     notes: tuple[str, ...]
     cache: str
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One hardware layer with its estimates: cycles per frame, LUTs, 18 Kb block RAMs, DSPs, UltraRAMs."""
-
-    index: int
-    name: str
-    op_type: str
-    backend: str
-    cycles: float | None
-    lut: float | None
-    bram18: float | None
-    dsp: float | None
-    uram: float | None
-    attributes: Fields
-    choice: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,37 +81,6 @@ class Plugin:
     framework: str
     type: str
     note: str
-
-
-@dataclass(frozen=True)
-class Node:
-    """One node of a graph; `layer` is the index of its hardware layer."""
-
-    name: str
-    op_type: str
-    shape: str
-    datatype: str
-    layer: int | None
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One tensor between two nodes, by their indices."""
-
-    source: int
-    target: int
-    tensor: str
-    shape: str
-    datatype: str
-
-
-@dataclass(frozen=True)
-class Graph:
-    """A model's graph; `dangling` counts edges that name a node the graph does not have."""
-
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    dangling: int
 
 
 def fields(value: object) -> Fields:
@@ -197,6 +154,7 @@ def _step(index: int, step: Fields) -> Step:
         first_text(step, "name") or f"step {index + 1}",
         first_text(step, "framework"),
         number(step.get("seconds")),
+        number(step.get("original_seconds")),
         bool(step.get("reused")),
         outcome,
         first_text(verified, "reason"),
@@ -210,25 +168,10 @@ def read_shortfalls(report: Fields) -> tuple[str, ...]:
     return tuple(first_text(fields(entry), "text") for entry in items(report.get("shortfalls")))
 
 
-def read_layers(report: Fields) -> tuple[Layer, ...]:
-    """Read the hardware layers in order."""
-    return tuple(_layer(index, fields(layer)) for index, layer in enumerate(items(report.get("layers"))))
-
-
-def _layer(index: int, layer: Fields) -> Layer:
-    return Layer(
-        index,
-        first_text(layer, "name") or f"layer {index + 1}",
-        first_text(layer, "op_type"),
-        first_text(layer, "backend"),
-        number(layer.get("cycles")),
-        number(layer.get("lut")),
-        number(layer.get("bram18")),
-        number(layer.get("dsp")),
-        number(layer.get("uram")),
-        fields(layer.get("attributes")),
-        first_text(layer, "choice"),
-    )
+def read_files(report: Fields) -> tuple[str, ...]:
+    """Read the names of what lies beside the report; one that is no plain path below its folder is left out."""
+    names = (text(name) for name in items(report.get("files")))
+    return tuple(name for name in names if _PLAIN.fullmatch(name) and ".." not in name.split("/"))
 
 
 def read_plugins(report: Fields) -> tuple[Plugin, ...]:
@@ -248,32 +191,3 @@ def _plugin(framework: str, entry: object) -> Plugin:
         return Plugin(first_text(entry, "name"), own, first_text(entry, "type"), note)
     *before, name = text(entry).split(":")
     return Plugin(name, before[-1] if before else framework, before[0] if len(before) > 1 else "", "")
-
-
-def read_graph(graph: object, layers: tuple[Layer, ...]) -> Graph:
-    """Read one graph; nodes belong to layers by their `layer` (a name or an index) or by their own name."""
-    index_of: dict[str, int] = {}
-    nodes: list[Node] = []
-    by_name = {layer.name: layer.index for layer in layers}
-    for entry in map(fields, items(fields(graph).get("nodes"))):
-        index_of.setdefault(text(entry.get("id")), len(nodes))
-        nodes.append(_node(entry, by_name, len(layers)))
-    edges = []
-    rows = [items(row) for row in items(fields(graph).get("edges"))]
-    for row in rows:
-        source, target, tensor, shape, datatype = (*map(text, row), "", "", "", "", "")[:5]
-        if source in index_of and target in index_of:
-            edges.append(Edge(index_of[source], index_of[target], tensor, shape, datatype))
-    return Graph(tuple(nodes), tuple(edges), len(rows) - len(edges))
-
-
-def _node(entry: Fields, by_name: dict[str, int], layers: int) -> Node:
-    name = first_text(entry, "name") or first_text(entry, "id")
-    stated = entry.get("layer")
-    if isinstance(stated, int) and not isinstance(stated, bool):
-        layer = stated if 0 <= stated < layers else None
-    else:
-        layer = by_name.get(text(stated)) if stated else by_name.get(name)
-    return Node(
-        name, first_text(entry, "op_type"), first_text(entry, "shape"), first_text(entry, "datatype"), layer
-    )

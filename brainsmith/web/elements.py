@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from brainsmith.markup import Child, Markup, tag
 
+# The style sheet shows it on narrow screens, the script wherever the table is wider than its frame.
+_HINT = "Scroll sideways to see all columns."
+
 
 def section(key: str, title: str, *children: Child, note: str = "") -> Markup:
     """Frame a section with its heading; `key` is the anchor that the page's contents lead to."""
@@ -45,4 +48,4 @@ def table(
     ]
     caption = tag("caption", title, class_="unseen")
     body = tag("table", caption, tag("thead", tag("tr", heads)), tag("tbody", rows), foot, class_="data")
-    return scrolling(f"{title}, table", body, "wide")
+    return scrolling(f"{title}, table", [tag("p", _HINT, class_="hint"), body], "wide")

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
-from brainsmith.web.content import Edge, Graph, Layer, Node, text
+from brainsmith.web.content import text
+from brainsmith.web.design_layers import Layer
 from brainsmith.web.figures import count, plural
+from brainsmith.web.graph_data import Edge, Graph, Node
 from brainsmith.web.layers import measures
 from brainsmith.web.layout import Layout, Point, layered
 from brainsmith.web.nodes import Box, draw_node

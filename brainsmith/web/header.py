@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from brainsmith.markup import Markup, tag
+from collections.abc import Sequence
+
+from brainsmith.markup import Child, Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.content import Subject
 from brainsmith.web.verdict import Verdict
@@ -16,9 +18,13 @@ _SIGNS = {
 CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "circuit", "synthesis", "targets", "plugins")
 
 
-def masthead(subject: Subject, verdict: Verdict, seconds: float) -> Markup:
+def masthead(subject: Subject, verdict: Verdict, seconds: float, files: Sequence[str] = ()) -> Markup:
     """Write the page's heading with the verdict and the facts of the build."""
-    facts = [(name, value) for name, value in _facts(subject, seconds) if value]
+    facts: list[tuple[str, Child]] = [(name, value) for name, value in _facts(subject, seconds) if value]
+    if files:
+        facts.append(
+            ("Files", tag("ul", [tag("li", tag("a", name, href=name)) for name in files], class_="files"))
+        )
     return tag(
         "header",
         tag("p", "BrainSmith build report", class_="brand"),

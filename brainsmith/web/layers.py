@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.charts import Bar, bar_chart
-from brainsmith.web.content import Layer, text
+from brainsmith.web.content import text
+from brainsmith.web.design_layers import Layer
 from brainsmith.web.elements import cell, section, sentence, table
 
 MEASURES = {"Cycles": "cycles", "LUT": "lut", "BRAM18": "bram18", "DSP": "dsp", "URAM": "uram"}
@@ -17,6 +19,7 @@ _NOTES = {
     "BRAM18": "block RAMs of 18 Kb",
     "DSP": "multipliers",
 }
+_NO_FIFOS: Mapping[str, float] = MappingProxyType({})
 _COLUMNS = ("#", "Layer", "Operator", "Backend", "PE", "SIMD", *MEASURES, "Other attributes")
 
 
@@ -31,19 +34,25 @@ def slowest(layers: Sequence[Layer]) -> Layer | None:
     return max(known, key=lambda layer: layer.cycles or 0, default=None)
 
 
-def layers_section(layers: Sequence[Layer], interval: float | None, places: Mapping[int, str]) -> Markup:
+def layers_section(
+    layers: Sequence[Layer],
+    interval: float | None,
+    places: Mapping[int, str],
+    fifos: Mapping[str, float] = _NO_FIFOS,
+) -> Markup:
     """Show cycles and resources per layer as charts, and all layers in a table.
 
     Args:
         layers: The layers in the order of the design.
         interval: Cycles from frame to frame of the whole design, if known.
         places: Ids of the layers' nodes in the graph, by the layers' indices.
+        fifos: What all FIFOs together take of each resource, where that was counted.
     """
     if not layers:
         words = "The report has no hardware layers: the pipeline made none, or it ended before the estimates."
         return section("layers", "Layers", sentence(words))
-    note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval)
-    return section("layers", "Layers", _charts(layers), _table(layers, places), note=note)
+    note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval) + _source(layers)
+    return section("layers", "Layers", _charts(layers, fifos), _table(layers, places), note=note)
 
 
 def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
@@ -58,13 +67,20 @@ def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
     return limit
 
 
-def _charts(layers: Sequence[Layer]) -> list[Markup]:
+def _source(layers: Sequence[Layer]) -> str:
+    """Say where the resources come from."""
+    if not layers[0].synthesised:
+        return " Resources are FINN's estimates."
+    return " Resources are what the synthesis counted, each layer with the memory of its weights; cycles are estimates."
+
+
+def _charts(layers: Sequence[Layer], fifos: Mapping[str, float]) -> list[Markup]:
     """Draw a chart of each measure that has one; say in a sentence which have none."""
     drawn, unused, unstated = [], [], []
     for heading, note in _NOTES.items():
         values = [measures(layer)[heading] for layer in layers]
         if any(values):
-            drawn.append(_chart(layers, values, heading, note))
+            drawn.append(_chart(layers, values, heading, note, fifos))
         elif all(value is None for value in values):
             unstated.append(heading)
         else:
@@ -74,18 +90,54 @@ def _charts(layers: Sequence[Layer]) -> list[Markup]:
     return [tag("div", drawn, class_="charts"), *([sentence(" ".join(words))] if words else [])]
 
 
-def _chart(layers: Sequence[Layer], values: Sequence[float | None], heading: str, note: str) -> Markup:
+def _chart(
+    layers: Sequence[Layer],
+    values: Sequence[float | None],
+    heading: str,
+    note: str,
+    fifos: Mapping[str, float],
+) -> Markup:
     largest = max(value for value in values if value is not None)
     if heading == "Cycles":
-        bars = [_bar(layer, value, value == largest) for layer, value in zip(layers, values, strict=True)]
+        bars = [
+            _bar(layer, value, *(("top", "bottleneck") if value == largest else ("plain", "")))
+            for layer, value in zip(layers, values, strict=True)
+        ]
     else:
-        bars = [_bar(layer, value, False) for layer, value in zip(layers, values, strict=True)]
-        note += f", {figures.count(sum(value or 0 for value in values))} in all"
+        key = MEASURES[heading]
+        bars = [
+            _bar(layer, value, "plain", _estimate(layer, key))
+            for layer, value in zip(layers, values, strict=True)
+        ]
+        if key in fifos:
+            bars.append(Bar("All FIFOs", fifos[key], target="synthesis"))
+        note += _total(layers, [*values, fifos.get(key, 0)], key)
     return bar_chart(f"{heading} per layer", bars, figures.count, note)
 
 
-def _bar(layer: Layer, value: float | None, top: bool) -> Bar:
-    style, mark = ("top", "bottleneck") if top else ("plain", "")
+def _total(layers: Sequence[Layer], values: Sequence[float | None], key: str) -> str:
+    """Add up a resource, and say where the sum leaves a layer out."""
+    least = "at least " if None in values else ""
+    total = f"{least}{figures.count(sum(value or 0 for value in values))} in all"
+    if not layers[0].synthesised:
+        return f", estimated: {total}"
+    # A width converter is made after the estimates, so nothing is missing where it has none.
+    estimated = [
+        layer.estimates for layer in layers if any(value is not None for value in layer.estimates.values())
+    ]
+    guesses = [estimates[key] for estimates in estimated]
+    bound = " or more" if None in guesses else ""
+    guess = figures.count(sum(value or 0 for value in guesses))
+    return f", synthesised: {total}; in brackets FINN's estimate, {guess}{bound}"
+
+
+def _estimate(layer: Layer, key: str) -> str:
+    """Return the estimate that stands beside a synthesised figure."""
+    guess = layer.estimates.get(key)
+    return f"({figures.count(guess)})" if layer.synthesised and guess is not None else ""
+
+
+def _bar(layer: Layer, value: float | None, style: str, mark: str) -> Bar:
     return Bar(layer.name, value, style, mark, f"layer-{layer.index}")
 
 

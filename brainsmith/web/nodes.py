@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import family
-from brainsmith.web.content import Layer, Node, text
+from brainsmith.web.content import text
+from brainsmith.web.design_layers import Layer
 from brainsmith.web.figures import count
+from brainsmith.web.graph_data import Node
 from brainsmith.web.layout import Point
 
 # Widths of an average character in pixels, of the widest of the fonts that the style sheet names.

@@ -10,65 +10,29 @@
   };
   const LEAST = 0.05, MOST = 3, DRAG = 4;
 
-  class GraphView {
-    constructor(key) {
-      this.key = key;
-      this.nodes = data[key].nodes;
-      this.edges = data[key].edges;
-      this.canvas = document.querySelector(`[data-graph="${key}"]`);
-      this.svg = this.canvas.querySelector("svg");
-      this.panel = document.querySelector(`[data-details="${key}"]`);
-      this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
-      this.shapes = this.nodes.map((_, i) => document.getElementById(`${key}-${i}`));
-      this.paths = new Map([...this.svg.querySelectorAll(".edge")].map((path) => [Number(path.dataset.edge), path]));
-      this.zoom = 1;
-      this.chosen = null;
+  // What is larger than its frame: zoomed by buttons, keys and the wheel, dragged by the mouse.
+  class ZoomView {
+    constructor(key, canvas, content, size) {
+      Object.assign(this, { key, canvas, content, size, zoom: 1 });
       this.canvas.classList.add("live");
-      this.addTools();
       this.addPointer();
       this.addKeys();
-      const first = this.shapes[this.start()];
-      this.shapes.forEach((shape) => shape.setAttribute("role", "button"));
-      this.hold(this.start());
-      this.canvas.scrollLeft = first ? this.centre(first).x - this.canvas.clientWidth / 2 : 0;
     }
 
-    start() {
-      const fed = new Set(this.edges.map((edge) => edge[1]));
-      const input = this.shapes.findIndex((shape, i) => shape.classList.contains("port") && !fed.has(i));
-      return Math.max(0, input);
+    button(label, text, action) {
+      const element = make("button", { type: "button", title: label }, text);
+      if (text.length === 1) {
+        element.className = "sign";
+        element.setAttribute("aria-label", label);
+      }
+      element.addEventListener("click", action);
+      return element;
     }
 
-    centre(shape) {
-      const box = shape.getBoundingClientRect(), frame = this.canvas.getBoundingClientRect();
-      return {
-        x: box.left + box.width / 2 - frame.left + this.canvas.scrollLeft,
-        y: box.top + box.height / 2 - frame.top + this.canvas.scrollTop,
-      };
-    }
-
-    addTools() {
+    addTools(what, before = [], after = []) {
       const tools = document.querySelector(`[data-tools="${this.key}"]`);
-      const button = (label, text, action) => {
-        const element = make("button", { type: "button", title: label }, text);
-        if (text.length === 1) {
-          element.className = "sign";
-          element.setAttribute("aria-label", label);
-        }
-        element.addEventListener("click", action);
-        return element;
-      };
-      const search = make("input", { type: "search", placeholder: "Find a node", "aria-label": "Find a node by name or operator" });
-      this.found = make("span", { class: "found", role: "status" });
-      search.addEventListener("input", () => this.find(search.value));
-      search.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
-      });
-      const wide = button("Give this graph the whole width", "Widen", () => this.widen(wide));
-      wide.setAttribute("aria-pressed", "false");
-      wide.className = "widen";
-      tools.append(this.found, search, button("Zoom out", "−", () => this.scale(1 / 1.25)), button("Zoom in", "+", () => this.scale(1.25)),
-        button("Show the whole graph, or its real size again", "Fit", () => this.fit()), wide);
+      tools.append(...before, this.button("Zoom out", "−", () => this.scale(1 / 1.25)), this.button("Zoom in", "+", () => this.scale(1.25)),
+        this.button(`Show the whole ${what}, or its real size again`, "Fit", () => this.fit()), ...after);
       tools.hidden = false;
     }
 
@@ -79,8 +43,8 @@
       const ratio = zoom / this.zoom;
       const left = (this.canvas.scrollLeft + x) * ratio - x, top = (this.canvas.scrollTop + y) * ratio - y;
       this.zoom = zoom;
-      this.svg.setAttribute("width", Math.round(this.size.width * zoom));
-      this.svg.setAttribute("height", Math.round(this.size.height * zoom));
+      this.content.setAttribute("width", Math.round(this.size.width * zoom));
+      this.content.setAttribute("height", Math.round(this.size.height * zoom));
       this.canvas.scrollLeft = left;
       this.canvas.scrollTop = top;
     }
@@ -88,12 +52,6 @@
     fit() {
       const whole = Math.min(this.canvas.clientWidth / this.size.width, this.canvas.clientHeight / this.size.height, 1);
       this.scale((Math.abs(this.zoom - whole) < 0.01 ? 1 : whole) / this.zoom);
-    }
-
-    widen(button) {
-      const pair = this.canvas.closest(".pair"), pressed = pair.classList.toggle(`wide-${this.key}`);
-      button.setAttribute("aria-pressed", String(pressed));
-      this.canvas.closest("figure").scrollIntoView({ block: "nearest" });
     }
 
     addPointer() {
@@ -121,9 +79,7 @@
         const dragged = this.dragged;
         this.dragged = false;
         if (dragged) return;
-        const shape = event.target.closest(".node");
-        this.choose(shape ? this.shapes.indexOf(shape) : null);
-        if (shape) this.hold(this.shapes.indexOf(shape));
+        this.clicked(event.target);
       });
       this.canvas.addEventListener("wheel", (event) => {
         if (!event.ctrlKey && !event.metaKey) return;
@@ -134,17 +90,95 @@
 
     addKeys() {
       this.canvas.addEventListener("keydown", (event) => {
-        const node = this.shapes.indexOf(document.activeElement);
-        if (event.key === "Escape") this.choose(null);
-        else if (event.key === "+" || event.key === "=") this.scale(1.25);
+        if (event.key === "+" || event.key === "=") this.scale(1.25);
         else if (event.key === "-") this.scale(1 / 1.25);
         else if (event.key === "0") this.fit();
-        else if (node < 0) return;
-        else if (event.key === "Enter" || event.key === " ") this.choose(node);
-        else if (event.key.startsWith("Arrow")) this.move(node, event.key.slice(5));
-        else return;
+        else if (!this.pressed(event.key)) return;
         event.preventDefault();
       });
+    }
+
+    clicked() {}
+
+    pressed() {
+      return false;
+    }
+  }
+
+  class WaveView extends ZoomView {
+    constructor(canvas) {
+      const image = canvas.querySelector("img");
+      super("wave", canvas, image, { width: Number(image.getAttribute("width")), height: Number(image.getAttribute("height")) });
+      image.draggable = false;
+      this.addTools("picture");
+      if (canvas.clientWidth > 0.7 * this.size.width) this.fit();
+    }
+  }
+
+  class GraphView extends ZoomView {
+    constructor(key) {
+      const canvas = document.querySelector(`[data-graph="${key}"]`), svg = canvas.querySelector("svg");
+      super(key, canvas, svg, svg.viewBox.baseVal);
+      this.nodes = data[key].nodes;
+      this.edges = data[key].edges;
+      this.panel = document.querySelector(`[data-details="${key}"]`);
+      this.shapes = this.nodes.map((_, i) => document.getElementById(`${key}-${i}`));
+      this.paths = new Map([...svg.querySelectorAll(".edge")].map((path) => [Number(path.dataset.edge), path]));
+      this.chosen = null;
+      this.addGraphTools();
+      const first = this.shapes[this.start()];
+      this.shapes.forEach((shape) => shape.setAttribute("role", "button"));
+      this.hold(this.start());
+      this.canvas.scrollLeft = first ? this.centre(first).x - this.canvas.clientWidth / 2 : 0;
+    }
+
+    start() {
+      const fed = new Set(this.edges.map((edge) => edge[1]));
+      const input = this.shapes.findIndex((shape, i) => shape.classList.contains("port") && !fed.has(i));
+      return Math.max(0, input);
+    }
+
+    centre(shape) {
+      const box = shape.getBoundingClientRect(), frame = this.canvas.getBoundingClientRect();
+      return {
+        x: box.left + box.width / 2 - frame.left + this.canvas.scrollLeft,
+        y: box.top + box.height / 2 - frame.top + this.canvas.scrollTop,
+      };
+    }
+
+    addGraphTools() {
+      const search = make("input", { type: "search", placeholder: "Find a node", "aria-label": "Find a node by name or operator" });
+      this.found = make("span", { class: "found", role: "status" });
+      search.addEventListener("input", () => this.find(search.value));
+      search.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+      });
+      const wide = this.button("Give this graph the whole width", "Widen", () => this.widen(wide));
+      wide.setAttribute("aria-pressed", "false");
+      wide.className = "widen";
+      this.addTools("graph", [this.found, search], [wide]);
+    }
+
+    widen(button) {
+      const pair = this.canvas.closest(".pair"), pressed = pair.classList.toggle(`wide-${this.key}`);
+      button.setAttribute("aria-pressed", String(pressed));
+      this.canvas.closest("figure").scrollIntoView({ block: "nearest" });
+    }
+
+    clicked(target) {
+      const shape = target.closest(".node");
+      this.choose(shape ? this.shapes.indexOf(shape) : null);
+      if (shape) this.hold(this.shapes.indexOf(shape));
+    }
+
+    pressed(key) {
+      const node = this.shapes.indexOf(document.activeElement);
+      if (key === "Escape") this.choose(null);
+      else if (node < 0) return false;
+      else if (key === "Enter" || key === " ") this.choose(node);
+      else if (key.startsWith("Arrow")) this.move(node, key.slice(5));
+      else return false;
+      return true;
     }
 
     move(node, direction) {
@@ -252,6 +286,7 @@
 
   const sortable = (table) => {
     const body = table.tBodies[0];
+    if (body.rows.length < 3) return;
     const value = (row, column) => {
       const cell = row.cells[column];
       const text = cell.dataset.order ?? cell.textContent;
@@ -286,9 +321,18 @@
     update();
   };
 
+  // A table that is wider than its frame says so.
+  const hinted = (frame) => {
+    const update = () => frame.classList.toggle("overflows", frame.scrollWidth > frame.clientWidth + 1);
+    new ResizeObserver(update).observe(frame);
+    update();
+  };
+
   const views = Object.keys(data).map((key) => new GraphView(key));
   addEventListener("hashchange", () => followLink(views));
   followLink(views);
+  document.querySelectorAll('[data-zoom="wave"]').forEach((canvas) => new WaveView(canvas));
   document.querySelectorAll("table.data").forEach(sortable);
+  document.querySelectorAll(".scroll.wide").forEach(hinted);
   followSections();
 })();

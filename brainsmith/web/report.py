@@ -18,18 +18,18 @@ from brainsmith.web import header, sections
 from brainsmith.web.circuit import circuit_section
 from brainsmith.web.content import (
     Fields,
-    Layer,
     fields,
     items,
-    read_graph,
-    read_layers,
+    read_files,
     read_plugins,
     read_steps,
     read_subject,
     text,
 )
+from brainsmith.web.design_layers import Layer, read_fifos, read_layers
 from brainsmith.web.figures import number
 from brainsmith.web.graph import Drawing, draw
+from brainsmith.web.graph_data import read_graph
 from brainsmith.web.layers import layers_section
 from brainsmith.web.steps import steps_section
 from brainsmith.web.summary import summary
@@ -41,12 +41,13 @@ from brainsmith.web.verdict import judge
 _ICON = "data:,"
 
 
-def render(report: Mapping[str, Any], output: Path) -> Path:
+def render(report: Mapping[str, Any], output: Path, wave: str = "") -> Path:
     """Write a report as a self-contained HTML file.
 
     Args:
         report: The content of report.json (schema brainsmith.report/1). What is absent is shown as absent.
         output: The file to write, in an existing folder. It is replaced in one go: nobody sees half of it.
+        wave: The picture of a frame's handshakes, the content of an SVG file; empty where there is none.
 
     Returns:
         `output`.
@@ -54,7 +55,7 @@ def render(report: Mapping[str, Any], output: Path) -> Path:
     Raises:
         OutputError: The file cannot be written.
     """
-    document = page(report).encode("utf-8")
+    document = page(report, wave).encode("utf-8")
     try:
         _write(document, output)
     except OSError as error:
@@ -65,8 +66,8 @@ def render(report: Mapping[str, Any], output: Path) -> Path:
     return output
 
 
-def page(report: Mapping[str, Any]) -> str:
-    """Build the whole HTML document of a report."""
+def page(report: Mapping[str, Any], wave: str = "") -> str:
+    """Build the whole HTML document of a report; `wave` as in `render`."""
     subject, steps, layers = read_subject(report), read_steps(report), read_layers(report)
     warnings = [text(warning) for warning in items(report.get("warnings"))]
     graphs = fields(report.get("graphs"))
@@ -80,14 +81,15 @@ def page(report: Mapping[str, Any]) -> str:
         sections.warnings_section(warnings),
         sections.graphs_section(before, after),
         steps_section(steps),
-        layers_section(layers, interval, after.places if after else {}),
-        circuit_section(report.get("rtl"), layers, subject.clock_ns),
+        layers_section(layers, interval, after.places if after else {}, read_fifos(report)),
+        circuit_section(report.get("rtl"), layers, subject.clock_ns, wave),
         synthesis_section(report.get("synthesis"), report.get("device")),
         targets_section(report.get("targets")),
         sections.plugins_section(read_plugins(report)),
     )
     seconds = sum(step.seconds or 0 for step in steps)
-    top = [header.masthead(subject, judge(report, steps), seconds), header.contents(len(warnings))]
+    facts = header.masthead(subject, judge(report, steps), seconds, read_files(report))
+    top = [facts, header.contents(len(warnings))]
     schema = text(report.get("schema")) or "not stated"
     digest = f" The model's digest is {subject.digest}." if subject.digest else ""
     foot = tag("footer", tag("p", f"Made by BrainSmith from report.json, schema {schema}.{digest}"))

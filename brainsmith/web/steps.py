@@ -19,7 +19,10 @@ def steps_section(steps: Sequence[Step]) -> Markup:
     """Show time per step as bars, and each step with its verification."""
     if not steps:
         return section("steps", "Steps", sentence("No step ran."))
-    chart = bar_chart("Time per step", [_bar(step) for step in steps], figures.seconds)
+    note = (
+        "of reused steps (hatched) as they took when they ran" if any(step.reused for step in steps) else ""
+    )
+    chart = bar_chart("Time per step", [_bar(step) for step in steps], figures.seconds, note)
     rows = table("Steps", _COLUMNS, [_row(step) for step in steps], numeric={0, 2, 4})
     return section("steps", "Steps", tag("div", chart, rows, class_="split"), note=_note(steps))
 
@@ -28,17 +31,25 @@ def _note(steps: Sequence[Step]) -> str:
     known = [step.seconds for step in steps if step.seconds is not None]
     time = f" in {figures.seconds(sum(known))}" if known else ""
     reused = sum(step.reused for step in steps)
-    origin = (
-        f"{reused} reused from an earlier build with the same content (hatched)"
-        if reused
-        else "none was reused"
+    origin = f"{reused} reused from an earlier build with the same content" if reused else "none was reused"
+    ran = [_original(step) for step in steps if step.reused]
+    known_before = [seconds for seconds in ran if seconds is not None]
+    before = (
+        f", where {'it' if reused == 1 else 'they'} took {figures.seconds(sum(known_before))}"
+        if known_before
+        else ""
     )
-    return f"{figures.plural(len(steps), 'step')}{time}; {origin}."
+    return f"{figures.plural(len(steps), 'step')}{time}; {origin}{before}."
+
+
+def _original(step: Step) -> float | None:
+    """Return what a step took when it ran; None for a reused one of which that is not known."""
+    return step.original_seconds if step.reused else step.seconds
 
 
 def _bar(step: Step) -> Bar:
     style, mark = ("reused", "reused") if step.reused else ("plain", "")
-    return Bar(f"{step.index + 1}  {step.name}", step.seconds, style, mark, f"step-{step.index}")
+    return Bar(f"{step.index + 1}  {step.name}", _original(step), style, mark, f"step-{step.index}")
 
 
 def _row(step: Step) -> Markup:
@@ -51,10 +62,14 @@ def _row(step: Step) -> Markup:
         "tr",
         cell(step.index + 1),
         tag("th", step.name, scope="row"),
-        cell(figures.seconds(step.seconds), step.seconds),
+        cell(figures.seconds(_original(step)), _original(step)),
         tag("td", tag("span", describe(step), class_=f"state {kind}"), _notes(step)),
         cell(figures.small(error), error),
-        tag("td", "reused" if step.reused else "run", title=step.cache or None),
+        tag(
+            "td",
+            f"reused in {figures.seconds(step.seconds)}" if step.reused else "run",
+            title=step.cache or None,
+        ),
         tag("td", step.framework or figures.ABSENT),
         id=f"step-{step.index}",
     )

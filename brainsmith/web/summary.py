@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
-from brainsmith.web.content import Fields, Layer, Step, Subject, fields, first_text, items
+from brainsmith.web.content import Fields, Step, Subject, fields, first_text, items
+from brainsmith.web.design_layers import Layer
 from brainsmith.web.elements import section, sentence
 from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest

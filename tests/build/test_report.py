@@ -18,6 +18,7 @@ STEPS = [
         True,
         "same",
         Verified(32, 0, 1e-7, "", ("note",), None, target="numpy"),
+        original_seconds=2.5,
     ),
     StepResult("odd", "finn", 1.0, False, "new", Verified(0, reason="it has 2 outputs")),
     StepResult("off", "finn", 1.0, False, "new", messages=("slow",)),
@@ -70,6 +71,7 @@ def test_the_steps():
             "name": "cleanup",
             "framework": "brainsmith",
             "seconds": 0.25,
+            "original_seconds": 2.5,
             "reused": True,
             "cache": "same",
             "verified": {
@@ -86,6 +88,7 @@ def test_the_steps():
             "name": "odd",
             "framework": "finn",
             "seconds": 1.0,
+            "original_seconds": None,
             "reused": False,
             "cache": "new",
             "verified": {
@@ -103,6 +106,7 @@ def test_the_steps():
             "name": "off",
             "framework": "finn",
             "seconds": 1.0,
+            "original_seconds": None,
             "reused": False,
             "cache": "new",
             "verified": None,

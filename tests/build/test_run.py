@@ -91,6 +91,9 @@ def test_a_second_build_reuses_every_step(tmp_path):
     second = build(graphs.quant_mlp(), output=tmp_path / "b", **words)
     assert [step.reused for step in first.steps] == [False, False]
     assert [step.reused for step in second.steps] == [True, True]
+    assert [step.original_seconds for step in first.steps] == [step.seconds for step in first.steps]
+    for ran, taken in zip(first.steps, second.steps, strict=True):
+        assert 0 < taken.original_seconds <= ran.seconds  # storing the result is not part of it
     assert (tmp_path / "a" / "model.onnx").read_bytes() == (tmp_path / "b" / "model.onnx").read_bytes()
     third = build(graphs.quant_mlp(seed=3), output=tmp_path / "b", **words)
     for step in third.steps:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
-VOID = {"meta", "link", "input", "br", "hr", "col"}
+VOID = {"meta", "link", "input", "img", "br", "hr", "col"}
 
 
 class Page(HTMLParser):

@@ -7,6 +7,7 @@ import pytest
 
 from brainsmith.web.report import render
 
+from .circuits import RTL
 from .pages import Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -19,10 +20,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def loaded(report, folder):
+def loaded(report, folder, wave=""):
     """The page as it stands after its script has run."""
-    output = render(report, folder / "report.html")
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", output.as_uri()]
+    output = render(report, folder / "report.html", wave)
+    command = [
+        CHROMIUM,
+        *FLAGS,
+        "--window-size=500,900",
+        f"--user-data-dir={folder / 'profile'}",
+        output.as_uri(),
+    ]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return Page(ran.stdout)
 
@@ -35,6 +42,19 @@ def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_
     assert len(parsed.all("input", type="search")) == 2
     assert len([a for a in parsed.all("button") if a.get("title") == "Sort"]) == 7 + 12
     assert [a["id"] for a in parsed.all("g", tabindex="0")] == ["before-0", "after-0"]
+
+
+@pytest.mark.slow
+def test_the_picture_of_handshakes_can_be_zoomed_and_wide_tables_say_that_they_scroll(report, tmp_path):
+    wave = {"frame": 0, "cycles": 9, "interval": None}
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200" width="300" height="200"></svg>'
+    parsed = loaded({**report, "rtl": {**RTL, "wave": wave}}, tmp_path, picture)
+    shown = [a["data-tools"] for a in parsed.all("div") if a.get("class") == "tools" and "hidden" not in a]
+    assert shown == ["before", "after", "wave"]
+    signs = [a["aria-label"] for a in parsed.all("button") if a.get("class") == "sign"]
+    assert signs == ["Zoom out", "Zoom in"] * 3
+    frames = {a["aria-label"]: a["class"] for a in parsed.all("div") if "wide" in a.get("class", "").split()}
+    assert frames["Layers, table (scrolls)"] == "scroll wide overflows"
 
 
 @pytest.mark.slow

@@ -36,8 +36,8 @@ def test_the_circuit_is_on_the_page(synthesised):
         "The simulation ran 1,234,568 cycles per second.",
         "Interval from one frame to the next 784.25 784 1.000 3.92 µs",
         "Latency of one frame alone 1,250 1,184 1.056 6.25 µs",
-        "1 Thresholding_rtl_0.out0_V MVAU_rtl_0.in0_V 32 7 9 224",
-        "2 s_axis_0 Thresholding_rtl_0.in0_V 8 2 – 16",
+        "1 Thresholding_rtl_0 MVAU_rtl_0 32 7 9 224",
+        "2 s_axis_0 Thresholding_rtl_0 8 2 – 16",
         "All FIFOs 240",
         "With the gauges' depths they would have 288 bits. After 12 simulations none can be smaller while the others stay.",
     ]:

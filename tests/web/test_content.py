@@ -2,7 +2,8 @@
 
 import pytest
 
-from brainsmith.web.content import Plugin, Subject, read_layers, read_plugins, read_steps, read_subject, text
+from brainsmith.web.content import Plugin, Subject, read_plugins, read_steps, read_subject, text
+from brainsmith.web.design_layers import read_layers
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """What a drawing's details say, and how its nodes find their layers."""
 
-from brainsmith.web.content import read_graph, read_layers
+from brainsmith.web.design_layers import read_layers
 from brainsmith.web.graph import draw
+from brainsmith.web.graph_data import read_graph
 
 from .pages import graph
 

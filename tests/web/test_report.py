@@ -96,6 +96,39 @@ def test_links_lead_somewhere(report):
     assert {link[1:] for link in links} <= ids
 
 
+def test_files_beside_the_report_are_linked_and_nothing_else_is(report):
+    report["files"] = [
+        "accelerator/",
+        "build.log",
+        "report/wave.svg",
+        "javascript:alert(1)",
+        "/etc/passwd",
+        "a/../../b",
+        3,
+        "",
+    ]
+    links = [a["href"] for a in whole(report).all("a")]
+    assert [link for link in links if not link.startswith("#")] == [
+        "accelerator/", "build.log", "report/wave.svg", "3",
+    ]  # fmt: skip
+
+
+def test_reused_steps_show_what_they_took_when_they_ran(report):
+    report["steps"][0] |= {"seconds": 0.0012, "original_seconds": 56.4}
+    text = whole(report).text
+    for words in [
+        "4 steps in 5.97 s; 1 reused from an earlier build with the same content, where it took 56.4 s.",
+        "of reused steps (hatched) as they took when they ran",
+        "1 cleanup 56.4 s reused",
+        "1 cleanup 56.4 s 360 samples equal 1.2e-07 reused in 1.20 ms brainsmith",
+    ]:
+        assert words in text
+    del report["steps"][0]["original_seconds"]
+    text = whole(report).text
+    assert "1 reused from an earlier build with the same content." in text
+    assert "1 cleanup – 360 samples equal" in text
+
+
 def test_nothing_is_loaded_from_outside(report):
     document = page(report)
     for _, attributes in whole(report).elements:

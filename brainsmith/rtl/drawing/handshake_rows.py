@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import shortened
+from brainsmith.rtl.drawing.plan import short_ends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +88,7 @@ def _label(link: Mapping[str, Any]) -> list[Markup]:
     """Write where a link comes from and leads to; of streams only those that are not a layer's usual ones."""
     fifo = f", FIFO {link['depth']:,}" if link["depth"] else ""
     more = f", {link['bits']:,} bit{fifo}"
-    source, target = (str(link["source"]).removesuffix(".out0_V"), str(link["target"]).removesuffix(".in0_V"))
+    source, target = short_ends(str(link["source"]), str(link["target"]))
     below = f"to {shortened(target, _SMALL_LETTERS - 3 - len(more), 8)}{more}"
     return [
         tag("text", shortened(source, _LETTERS, 14), class_="name", x=-_LABEL, y=22, text_anchor="end"),

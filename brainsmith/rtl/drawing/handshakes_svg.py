@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MARGIN, LABELS, PLOT = 24, 296, 1080
 TOP, ROW, FOOT = 148, 46, 40
+BINS, MOST_DETAIL = 50_000, 4
 _STYLE = """
 text{fill:var(--ink);font:12px var(--sans)}
 .title{font-size:19px;font-weight:650}
@@ -58,8 +59,8 @@ def draw_handshakes(
         The content of an SVG file.
     """
     begin, end = window or (0, found["cycles"])
-    time = Timeline(begin, end, PLOT)
     rows = [link for link in ordered(found["links"]) if links is None or link["name"] in links]
+    time = Timeline(begin, end, PLOT, _detail(len(rows)))
     height = TOP + ROW * len(rows) + FOOT
     drawn = [draw_row(link, time, ROW * index) for index, link in enumerate(rows)]
     body = [
@@ -83,6 +84,11 @@ def ordered(links: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         return 0 if "." not in link["source"] else 2 if "." not in link["target"] else 1
 
     return sorted(links, key=place)
+
+
+def _detail(rows: int) -> int:
+    """Return how many bins a pixel has: enough to zoom into, while the picture of a large design stays small."""
+    return min(MOST_DETAIL, max(1, BINS // (PLOT * max(1, rows))))
 
 
 def _document(found: Mapping[str, Any], heading: Heading, body: list[Markup], height: int) -> str:
@@ -141,7 +147,7 @@ def _legend() -> Markup:
         parts.append(tag("rect", class_=style, x=x, y=-11, width=26, height=13))
         parts.append(tag("text", words, x=x + 33, y=0))
         x += 33 + round(6.4 * len(words)) + 26
-    rest = "Blank: neither. Where a pixel is several cycles, they fill it by their shares."
+    rest = "Blank: neither. A bar of several cycles is as high as their share."
     parts.append(tag("text", rest, class_="soft", x=x, y=0))
     return tag("g", parts, class_="legend", transform=f"translate({MARGIN} 84)")
 

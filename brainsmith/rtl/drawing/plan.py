@@ -103,6 +103,11 @@ def read_plan(design: object) -> Plan:
     return Plan(_text(design, "top"), drawn, tuple(wire for wire in wires if wire.source >= 0), lost)
 
 
+def short_ends(source: str, target: str) -> tuple[str, str]:
+    """Return the ends of a link without the streams that a layer usually has: `A.out0_V`, `B.in0_V` as `A`, `B`."""
+    return source.removesuffix(".out0_V"), target.removesuffix(".in0_V")
+
+
 def _block(layer: Mapping[str, Any]) -> Block:
     cycles = _number(layer.get("cycles")) or None
     return Block(

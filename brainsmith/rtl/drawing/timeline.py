@@ -16,12 +16,14 @@ class Timeline:
     Attributes:
         begin: The first cycle that is shown.
         end: The first that is not shown any more.
-        width: Of the drawing, in pixels; never less than one for a bin.
+        width: Of the drawing, in pixels.
+        detail: How many bins a pixel may have at the most: what a reader sees who zooms in.
     """
 
     begin: int
     end: int
     width: int
+    detail: int = 1
 
     @property
     def cycles(self) -> int:
@@ -30,8 +32,8 @@ class Timeline:
 
     @property
     def bin(self) -> int:
-        """The cycles that are drawn as one: whole ones, so that no pixel looks fuller than its neighbour."""
-        return -(-self.cycles // self.width)
+        """The cycles that are drawn as one: whole ones, so that no bin looks fuller than its neighbour."""
+        return -(-self.cycles // (self.width * self.detail))
 
     @property
     def bins(self) -> int:
@@ -79,7 +81,7 @@ class Timeline:
         for index, new in enumerate([*levels, 0]):
             if new == level:
                 continue
-            x = f"{self.at(min(self.begin + index * self.bin, self.end)):.1f}".removesuffix(".0")
+            x = f"{self.at(min(self.begin + index * self.bin, self.end)):.2f}".rstrip("0").rstrip(".")
             if not level:
                 parts.append(f"M{x} {base:g}V{base - new:g}")
             elif not new:

@@ -1,0 +1,53 @@
+"""The picture of a frame's handshakes in a build's report: what `brainsmith wave` draws of the packed accelerator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.report import PACKAGE
+from brainsmith.errors import BrainsmithError
+from brainsmith.store.computed import Computed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Fields = dict[str, Any]
+
+PICTURE = "report/wave.svg"
+_ROOTS = ("brainsmith.rtl.drawing.wave",)
+_FACTS = ("frame", "cycles", "interval")
+
+
+def wave_for_report(folder: Path, fingerprint: str | None, cache_dir: Path) -> Fields | None:
+    """Draw the first golden frame of a packed accelerator into the build's folder.
+
+    Args:
+        folder: The output folder of the build.
+        fingerprint: Of all that its steps made; None where nothing is kept.
+        cache_dir: Where pictures are kept.
+
+    Returns:
+        The report's `rtl.wave`: `file` (relative to the folder; None if it could not be drawn), `frame`, `cycles`,
+        `interval`, and `reason`. None if there is no package.
+    """
+    if not (folder / PACKAGE).is_dir():
+        return None
+    kept = None if fingerprint is None else Computed(str(cache_dir), "waves", fingerprint, _ROOTS)
+    drawn: Fields | None = None if kept is None else kept.load()
+    if drawn is None:
+        try:
+            drawn = _drawn(folder)
+        except (BrainsmithError, OSError, ValueError) as error:  # a finished build is not lost to its picture
+            reason = str(error).replace(str(folder), "the build's folder").partition("\n")[0]
+            return {"file": None, **dict.fromkeys(_FACTS), "reason": reason}
+        if kept is not None:
+            kept.save(drawn)
+    (folder / PICTURE).write_text(drawn["svg"], encoding="utf-8")
+    return {"file": PICTURE, **{name: drawn[name] for name in _FACTS}, "reason": ""}
+
+
+def _drawn(folder: Path) -> Fields:
+    from brainsmith.rtl.drawing.wave import draw_wave
+
+    wave = draw_wave(folder)
+    return {"svg": wave.svg, **{name: getattr(wave, name) for name in _FACTS}}

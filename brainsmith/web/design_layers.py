@@ -1,0 +1,98 @@
+"""The hardware layers of a report: those that were estimated and, where there is a circuit, its width converters too.
+
+What a synthesis counted stands in the place of what was estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from brainsmith.rtl.drawing.plan import MEMORY
+from brainsmith.web.content import Fields, fields, first_text, items
+from brainsmith.web.figures import number
+
+RESOURCES = ("lut", "bram18", "dsp", "uram")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One hardware layer: cycles per frame, LUTs, 18 Kb block RAMs, DSPs, UltraRAMs.
+
+    The resources are those of the synthesis if it was synthesised; `estimates` has FINN's in any case.
+    """
+
+    index: int
+    name: str
+    op_type: str
+    backend: str
+    cycles: float | None
+    lut: float | None
+    bram18: float | None
+    dsp: float | None
+    uram: float | None
+    attributes: Fields
+    choice: str = ""
+    synthesised: bool = False
+    estimates: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def read_layers(report: Fields) -> tuple[Layer, ...]:
+    """Read the hardware layers, in the order of the circuit if there is one."""
+    estimated = [fields(layer) for layer in items(report.get("layers"))]
+    found = {first_text(layer, "name") or f"layer {at + 1}": layer for at, layer in enumerate(estimated)}
+    circuit = {first_text(layer, "name"): layer for layer in _circuit_layers(report)}
+    counted = _synthesised(report)
+    return tuple(
+        _layer(index, name, found.get(name, {}), circuit.get(name, {}), counted)
+        for index, name in enumerate(_order(list(found), list(circuit)))
+    )
+
+
+def read_fifos(report: Fields) -> dict[str, float]:
+    """Add up what the FIFOs take of each resource; nothing where they were not synthesised."""
+    fifos = [fields(fifo) for fifo in items(fields(report.get("synthesis")).get("fifos"))]
+    return {key: sum(number(fifo.get(key)) or 0 for fifo in fifos) for key in RESOURCES} if fifos else {}
+
+
+def _circuit_layers(report: Fields) -> list[Fields]:
+    """Return the layers of the stitched design; the memory of a layer's weights belongs to its layer."""
+    design = fields(fields(report.get("rtl")).get("design"))
+    layers = [fields(layer) for layer in items(design.get("layers"))]
+    return [layer for layer in layers if first_text(layer, "name") and first_text(layer, "kernel") != MEMORY]
+
+
+def _synthesised(report: Fields) -> dict[str, Fields] | None:
+    """Return the synthesis' figures by layer; None if there was no synthesis."""
+    layers = [fields(layer) for layer in items(fields(report.get("synthesis")).get("layers"))]
+    return {first_text(layer, "name"): layer for layer in layers} if layers else None
+
+
+def _order(estimated: Sequence[str], circuit: Sequence[str]) -> list[str]:
+    if set(estimated) <= set(circuit):
+        return list(circuit)
+    return [*estimated, *(name for name in circuit if name not in estimated)]
+
+
+def _layer(
+    index: int, name: str, layer: Fields, stitched: Fields, counted: Mapping[str, Fields] | None
+) -> Layer:
+    kernel = first_text(stitched, "kernel")
+    ending = kernel.rpartition("_")[2]
+    estimates = {key: number(layer.get(key)) for key in RESOURCES}
+    source = layer if counted is None else counted.get(name, {})
+    return Layer(
+        index,
+        name,
+        first_text(layer, "op_type") or kernel,
+        first_text(layer, "backend") or (ending if ending in ("rtl", "hls") else ""),
+        number(layer.get("cycles")) if layer else number(stitched.get("cycles")) or None,
+        number(source.get("lut")),
+        number(source.get("bram18")),
+        number(source.get("dsp")),
+        number(source.get("uram")),
+        fields(layer.get("attributes")),
+        first_text(layer, "choice"),
+        counted is not None,
+        estimates,
+    )

@@ -1,0 +1,50 @@
+"""The picture of a frame's handshakes, as `brainsmith wave` draws it, in a frame that can be zoomed."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from brainsmith.markup import Markup, tag
+from brainsmith.web import figures
+from brainsmith.web.content import Fields, first_text
+from brainsmith.web.elements import scrolling, sentence
+from brainsmith.web.figures import number
+
+_SIZE = re.compile(r'<svg [^>]*?viewBox="0 0 (\d+) (\d+)"')
+
+
+def wave_figure(found: Fields, picture: str) -> Markup | None:
+    """Show the picture, or say why there is none; None where none was to be drawn.
+
+    It stands in the page as an image, not as elements: so nothing in it can run, and its style is its own.
+
+    Args:
+        found: The report's `rtl.wave`.
+        picture: The content of the SVG file.
+    """
+    size = _SIZE.match(picture)
+    if size is None:
+        reason = first_text(found, "reason")
+        words = f"The handshakes of a frame were not drawn: {reason}"
+        return tag("div", tag("h3", "Handshakes"), sentence(words), class_="below") if reason else None
+    words = _words(found)
+    image = tag(
+        "img",
+        src="data:image/svg+xml;base64," + base64.b64encode(picture.encode()).decode(),
+        alt=f"Handshakes of every stream: {words}",
+        width=int(size[1]),
+        height=int(size[2]),
+    )
+    caption = tag("figcaption", tag("h3", "Handshakes"), tag("p", words))
+    tools = tag("div", class_="tools", data_tools="wave", hidden=True)
+    canvas = scrolling("Handshakes", image, "canvas wave", data_zoom="wave")
+    return tag("figure", tag("div", caption, tools, class_="head"), canvas, class_="graph-frame")
+
+
+def _words(found: Fields) -> str:
+    frame, cycles, interval = (number(found.get(key)) for key in ("frame", "cycles", "interval"))
+    if frame is None or cycles is None:
+        return "one frame on its way through the circuit"
+    following = f", the next one {figures.count(interval)} cycles later" if interval is not None else ""
+    return f"frame {figures.count(frame)} on its way through the circuit, {figures.count(cycles)} cycles{following}"
