@@ -1,5 +1,6 @@
 """The main job: the shipped networks, through the shipped blueprints, to estimates."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -86,6 +87,10 @@ def test_a_whole_network_becomes_a_circuit_that_gives_every_label(name, tmp_path
     ]
     assert circuit["accuracy"] == known["test_correct"] / known["test_samples"]
     assert (tmp_path / "out" / "accelerator" / "README.md").is_file()
+    assert result.report["files"] == ["accelerator/", "model.onnx", "build.log", "report.json"]
+    assert circuit["wave"]["file"] == "report/wave.svg"
+    picture = (tmp_path / "out" / "report" / "wave.svg").read_bytes()
+    assert base64.b64encode(picture).decode() in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.slow
