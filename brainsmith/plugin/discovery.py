@@ -65,19 +65,24 @@ def discover(
     with _collector_at_rest():
         if known is not None:
             try:
-                sources = _read(wanted, known, changed)
+                sources = _read(wanted, frameworks, known, changed)
                 return _put_together(settings, frameworks, sources, begin, installed, earlier, changed)
             except ChangedWhileReadError:  # then all is read anew
                 pass
-        return _put_together(settings, frameworks, _read(wanted), begin, installed)
+        return _put_together(settings, frameworks, _read(wanted, frameworks), begin, installed)
 
 
-def _read(adapters: list[Adapter], known: Sources | None = None, changed: Sequence[str] = ()) -> Sources:
+def _read(
+    adapters: list[Adapter],
+    frameworks: tuple[str, ...] | None,
+    known: Sources | None = None,
+    changed: Sequence[str] = (),
+) -> Sources:
     """Run the adapters; of those that were run before only the ones that what changed concerns."""
     definitions = Definitions() if known is None else known.definitions
     before = definitions.forget(changed)
     earlier = {} if known is None else {result.name: result for result in known.results}
-    reading = Reading(definitions, earlier, {path: before.get(path, {}) for path in changed})
+    reading = Reading(definitions, earlier, {path: before.get(path, {}) for path in changed}, frameworks)
     reading.expect(adapter.name for adapter in adapters if adapter.name in ADAPTED)
     results = []
     for adapter in adapters:

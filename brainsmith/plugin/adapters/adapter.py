@@ -52,6 +52,7 @@ class Reading:
         definitions: What is known of files that have not changed.
         earlier: What each adapter found before something changed, by the adapter's name; empty if nothing is known.
         changed: The files and folders that changed since, and what was known of each that is a file.
+        frameworks: Those that are asked for; None for all.
     """
 
     def __init__(
@@ -59,10 +60,12 @@ class Reading:
         definitions: Definitions | None = None,
         earlier: dict[str, AdapterResult] | None = None,
         changed: dict[str, dict[tuple[str, bool], Answers]] | None = None,
+        frameworks: tuple[str, ...] | None = None,
     ) -> None:
         self.definitions = Definitions() if definitions is None else definitions
         self.earlier = earlier or {}
         self.changed = changed or {}
+        self.frameworks = frameworks
         self._sources: dict[tuple[str, str, bool], Source] = {}
         self._packages: dict[str, Package | None] = {}
         self._classes: dict[tuple[str, ...], Classes] = {}

@@ -1,6 +1,7 @@
 """Find the plugins that installed distributions offer through the entry point group `brainsmith.plugins`.
 
-An entry point names a module or package, whose decorators are scanned, or a callable that returns a table:
+An entry point names a module or package, whose decorators are scanned, a decorated class or function, or a callable that
+returns a table:
 
     {"kernels": [{"name": ..., "module": ..., "class_name": ...}], "backends": [...], "steps": [...]}
 
@@ -16,7 +17,8 @@ from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_files, scan_listing
 from brainsmith.plugin.distributions import InfoFolder, info_folders, offers, search_folders
 from brainsmith.plugin.files import SourceFile
-from brainsmith.plugin.isolation import UNREADABLE, isolated, unreadable
+from brainsmith.plugin.isolation import isolated, unreadable
+from brainsmith.plugin.precedence import framework_identifier
 from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
@@ -79,7 +81,9 @@ class EntryPointAdapter:
     def discover(self, reading: Reading) -> AdapterResult:
         """List the group's entry points and scan what they name."""
         result = AdapterResult(self.name)
-        points, problems, watched = reading.definitions.made("entry points", _list_points)
+        points, problems, watched = reading.definitions.made(
+            "entry points", lambda: _list_points(reading.frameworks)
+        )
         result.watched.extend(watched)
         result.problems.extend(Problem(*values) for values in problems)
         found = [EntryPoint(*values) for values in points]
@@ -98,18 +102,20 @@ class EntryPointAdapter:
     def _read(self, point: EntryPoint, result: AdapterResult, reading: Reading) -> None:
         """Read one entry point into an empty result; what an earlier attempt left there is dropped."""
         result.clear()
-        places, folder = reading.definitions.made(
-            f"files of {point.module}", lambda: _plain_files(point.module)
-        )
-        files = [SourceFile(*place) for place in places]
+        files, folder = self._files(point.module, reading)
         if not files:
             result.watched.extend(search_folders())  # it may come
             text = f"it names the module {point.module!r}, which is not installed"
             result.problems.append(Problem(point.origin, 0, 0, text))
             return
         if point.attribute:
+            from brainsmith.plugin.adapters.decorated_object import read_decorated
             from brainsmith.plugin.adapters.published_table import read_table
 
+            if read_decorated(
+                point, lambda module: self._files(module, reading)[0], result, reading, _extra(point)
+            ):
+                return
             result.watched.extend(file.path for file in files)
             read_table(point, files, result, reading.definitions)
         elif folder:
@@ -118,8 +124,14 @@ class EntryPointAdapter:
         else:
             scan_files(result, reading, files, point.distribution, _extra(point))
 
+    @staticmethod
+    def _files(module: str, reading: Reading) -> tuple[list[SourceFile], str]:
+        """Return what `module_files` does, of what is known of this discovery's files."""
+        places, folder = reading.definitions.made(f"files of {module}", lambda: _plain_files(module))
+        return [SourceFile(*place) for place in places], folder
 
-def _list_points() -> tuple[list[str], tuple[Any, ...]]:
+
+def _list_points(frameworks: tuple[str, ...] | None) -> tuple[list[str], tuple[Any, ...]]:
     """Return the files that were read, and the entry points, the problems and those files in plain forms."""
     folders = search_folders()
     problems: list[Problem] = []
@@ -135,7 +147,7 @@ def _list_points() -> tuple[list[str], tuple[Any, ...]]:
             watched.append(path)
             problems.append(unreadable(path, error))
     zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
-    points = list_entry_points(offering, zipped, problems) if offering or zipped else []
+    points = list_entry_points(offering, zipped, frameworks, problems) if offering or zipped else []
     plain = [(item.file, item.line, item.column, item.text) for item in problems]
     return watched, ([point.to_plain() for point in points], plain, watched)
 
@@ -151,47 +163,30 @@ def _extra(point: EntryPoint) -> dict[str, Any]:
     return {"entry_point": point.name, "distribution_version": point.version}
 
 
-def list_entry_points(offering: list[InfoFolder], zipped: bool, problems: list[Problem]) -> list[EntryPoint]:
+def list_entry_points(
+    offering: list[InfoFolder], zipped: bool, frameworks: tuple[str, ...] | None, problems: list[Problem]
+) -> list[EntryPoint]:
     """List the entry points of the group through stevedore, importing none.
-
-    stevedore remembers its own list by times that it rounds to minutes, and without the distributions; so it is
-    given the list that the metadata folders hold now.
 
     Args:
         offering: The metadata folders that declare the group.
-        zipped: Whether `sys.path` has archives too, whose metadata only Python's own finders can read.
-        problems: Gets what cannot be read.
+        zipped: Whether `sys.path` has archives too.
+        frameworks: Only those of these distributions; None for all.
+        problems: Where what cannot be read is told.
     """
-    from importlib.metadata import PathDistribution, entry_points
-    from pathlib import Path
+    from brainsmith.plugin.adapters.group_listing import GroupListing
 
-    from stevedore import ExtensionManager
-
-    found: list[tuple[Any, str, str]] = []
-    for info in offering:
-        try:
-            entries = PathDistribution(Path(info.path)).entry_points.select(group=GROUP)
-        except (*UNREADABLE, AttributeError) as error:  # whatever another's metadata may hold
-            text = f"its entry points cannot be read: {error}"
-            problems.append(Problem(os.path.join(info.path, "entry_points.txt"), 0, 0, text))
-            continue
-        found.extend((entry, info.name, info.version) for entry in entries)
-    if zipped:
-        known = {entry for entry, _, _ in found}
-        try:
-            found.extend(
-                (entry, entry.dist.name, entry.dist.version)
-                for entry in entry_points(group=GROUP)
-                if entry not in known and entry.dist is not None
-            )
-        except (*UNREADABLE, AttributeError) as error:
-            text = f"the entry points in the archives on sys.path cannot be read: {error}"
-            problems.append(Problem("sys.path", 0, 0, text))
-    ExtensionManager.ENTRY_POINT_CACHE[GROUP] = [entry for entry, _, _ in found]
-    listed = ExtensionManager.make_test_instance([], namespace=GROUP).list_entry_points()
+    names = None if frameworks is None else frozenset(map(framework_identifier, frameworks))
+    listing = GroupListing(
+        GROUP,
+        offering,
+        zipped,
+        lambda offer: names is None or framework_identifier(distribution_key(offer.distribution)) in names,
+    )
+    problems.extend(listing.problems)
     points = [
-        EntryPoint(entry.name, entry.value, distribution_key(name), version)
-        for entry, (_, name, version) in zip(listed, found, strict=True)
+        EntryPoint(offer.name, offer.entry_point_target, distribution_key(offer.distribution), offer.version)
+        for offer in listing.extensions
     ]
     return sorted(points, key=lambda point: (point.distribution, point.name))
 

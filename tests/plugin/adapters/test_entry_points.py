@@ -8,6 +8,9 @@ import time
 
 import pytest
 
+from brainsmith.plugin.adapters.entry_points import GROUP
+from brainsmith.plugin.adapters.group_listing import GroupListing
+from brainsmith.plugin.distributions import info_folders
 from tests.plugin.installed import run_python, step_file, transform_file
 
 TABLE = """
@@ -340,10 +343,41 @@ def test_metadata_that_is_broken_leaves_the_others(site, found):
     assert sorted(found()) == ["acme:step:one", "charlie:step:three"]
 
 
-def test_stevedore_s_own_manager_sees_the_same_entry_points(site, found):
+def test_stevedore_lists_the_same_entry_points_where_it_keeps_no_list(site, found, tmp_path):
+    site.install("acme", "1.0", {"all": "acme_one", "b": "acme_one:x"}, acme_one=step_file("one"))
+    site.install("bravo", "1.0", {"all": "bravo_one"}, bravo_one=step_file("two"))
+    code = """
+    import json
+    from stevedore import ExtensionManager
+    manager = ExtensionManager.make_test_instance([], namespace="brainsmith.plugins")
+    print(json.dumps(sorted((entry.name, entry.value) for entry in manager.list_entry_points())))
+    """
+    theirs = run_python(code, path=[site], XDG_CACHE_HOME=str(tmp_path / "fresh"))
+    listing = GroupListing(GROUP, info_folders([str(site)]), False, lambda offer: True)
+    assert sorted([offer.name, offer.entry_point_target] for offer in listing) == theirs
+    assert [(offer.distribution, offer.plugin) for offer in listing] == [("acme", None)] * 2 + [
+        ("bravo", None)
+    ]
+
+
+def test_stevedore_s_own_lists_are_neither_used_nor_changed(site, found, tmp_path, monkeypatch):
     from stevedore import ExtensionManager
 
+    monkeypatch.setitem(ExtensionManager.ENTRY_POINT_CACHE, GROUP, ["stale"])
     site.install("acme", "1.0", {"all": "acme_one"}, acme_one=step_file("one"))
-    found()
-    manager = ExtensionManager.make_test_instance([], namespace="brainsmith.plugins")
-    assert [(entry.name, entry.value) for entry in manager.list_entry_points()] == [("all", "acme_one")]
+    assert list(found()) == ["acme:step:one"]
+    assert ExtensionManager.ENTRY_POINT_CACHE[GROUP] == ["stale"]
+
+
+def test_of_the_distributions_that_are_not_asked_for_nothing_is_read(site, manager):
+    site.install("acme-tools", "1.0", {"all": "acme_one"}, acme_one=step_file("one"))
+    ran = site / "ran"
+    bad = f"open({str(ran)!r}, 'w').close()\ndef plugins():\n    return dict(nothing=1)\n"
+    site.install("bravo", "1.0", {"all": "bravo_mod:plugins"}, bravo_mod=bad)
+    for name in ("acme-tools", "acme_tools"):
+        records = manager.discover_plugins(modes=["selective"], frameworks=[name])
+        assert [(info.framework, info.name) for info in records] == [("acme-tools", "one")]
+        assert messages(manager) == []
+    assert not ran.exists()
+    manager.discover_plugins(modes=["selective"], frameworks=["bravo"])
+    assert ran.exists()
