@@ -63,6 +63,30 @@ def in_children(owner: Any, function: Callable[[Any], None]) -> None:
     _CHILDREN[key] = (ref(owner, lambda _: _CHILDREN.pop(key, None)), function)
 
 
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801  (as everyone knows it)
+        """A property that is computed once: Python's own before 3.12 holds one lock for all objects while it is computed.
+
+        Two threads that ask at once may both compute it.
+        """
+
+        def __init__(self, function: Callable[[Any], Any]) -> None:
+            self.function = function
+            self.__doc__ = function.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.name] = self.function(instance)
+            return value
+
+
 def never_freed(value: object) -> None:
     """Let a value live until the process ends: one whose end would wait for threads that are not there."""
     import ctypes

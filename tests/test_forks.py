@@ -224,26 +224,97 @@ def test_locks_and_owners_are_not_kept_alive():
 
 
 EXCEPTIONS = {
+    "forks.py": "the one place",
     "plugin/isolation.py": "a thread waits for another one, in one call",
     "plugin/processes.py": "a thread waits for another one, in one call",
+    "runtime/live.py": "an Event, which the target makes anew in a child; its Condition has a lock of forks.py",
     "runtime/serving/limits.py": "of a server, whose threads no child has",
     "runtime/serving/server.py": "of a server, whose threads no child has",
 }
+LOCKS = ("Lock", "RLock", "allocate_lock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier")
+OF = ("threading", "_thread", "queue", "functools")
+HIDDEN = ("Queue", "SimpleQueue", "LifoQueue", "PriorityQueue", "cached_property")
+"""Classes of Python's that hold a lock: functools.cached_property does, before 3.12, while it computes."""
 
 
-@pytest.mark.parametrize("part", ["plugin", "runtime", "execution"])
-def test_every_lock_of_the_hub_and_of_what_executes_survives_a_fork(part):
+def made_locks(tree):
+    """Yield the names of Python's locks that a module uses, except in annotations."""
+    names, skipped = {}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in OF:
+            names |= {alias.asname or alias.name: alias.name for alias in node.names}
+        for field in ("annotation", "returns"):
+            skipped |= {id(one) for one in ast.walk(getattr(node, field, None) or ast.Pass())}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in OF:
+            used = node.attr
+        elif isinstance(node, ast.Name):
+            used = names.get(node.id, "")
+        else:
+            continue
+        if used in LOCKS + HIDDEN:
+            yield used
+
+
+def test_every_lock_survives_a_fork():
+    """The whole package has its locks, and what is computed once, from `forks.py`."""
     folder = Path(brainsmith.__file__).parent
-    made = {
-        (str(path.relative_to(folder)), ast.unparse(node))
-        for path in (folder / part).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func).rpartition(".")[2]
-        in ("Lock", "RLock", "allocate_lock", "Condition", "Semaphore")
-        and "lock_of" not in ast.unparse(node)
+    found = {
+        (name, used)
+        for path in folder.rglob("*.py")
+        if (name := str(path.relative_to(folder))) not in EXCEPTIONS
+        if any(module in (text := path.read_text()) for module in OF)
+        for used in made_locks(ast.parse(text))
     }
-    assert {entry for entry in made if entry[0] not in EXCEPTIONS} == set()
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import threading\nlock = threading.Lock()",
+        "from threading import RLock as Own\nlock = Own()",
+        "import threading\nlock = field(default_factory=threading.Lock)",
+        "from _thread import allocate_lock\nlock = allocate_lock()",
+        "from functools import cached_property\nclass A:\n    @cached_property\n    def x(self): ...",
+    ],
+)
+def test_locks_of_pythons_own_are_found(text):
+    assert list(made_locks(ast.parse(text)))
+
+
+def test_a_child_compiles_while_another_thread_of_its_parent_does():
+    from brainsmith.ops import compile_op
+
+    begun, calls = threading.Event(), []
+
+    def slow(x):
+        calls.append(x)
+        if len(calls) == 2:  # the first one only counts its outputs
+            begun.set()
+            time.sleep(0.5)
+        return x * 3
+
+    thread = threading.Thread(target=compile_op, args=(slow,))
+    thread.start()
+    begun.wait(SECONDS)
+    assert forked(lambda: compile_op(lambda x: x + x).name) == "<lambda>"
+    thread.join()
+
+
+def test_a_child_computes_gradients_while_another_thread_of_its_parent_does():
+    from brainsmith.autodiff.tape.tensor import Tensor
+
+    def descend():
+        x = Tensor(np.ones(200_000, np.float32), requires_grad=True)
+        (x * 3).sum().backward()
+        return x.grad[0]
+
+    with Busy(descend):
+        found = [forked(descend) for _ in range(10)]
+    assert found == ["3.0"] * 10
 
 
 def model():

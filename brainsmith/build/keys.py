@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ def plugin_sources(places: Iterable[Path]) -> str:
         places: Folders, and files that are plugins by themselves; what lies beside such a file may be its core.
     """
     files = {path for place in places for path in _sources_of(place)}
-    return json.dumps({str(path): _digest(path.read_bytes()) for path in files}, sort_keys=True)
+    return json.dumps({str(path): digest(path.read_bytes()) for path in files}, sort_keys=True)
 
 
 def _sources_of(place: Path) -> list[Path]:
@@ -131,15 +131,15 @@ def step_parts(
 
 def key_of(parts: dict[str, str]) -> str:
     """Return the one key of all parts."""
-    return _digest(json.dumps(parts, sort_keys=True).encode())
+    return digest(json.dumps(parts, sort_keys=True))
 
 
 def _source(step: BuildStep) -> str:
     if step.record is None:
-        return _digest(callable_source(step.target).encode())
+        return digest(callable_source(step.target))
     file = Path(step.record.origin.rpartition(":")[0])
     text = file.read_bytes() if file.is_file() else b""
-    return _digest(f"{step.record.reference} {step.record.version}".encode() + text)
+    return digest(f"{step.record.reference} {step.record.version}".encode() + text)
 
 
 def _arguments(step: BuildStep) -> str:
@@ -166,7 +166,7 @@ def _stamp(root: Path, without: tuple[str, ...]) -> str:
             if name.lower().endswith(endings):
                 stat = Path(folder, name).stat()
                 lines.append(f"{inside}/{name} {stat.st_size} {stat.st_mtime_ns}")
-    return _digest("\n".join(sorted(lines)).encode())[:12]
+    return digest("\n".join(sorted(lines)))[:12]
 
 
 def _version(distribution: str) -> str:
@@ -174,7 +174,3 @@ def _version(distribution: str) -> str:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return "not installed as a distribution"
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=20).hexdigest()

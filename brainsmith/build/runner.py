@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from dataclasses import fields
@@ -24,6 +23,7 @@ from brainsmith.build.result import StepResult
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
+from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads
 from brainsmith.store.recorder import Recorder, Rules
 
@@ -123,8 +123,8 @@ class StepRunner:
         """
         if self._cache is None:
             return None
-        digest = Artifact(self._portable(_MODEL, model.data)).digest
-        return f"{digest} {self._side_files()} {self._plugins} {sorted(self._versions.items())}"
+        content = Artifact(self._portable(_MODEL, model.data)).digest
+        return f"{content} {self._side_files()} {self._plugins} {sorted(self._versions.items())}"
 
     def _note(
         self,
@@ -147,9 +147,9 @@ class StepRunner:
         if self._cache is None:
             return None, "the build cache is off"
         try:
-            digest = Artifact(self._portable(_MODEL, model.data)).digest
+            content = Artifact(self._portable(_MODEL, model.data)).digest
             around = Surroundings(self._versions, self._plugins, "finn" if self._with_finn else "own")
-            return step_parts(step, digest, around, self._changes(), self._side_files()), ""
+            return step_parts(step, content, around, self._changes(), self._side_files()), ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
 
@@ -165,9 +165,9 @@ class StepRunner:
             known = self._digests.get(name)
             if known is None or known[0] != stamp:
                 data = self._portable(name, (self._staging / name).read_bytes())
-                known = self._digests[name] = (stamp, hashlib.blake2b(data, digest_size=20).hexdigest())
+                known = self._digests[name] = (stamp, digest(data))
             lines.append(f"{name} {known[1]}")
-        return hashlib.blake2b("\n".join(lines).encode(), digest_size=20).hexdigest()
+        return digest("\n".join(lines))
 
     def _reuse(self, found: Found) -> Artifact | None:
         if (

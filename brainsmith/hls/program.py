@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +16,7 @@ from brainsmith.hls.headers import find_headers
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import find_program
 from brainsmith.settings import cache_dir
-from brainsmith.store.fingerprint import digest
+from brainsmith.store.fingerprint import digest, digest_of_parts
 from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
@@ -197,10 +196,7 @@ def run_program(
 
 @lru_cache(maxsize=4)
 def _headers_digest(folder: Path) -> str:
-    digest = hashlib.blake2b(digest_size=20)
-    for path in sorted(folder.glob("*.h")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest_of_parts(path.read_bytes() for path in sorted(folder.glob("*.h")))
 
 
 def _compile(command: list[str], what: str) -> None:

@@ -11,11 +11,12 @@ chapter 21; here the remainder is that of `2^(2 shift) - root^2 d`, so that no d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import time
 import weakref
+from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
 from brainsmith import __version__
 from brainsmith.errors import NativeLibraryError
+from brainsmith.forks import in_children, lock_of
 from brainsmith.native import abi
 from brainsmith.native.checks import check_table, check_time_limit, no_entry
 from brainsmith.native.loading import load
@@ -82,10 +83,9 @@ class NativeLibrary(PluginLibrary):
     ops: list[NativeOp]
 
     def __init__(self, path: Path, copy: LibraryCopy, sha256: str) -> None:
-        self._lock = threading.RLock()  # a finaliser may call an op in the midst of it
-        self._closing = (
-            threading.RLock()
-        )  # one thread that gives up must not open it under another that goes on
+        self._lock = lock_of()  # a finaliser may call an op in the midst of it
+        # One thread that gives up must not open it under another that goes on.
+        self._closing = lock_of(waits=False)
         self._usages: weakref.WeakSet[Usage] = weakref.WeakSet()
         self._standing = Standing()
         loaded = _Loaded(path, copy, self._standing)
@@ -99,7 +99,7 @@ class NativeLibrary(PluginLibrary):
         self._unload = weakref.finalize(self, loaded.unload)
         # At the end of the process other threads may still be in it; the system unloads it then.
         self._unload.atexit = False
-        _LIBRARIES.add(self)
+        in_children(self, NativeLibrary._continue_in_child)
 
     @property
     def closed(self) -> bool:
@@ -153,24 +153,12 @@ class NativeLibrary(PluginLibrary):
                 )
             time.sleep(0.0005)
 
-    def continue_in_child(self) -> None:
-        """Forget the threads that a child of `os.fork` has not: their calls never end there, nor what they lock."""
-        self._lock, self._closing = threading.RLock(), threading.RLock()
-        own = threading.get_ident()
+    def _continue_in_child(self) -> None:
+        """Forget the threads that a child of `os.fork` has not: their calls never end there."""
+        own = get_ident()
         self._usages = weakref.WeakSet([usage for usage in self._usages if usage.thread == own])
         if self._unload.alive:  # a thread that was about to unload it is gone too
             self._standing.closed = False
-
-
-_LIBRARIES: weakref.WeakSet[NativeLibrary] = weakref.WeakSet()
-
-
-def _continue_all() -> None:
-    for library in list(_LIBRARIES):
-        library.continue_in_child()
-
-
-os.register_at_fork(after_in_child=_continue_all)
 
 
 class _Loaded:

@@ -6,7 +6,6 @@ They are ops only after `register_example_custom_ops()`: no decorator stands her
 from __future__ import annotations
 
 import math
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.autodiff.registry import register_custom_op, unregister_custom_op
 from brainsmith.autodiff.special import erf
 from brainsmith.errors import DuplicatePluginError, OpError
+from brainsmith.forks import lock_of
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.precedence import ADAPTED, OURS
 from brainsmith.plugin.registry import REGISTRY
@@ -54,7 +54,7 @@ def register_example_custom_ops() -> None:
             raise
 
 
-_registering = Lock()
+_registering = lock_of(waits=False)
 """Held from asking whether an example is registered to registering it."""
 
 

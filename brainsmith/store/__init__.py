@@ -7,7 +7,7 @@
     computed.py      values that code computed, believed as long as that code is the same
     imported.py      the source that each imported module was made of, noted while it is imported
     sources.py       what code depends on: the modules that it imports, and theirs
-    locks.py         who makes an entry, and who uses it
+    entry_locks.py   who makes an entry, and who uses it
     file_lock.py     one process at a time, for a while: no import that costs
     reads.py         what code read from outside, and whether that is still as it was
     recorder.py      notes what code reads while it runs, with audit.py and callers.py

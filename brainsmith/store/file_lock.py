@@ -1,4 +1,8 @@
-"""Let one process at a time do what all would do alike; a process that ends lets go, however it ends."""
+"""Let one process at a time do what all would do alike; a process that ends lets go, however it ends.
+
+`EntryLocks` (`entry_locks.py`) is something else: who makes and who uses each of the entries of a folder. This one is
+for what comes before every command, so it imports next to nothing, and who waits in vain goes on.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from _imp import source_hash
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _SEED = 1
 
 
@@ -19,7 +23,16 @@ def short_digest(text: str) -> str:
 
 def digest(content: bytes | str) -> str:
     """Return 40 hexadecimal digits that stand for some content; nobody finds other content with the same ones."""
+    return digest_of_parts(
+        (content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content,)
+    )
+
+
+def digest_of_parts(parts: Iterable[bytes]) -> str:
+    """Return the `digest` of content that comes in parts, of which only one need be in memory."""
     from hashlib import blake2b
 
-    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-    return blake2b(data, digest_size=20).hexdigest()
+    whole = blake2b(digest_size=20)
+    for part in parts:
+        whole.update(part)
+    return whole.hexdigest()

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
+from brainsmith.store.entry_locks import EntryLocks
 from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
-from brainsmith.store.locks import Locks
 from brainsmith.store.quota import is_abandoned, quota_of
 from brainsmith.store.quota import trim as trim_entries
 from brainsmith.store.safety import make_private, why_untrusted, withdraw_rights
@@ -50,7 +50,7 @@ class KeptFolders:
         self.folder = folder
         self.limit = quota_of(folder.name) if limit is None else limit
         self.failure = failure
-        self._locks = Locks(str(folder / "lock"))
+        self._locks = EntryLocks(str(folder / "lock"))
 
     def entry(self, key: str) -> Path:
         """Return where an entry lies, or will lie."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+from brainsmith.store.fingerprint import digest, digest_of_parts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,17 +84,12 @@ def file_digest(path: str) -> str:
     try:
         if not os.path.isfile(path):
             return ABSENT
-        from hashlib import blake2b
-
-        digest = blake2b(digest_size=20)
         with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            return digest_of_parts(iter(lambda: file.read(1 << 20), b""))
     except FileNotFoundError:
         return ABSENT
     except OSError as error:
         return f"unreadable: {error.strerror}"
-    return digest.hexdigest()
 
 
 def folder_digest(path: str, without: frozenset[str] = frozenset()) -> str:
@@ -101,32 +98,26 @@ def folder_digest(path: str, without: frozenset[str] = frozenset()) -> str:
         names = sorted(name for name in os.listdir(path or ".") if name not in without | {"__pycache__"})
     except OSError:
         return ABSENT
-    return _text_digest("\0".join(names))
+    return digest("\0".join(names))
 
 
 def variable_digest(name: str) -> str:
     """Return what stands for a variable's value, or for all variables; `ABSENT` if it is not set."""
     if name == ALL_VARIABLES:
         known = sorted((key, value) for key, value in os.environ.items() if key not in SESSION_VARIABLES)
-        return _text_digest(repr(known))
+        return digest(repr(known))
     if name == WORKING_FOLDER:
         return working_folder_digest()
     value = os.environ.get(name)
-    return ABSENT if value is None else _text_digest(f"{name}={value}")
+    return ABSENT if value is None else digest(f"{name}={value}")
 
 
 def working_folder_digest(folder: str | None = None) -> str:
     """Return what stands for the working folder, or for a folder that was it."""
     try:
-        return _text_digest(os.getcwd() if folder is None else folder)
+        return digest(os.getcwd() if folder is None else folder)
     except OSError:  # it was removed
         return ABSENT
-
-
-def _text_digest(text: str) -> str:
-    from hashlib import blake2b
-
-    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
 
 
 def _shown(name: str) -> str:

@@ -11,7 +11,7 @@ from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
 from brainsmith.build.keys import PARTS as NAMES
 from brainsmith.build.keys import key_of
-from brainsmith.store import locks
+from brainsmith.store import entry_locks
 from tests.build import graphs
 
 PARTS = {
@@ -159,7 +159,7 @@ def test_a_cache_that_another_user_may_write_is_not_used(cache, model):
 
 
 def test_trim_removes_what_was_used_longest_ago(cache, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(locks, "RECENT", 1)
+    monkeypatch.setattr(entry_locks, "RECENT", 1)
     for at in range(4):
         cache.store({**PARTS, "model": str(at)}, Outcome(model, READS))
     for at in range(4):

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from brainsmith.errors import SimulationError, ToolError
-from brainsmith.store import locks
+from brainsmith.store import entry_locks
 from brainsmith.store.folders import KeptFolders
 
 
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 
 @pytest.fixture
 def only_the_last_is_in_use(monkeypatch):
-    monkeypatch.setattr(locks, "RECENT", 1)
+    monkeypatch.setattr(entry_locks, "RECENT", 1)
 
 
 def there(folder):
@@ -178,12 +178,12 @@ def test_a_process_that_uses_many_folders_has_few_open_files(tmp_path):
         pass
 
     user, before = User(), len(os.listdir("/proc/self/fd"))
-    for number in range(3 * locks.FOLDERS):
+    for number in range(3 * entry_locks.FOLDERS):
         store = KeptFolders(tmp_path / str(number), limit=0)
         store.obtain("a", fill("x", []))
         if not number:
             store.use_as_long_as("a", user)
-    assert len(os.listdir("/proc/self/fd")) <= before + locks.FOLDERS + 1
+    assert len(os.listdir("/proc/self/fd")) <= before + entry_locks.FOLDERS + 1
     first = KeptFolders(tmp_path / "0", limit=0)
     first.trim()
     assert there(tmp_path / "0") == ["a"]  # an object uses it

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainsmith.errors import OutputError
-from brainsmith.store import locks, quota
+from brainsmith.store import entry_locks, quota
 from brainsmith.store.folders import KeptFolders
 from brainsmith.store.values import Kept
 
@@ -108,7 +108,9 @@ def test_a_folder_is_the_one_that_was_made_for_its_key(events):
                 store.trim()
             else:
                 harm(store.folder, what, which, more)
-        os.close(locks._HELD.pop(store._locks.path)._descriptor)  # of a folder that is gone
+        os.close(
+            entry_locks._PROCESS.by_folder.pop(store._locks.path)._descriptor
+        )  # of a folder that is gone
 
 
 def contents(key):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.registry import get_custom_op
 from brainsmith.errors import OpError
+from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from brainsmith.autodiff.compiling.dtypes import loop_dtypes, result_dtype
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression, Input, Operand, Result
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.errors import OpError
+from brainsmith.forks import cached_property
 
 _FLOATS_ONLY = ("power", "reciprocal", "divide", "copysign")
 

@@ -10,13 +10,13 @@ from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from heapq import heappop, heappush
 from itertools import count
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.autodiff.op import failed_backward
 from brainsmith.errors import BrainsmithError, GradientError
+from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _recording: ContextVar[bool] = ContextVar("brainsmith_tape_is_recording", defaul
 is_recording = _recording.get
 """Tells whether what happens to Tensors is recorded in this thread."""
 
-_leaves = Lock()
+_leaves = lock_of()
 """Held while gradients are added to Tensors, which threads may share."""
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import SharedMemoryError
+from brainsmith.forks import lock_of
 from brainsmith.native.isolation.region import ALIGNMENT, Region
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = lock_of()
         self._at_work = False  # with the lock held: this thread was interrupted by what now runs
         self._closed = False
         self._regions: list[Region] = []

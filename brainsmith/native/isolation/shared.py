@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from brainsmith.errors import SharedMemoryError
+from brainsmith.forks import in_children
 from brainsmith.native.isolation.pool import Pool, place_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 class _Own:
     """This process's: a worker maps its regions for reading alone."""
 
-    pool = Pool()
+    def __init__(self) -> None:
+        self.pool = Pool()
+        in_children(self, _Own._start_anew)
+
+    def _start_anew(self) -> None:
+        self.pool = Pool()
+
+
+_OWN = _Own()
 
 
 def shared_empty(shape: SupportsIndex | Sequence[int], dtype: DTypeLike = np.float32) -> Array:
@@ -44,7 +52,7 @@ def shared_empty(shape: SupportsIndex | Sequence[int], dtype: DTypeLike = np.flo
     kind = np.dtype(dtype)
     if kind.kind not in "fiubc":
         raise SharedMemoryError(f"a shared array holds numbers, not {kind}")
-    return _Own.pool.empty(extents, kind)
+    return _OWN.pool.empty(extents, kind)
 
 
 def shared_like(array: ArrayLike) -> Array:
@@ -62,10 +70,3 @@ def shared_like(array: ArrayLike) -> Array:
 def is_shared(array: Any) -> bool:
     """Tell whether an array lies in memory that workers share: it, or what it is a view of, came from there."""
     return isinstance(array, np.ndarray) and place_of(array) is not None
-
-
-def _start_anew() -> None:
-    _Own.pool = Pool()
-
-
-os.register_at_fork(after_in_child=_start_anew)

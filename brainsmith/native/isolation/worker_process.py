@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import threading
 import weakref
+from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
 from brainsmith import __version__
 from brainsmith.errors import GradientError, NativeLibraryError, OpError, PluginCrashError
+from brainsmith.forks import in_children, lock_of
 from brainsmith.native.checks import check_table
 from brainsmith.native.frame import failure
 from brainsmith.native.isolation import channel as ch
@@ -48,13 +48,13 @@ class Worker:
         self._name, self._path, self._copy = name, path, copy
         self._time_limit = connection.time_limit
         self.pool = Pool()
-        self._lock = threading.RLock()
+        self._lock = lock_of(waits=False)  # as long as a call takes
         self._caller: int | None = None
         self._connection: Connection | None = connection
         self._standing = Standing()
         self._release = weakref.finalize(self, _release, self._standing, copy)
         self._release.atexit = False
-        _WORKERS.add(self)
+        in_children(self, Worker._leave_to_parent)
 
     @property
     def closed(self) -> bool:
@@ -103,7 +103,7 @@ class Worker:
                     f"thread in a call of native plugin {op.plugin}, whose process does one at a time"
                 )
             try:
-                self._caller = threading.get_ident()
+                self._caller = get_ident()
                 if self.closed:  # if not now, then not in this call: who closes waits, or is refused
                     raise op.is_gone()
                 kind, text = self._answer(op, command, wanted, what)
@@ -121,7 +121,7 @@ class Worker:
         Raises:
             NativeLibraryError: A signal handler or finaliser closes it while its own thread is in a call.
         """
-        if self._caller == threading.get_ident():
+        if self._caller == get_ident():
             raise NativeLibraryError(
                 f"native plugin {self._name!r} cannot be unloaded here: a signal handler or finaliser interrupted its "
                 "own thread in a call of it"
@@ -154,9 +154,9 @@ class Worker:
             self._connection, _ = start_worker(self._path, self._copy, self._time_limit)
         return self._connection
 
-    def leave_to_parent(self) -> None:
+    def _leave_to_parent(self) -> None:
         """Begin anew in a child of `os.fork`: the worker and the memory that it writes are the parent's."""
-        self._lock, self._caller = threading.RLock(), None
+        self._caller = None
         self.pool = Pool()
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -167,17 +167,6 @@ def _release(standing: Standing, copy: LibraryCopy) -> None:
     """Say that a library is gone before it is, to ops that finalisers may still call; and let go of its copy."""
     standing.closed = True
     copy.release()
-
-
-_WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
-
-
-def _leave_all() -> None:
-    for worker in list(_WORKERS):
-        worker.leave_to_parent()
-
-
-os.register_at_fork(after_in_child=_leave_all)
 
 
 def _refusal(op: IsolatedOp, command: tuple[Any, ...], text: str, what: str) -> OpError:

@@ -172,7 +172,7 @@ def list_entry_points(
         offering: The metadata folders that declare the group.
         zipped: Whether `sys.path` has archives too.
         frameworks: Only those of these distributions; None for all.
-        problems: Where what cannot be read is told.
+        problems: Gets what cannot be read.
     """
     from brainsmith.plugin.adapters.group_listing import GroupListing
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import BuildError, InputError, SimulationError, SimulationStalledError
+from brainsmith.forks import lock_of
 from brainsmith.rtl.package.frame_order import as_frames
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.verification.chances import random_stalls
@@ -17,6 +18,7 @@ from brainsmith.rtl.verification.frames import frame_cycles, is_short, layout_va
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
+    from _thread import RLock
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
@@ -79,7 +81,7 @@ class RunnablePackage:
     simulator: Simulator
     checked: int = 0
     cache: Path | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _lock: RLock = field(default_factory=partial(lock_of, waits=False), repr=False)
     _watched: dict[bool, Simulator] = field(default_factory=dict, repr=False)
 
     @property

@@ -451,6 +451,27 @@ def test_a_forked_child_has_a_worker_of_its_own(bad_library):
     assert not is_running(worker)
 
 
+def test_a_child_that_is_forked_during_a_call_does_not_wait_for_it(bad_library):
+    use = """
+    import threading
+    calling = threading.Thread(target=by_name["sleeps"].forward, args=(np.float32([400]),))
+    calling.start()
+    time.sleep(0.1)
+    child = os.fork()
+    if not child:
+        value = by_name["twice"].forward(np.float32([3]))[0]
+        os._exit(0 if value == 6 else 3)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    calling.join()
+    print(by_name["twice"].forward(np.float32([5]))[0], flush=True)
+    """
+    process, worker = host(bad_library, use)
+    code, out, err = finish(process)
+    assert (code, err) == (0, "")
+    assert [line for line in out.splitlines() if line != "destroyed"] == ["0", "10.0"]
+    assert not is_running(worker)
+
+
 def test_a_library_that_crashes_when_it_is_loaded(tmp_path):
     path = tmp_path / "dies.so"
     source = tmp_path / "dies.c"

@@ -1,7 +1,10 @@
-"""Locks by name, as many as wanted, in one file: each is a byte of it.
+"""Locks for the entries of a folder, by name: who makes one, and who uses it. Each is a byte of one file.
 
 They are held by an open file, so the system lets go of those of a process that ends, however it ends, and two threads
 of a process lock each other out. A file system without locks only costs time: two make the same, and the last one stays.
+
+`FileLock` (`file_lock.py`) is something else: one lock for one piece of work, which discovery takes without importing
+any of what is needed here, and gives up waiting for.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import struct
 import weakref
 from collections import Counter, deque
 from hashlib import blake2b
-from threading import RLock
 from typing import TYPE_CHECKING
+
+from brainsmith.forks import in_children, lock_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +35,7 @@ _TRY = getattr(fcntl, "F_OFD_SETLK", None)
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Locks:
+class EntryLocks:
     """The locks of one folder.
 
     For each name there are two: one is held while its entry is made, the other, which many may hold at once, while it
@@ -49,13 +53,13 @@ class Locks:
             OSError: The file of the locks cannot be written.
         """
         descriptor = _open(self.path)
-        _OPENED.add(descriptor)
+        _PROCESS.opened.add(descriptor)
         try:
             with contextlib.suppress(OSError):
                 _lock(descriptor, fcntl.F_WRLCK, _byte(name), wait=True)
             yield
         finally:
-            _let_go(descriptor, _byte(name))
+            _PROCESS.let_go(descriptor, _byte(name))
 
     @contextlib.contextmanager
     def dropping(self, name: str) -> Iterator[bool]:
@@ -65,16 +69,16 @@ class Locks:
         try:
             with contextlib.suppress(OSError):
                 descriptor = _open(self.path)
-                _OPENED.add(descriptor)
+                _PROCESS.opened.add(descriptor)
                 free = _lock(descriptor, fcntl.F_WRLCK, _byte(name) + 1, wait=False)
             yield free
         finally:
-            _let_go(descriptor, _byte(name) + 1)
+            _PROCESS.let_go(descriptor, _byte(name) + 1)
 
     @contextlib.contextmanager
     def using(self, name: str) -> Iterator[None]:
         """Use something for a while."""
-        held = _held(self.path)
+        held = _PROCESS.held(self.path)
         is_seen = held.add(name)
         try:
             yield
@@ -88,11 +92,11 @@ class Locks:
         Returns:
             Whether others see it; if not, the folder cannot be written, and nothing is removed from it.
         """
-        return _held(self.path).add_recent(name)
+        return _PROCESS.held(self.path).add_recent(name)
 
     def use_as_long_as(self, name: str, user: object) -> None:
         """Use an entry as long as an object lives."""
-        held = _held(self.path)
+        held = _PROCESS.held(self.path)
         if held.add(name):
             weakref.finalize(user, held.remove, name).atexit = False
 
@@ -105,7 +109,7 @@ class _Held:
         self.recent: deque[str] = deque()
         self._descriptor = -1
         self._users: Counter[str] = Counter()
-        self._guard = RLock()  # an object may end, and let go, in the midst of a call here
+        self._guard = lock_of()  # an object may end, and let go, in the midst of a call here
 
     def add(self, name: str) -> bool:
         with self._guard:
@@ -150,54 +154,51 @@ class _Held:
 
     def disown(self) -> None:
         """Leave the file to the parent of this process: it stays open, so the locks hold until both are done."""
-        self._guard = RLock()
         self._descriptor = -1
         self._users.clear()
 
 
-_HELD: dict[str, _Held] = {}
-_HELD_GUARD = [RLock()]
-"""One lock, in a list so that a child may have its own."""
+class _Process:
+    """What this process uses of all folders; a forked child begins with nothing."""
 
+    def __init__(self) -> None:
+        self.opened: set[int] = set()
+        """The files that are open to make or to remove something just now."""
+        self.by_folder: dict[str, _Held] = {}
+        self._guard = lock_of()
+        in_children(self, _Process._forget_parents)
 
-def _held(path: str) -> _Held:
-    """Return what is used of a folder; of those used longest ago no more is."""
-    path = os.path.abspath(path)
-    with _HELD_GUARD[0]:
-        held = _HELD.pop(path) if path in _HELD else _Held(path)
-        _HELD[path] = held  # the last one
-        for other in list(_HELD)[: max(0, len(_HELD) - FOLDERS)]:
-            if _HELD[other].close_if_idle():
-                del _HELD[other]
-        return held
+    def held(self, path: str) -> _Held:
+        """Return what is used of a folder; of those used longest ago no more is."""
+        path = os.path.abspath(path)
+        with self._guard:
+            held = self.by_folder.pop(path) if path in self.by_folder else _Held(path)
+            self.by_folder[path] = held  # the last one
+            for other in list(self.by_folder)[: max(0, len(self.by_folder) - FOLDERS)]:
+                if self.by_folder[other].close_if_idle():
+                    del self.by_folder[other]
+            return held
 
-
-_OPENED: set[int] = set()
-"""The files that are open to make or to remove something just now."""
-
-
-def _let_go(descriptor: int, at: int) -> None:
-    """Undo a lock, also for a child that was forked meanwhile, and close its file."""
-    if descriptor in _OPENED:
-        _OPENED.discard(descriptor)
-        with contextlib.suppress(OSError):
-            _lock(descriptor, fcntl.F_UNLCK, at, wait=False)
-        os.close(descriptor)
-
-
-def _forget_parents() -> None:
-    """Let a child neither undo what its parent uses, nor wait for itself on what a thread of its parent makes."""
-    _HELD_GUARD[0] = RLock()
-    for held in _HELD.values():
-        held.disown()
-    _HELD.clear()
-    for descriptor in _OPENED:
-        with contextlib.suppress(OSError):
+    def let_go(self, descriptor: int, at: int) -> None:
+        """Undo a lock, also for a child that was forked meanwhile, and close its file."""
+        if descriptor in self.opened:
+            self.opened.discard(descriptor)
+            with contextlib.suppress(OSError):
+                _lock(descriptor, fcntl.F_UNLCK, at, wait=False)
             os.close(descriptor)
-    _OPENED.clear()
+
+    def _forget_parents(self) -> None:
+        """Let a child neither undo what its parent uses, nor wait for itself on what a thread of its parent makes."""
+        for held in self.by_folder.values():
+            held.disown()
+        self.by_folder.clear()
+        for descriptor in self.opened:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self.opened.clear()
 
 
-os.register_at_fork(after_in_child=_forget_parents)
+_PROCESS = _Process()
 
 
 def _open(path: str) -> int:
