@@ -229,6 +229,8 @@ def test_the_hub_imports_no_framework_at_module_level():
         if line.startswith(
             ("brainsmith/plugin", "brainsmith/settings", "brainsmith/store", "brainsmith/errors")
         )
+        # It derives from stevedore's classes, and is imported where entry points are listed anew, and only there.
+        and not line.startswith("brainsmith/plugin/adapters/group_listing.py")
     ]
     assert hub == []
 

@@ -22,8 +22,9 @@ class Stats:
         self.enabled = enabled
         self.hits: dict[str, int] = {"memory": 0, "disk": 0}
         self.misses = 0
-        self.last_ms = 0.0
         self.last_source = ""
+        self.found_ms = 0.0
+        self.found_source = ""
         self.check_ms = 0.0
         self.instance_hits = 0
         self.instance_misses = 0
@@ -41,10 +42,11 @@ class Stats:
             begin: When it began.
         """
         took = (self.clock() - begin) * 1e3
+        self.last_source = source
         if source == "memory":
             self.check_ms = took
         else:
-            self.last_ms, self.last_source = took, source
+            self.found_ms, self.found_source = took, source
         if source in self.hits:
             self.hits[source] += 1
         else:
@@ -62,8 +64,8 @@ class Stats:
         """
         asked = sum(self.hits.values()) + self.misses
         return {
-            "discovery_time_ms": round(self.last_ms, 3),
-            "discovery_source": self.last_source,
+            "discovery_time_ms": round(self.found_ms, 3),
+            "discovery_source": self.found_source,
             "check_time_ms": round(self.check_ms, 3),
             "cache_hit_rate": sum(self.hits.values()) / asked if asked else 0.0,
             "cache_hits": dict(self.hits),

@@ -1,4 +1,7 @@
-"""stevedore's managers over the group of entry points: they list it and filter it, and import nothing of it."""
+"""stevedore's managers over the group of entry points: they list it and filter it, and import nothing of it.
+
+This module is imported only where entry points are listed anew: stevedore costs more than a whole cached discovery.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ class GroupListing(EnabledExtensionManager, _UnloadedManager):  # type: ignore[m
         super().__init__(group, wanted)
 
     def _read(self, folders: list[InfoFolder], zipped: bool) -> Iterator[Offer]:
-        known = set()
+        known: set[EntryPoint] = set()
         for info in folders:
             try:
                 entries = PathDistribution(Path(info.path)).entry_points.select(group=self.namespace)
