@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,9 @@ prepare_finn()
 
 from qonnx.core.modelwrapper import ModelWrapper  # noqa: E402
 
+from brainsmith.build.artifact import Artifact  # noqa: E402
 from brainsmith.build.config import StepConfig  # noqa: E402
+from brainsmith.build.relocate import relocate_files, relocated  # noqa: E402
 from brainsmith.plugins import steps  # noqa: E402
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -127,11 +131,24 @@ def dense():
     return make
 
 
+_DESIGN = {}
+
+
 @pytest.fixture
-def stitched(dense, config):
-    """A layer of 8 to 6 values as a design; its last node, a scale, stays on the host."""
+def stitched(dense, config, tmp_path, tmp_path_factory):
+    """A layer of 8 to 6 values as a design; its last node, a scale, stays on the host.
+
+    It is made once; each test has a copy in its own folder.
+    """
     config.target_fps = 20_000_000
-    model = hardware(dense(), config)
-    for name in TO_DESIGN:
-        model = steps[name](model, config)
-    return model
+    if not _DESIGN:
+        folder = tmp_path_factory.mktemp("stitched")
+        own = replace(config, output_dir=str(folder))
+        model = hardware(dense(), own)
+        for name in TO_DESIGN:
+            model = steps[name](model, own)
+        _DESIGN[folder] = Artifact.of(model).data
+    ((folder, data),) = _DESIGN.items()
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    relocate_files(tmp_path, str(folder), str(tmp_path))
+    return Artifact(relocated("model.onnx", data, str(folder), str(tmp_path))).take()

@@ -49,7 +49,8 @@ def compute(model):
     return executor.run({executor.inputs[0]: pixels})[executor.outputs[0]]
 
 
-@pytest.mark.parametrize("pooled", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("pooled", [False, True])
 def test_residual_blocks_become_hardware_but_for_the_last_scale(config, pooled):
     model = steps.cleanup(network(pooled), config)
     expected = compute(model)

@@ -44,6 +44,7 @@ def test_sums_of_int5_halved_to_4_bits_have_no_wrong_value(config, mode):
     np.testing.assert_array_equal(run(built, stack), expected)
 
 
+@pytest.mark.builds
 @settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_every_integer_gives_qonnxs_level_in_the_hardware_layers_or_is_refused(config, data):

@@ -81,8 +81,9 @@ def outputs(model, images):
     return executor.run({executor.inputs[0]: stack})[executor.outputs[0]].reshape(len(images), -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", list(MIXED))
-@pytest.mark.parametrize("name", ["mlp", pytest.param("cnn", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["mlp", "cnn"])
 def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
     images = np.load(DIGITS / f"digits_{name}_x.npy")[:32]
     model = digits_model(name)

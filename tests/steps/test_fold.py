@@ -130,7 +130,9 @@ def test_if_one_layer_cannot_be_as_fast_the_others_are_as_slow(config, caplog):
     assert getCustomOp(model.graph.node[0]).get_nodeattr("PE") == 8
 
 
-@pytest.mark.parametrize("frames", [200_000, 800_000, 1_600_000])
+@pytest.mark.parametrize(
+    "frames", [200_000, *(pytest.param(high, marks=pytest.mark.slow) for high in (800_000, 1_600_000))]
+)
 def test_a_pool_and_the_window_in_front_are_equally_wide_and_both_fast_enough(frames, config):
     config.target_fps = frames
     before = specialized(max_pool_and_arg_max(), config)

@@ -29,6 +29,7 @@ def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path):
     assert all("fifo #" in text for text in [(tmp_path / "rtl/design/hdl/finn_design.v").read_text()])
 
 
+@pytest.mark.slow
 def test_finns_insertion_would_make_the_same_fifos(stitched, config):
     from finn.transformation.fpgadataflow.insert_fifo import InsertFIFO
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers

@@ -78,7 +78,10 @@ def layers(model, config):
     return model
 
 
-@pytest.mark.parametrize(("size", "stride", "pads", "kinds"), PIXELS)
+@pytest.mark.parametrize(
+    ("size", "stride", "pads", "kinds"),
+    [*PIXELS[:2], *(pytest.param(*case, marks=pytest.mark.slow) for case in PIXELS[2:])],
+)
 def test_windows_of_one_pixel_become_hardware_and_unread_pixels_are_cropped(
     config, size, stride, pads, kinds
 ):
