@@ -11,6 +11,7 @@ from itertools import count
 
 import pytest
 
+from brainsmith import progress
 from brainsmith.plugin.manager import reset_plugin_system
 from tests.keeping import kept_folders
 from tests.laws import load_profile, scale
@@ -49,6 +50,17 @@ def kept_builds(tmp_path_factory):
     discovery = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "discovery"
     discovery.mkdir(exist_ok=True)
     return {**kept_folders(), "discovery": discovery}
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """A listener that hears everything at once; what it hears, as texts without the seconds."""
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    lines = []
+    with progress.Listening(
+        lambda works: lines.append("; ".join(str(work).rpartition(",")[0] for work in works))
+    ):
+        yield lines
 
 
 @pytest.fixture(scope="session")

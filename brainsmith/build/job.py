@@ -24,6 +24,8 @@ from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError, VerificationError
+from brainsmith.progress import Listening
+from brainsmith.store.audit import RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,15 @@ if TYPE_CHECKING:
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.selection import BuildSelection
     from brainsmith.build.workspace import Workspace
+    from brainsmith.progress import Work
+
+
+class _ListenerFailedError(BaseException):
+    """Carries what a listener raised out of the step that it was told of, which has not failed."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Job:
@@ -103,9 +114,36 @@ class Job:
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(model.data)
 
+    def run(self) -> Artifact:
+        """Run the steps; return the last model.
+
+        Raises:
+            BuildError: One failed.
+        """
+        if self._progress is None:
+            return self.pipeline.run(self._source, self.runner.apply)
+        try:
+            with Listening(self._tell_work):
+                return self.pipeline.run(self._source, self.runner.apply)
+        except _ListenerFailedError as failure:
+            raise failure.error from None
+
     def _tell(self, kind: str, index: int, text: str, step: Any = None) -> None:
         if self._progress is not None:
             self._progress(Progress(kind, index, len(self.pipeline.steps), text, step))
+
+    def _tell_work(self, works: tuple[Work, ...]) -> None:
+        """Tell what goes on inside of a step. What the listener prints, reads or raises is none of the step's."""
+        listener = self._progress
+        assert listener is not None
+        at = min(len(self.runner.results), len(self.pipeline.steps) - 1)
+        text = f"{self.pipeline.steps[at].name}: {'; '.join(map(str, works))}"
+        event = Progress("work", at + 1, len(self.pipeline.steps), text, works=works)
+        try:
+            with self.runner.log.aside():
+                RUNNING.aside(lambda: listener(event))
+        except Exception as error:
+            raise _ListenerFailedError(error) from error
 
     def finish(self, model: object, source: Artifact, last: Artifact, report: bool) -> BuildResult:
         """Write the last model and the report."""

@@ -74,6 +74,19 @@ class BuildLog:
             _streams.send_to(outer)
             root.removeHandler(collector)
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Let what this thread says in the body go where it went before all steps: it is not what a step says."""
+        collector = _streams.send_to(None)
+        if collector is not None:
+            collector.aside = True
+        try:
+            yield
+        finally:
+            if collector is not None:
+                collector.aside = False
+                _streams.send_to(collector)
+
     def repeat(self, title: str, said: Said, shown: bool = False) -> None:
         """Say again what was said when a step ran, in the same places."""
         with self.taken(title, shown):
@@ -96,13 +109,18 @@ class _Collector(logging.Handler):
         super().__init__(logging.WARNING)
         self.said = Said()
         self.shown = shown
+        self.aside = False
         self._file = file
         self._title = f"== {title}\n"
         self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a record of the own thread; the hub's logger speaks of plugins, not of the model."""
-        if record.thread == self._thread and not record.name.startswith("brainsmith.plugin"):
+        if (
+            record.thread == self._thread
+            and not self.aside
+            and not record.name.startswith("brainsmith.plugin")
+        ):
             self.keep(record.getMessage())
 
     def keep(self, message: str) -> None:

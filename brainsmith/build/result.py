@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from brainsmith.build.float_model import FloatDistance
     from brainsmith.build.shortfalls import Shortfall
+    from brainsmith.progress import Work
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,13 @@ class Progress:
     """Something that a build did; `str()` of it is one line for a terminal.
 
     Attributes:
-        kind: "check", "start" (a step begins) or "done" (a step is over).
+        kind: "check", "start" (a step begins), "work" (how far a step is that takes long, once a second at the most) or
+            "done" (a step is over).
         index: Number of the step, from 1; 0 before the first.
         total: How many steps there are.
         text: The line without its number.
         step: The result, when it is done.
+        works: What goes on, of "work": each with what, how much of how much, and for how long; the outermost first.
     """
 
     kind: str
@@ -87,6 +90,7 @@ class Progress:
     total: int
     text: str
     step: StepResult | None = None
+    works: tuple[Work, ...] = ()
 
     def __str__(self) -> str:
         if not self.index:

@@ -57,7 +57,8 @@ def build(
         verify_expected: The right output of each.
         verify: Whether to check the model after each step; steps that verify circuits do so all the same.
         report: Whether to write `report.html` and the graphs in `report.json`.
-        progress: Called with what happens; `print` will do.
+        progress: Called with what happens, in the thread that builds; `print` will do. Inside a step that takes long it is
+            called with how far that is, once a second at the most.
         explain: Whether progress says of each step why it was not reused.
         use_cache: Whether results of earlier builds may be reused, and are kept.
         strict: Whether a build that is not proven in full raises, with its output written; None takes the blueprint's
@@ -85,7 +86,7 @@ def build(
         job = Job(selection, source, workspace, use_cache, progress, explain, model_name(model))
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
-        last = job.pipeline.run(source, job.runner.apply)
+        last = job.run()
         result = job.finish(model, source, last, report)
         workspace.publish()
     if selection.strict and not result.proven:

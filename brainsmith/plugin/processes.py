@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from brainsmith.errors import ToolError
+from brainsmith.progress import BEAT, Task, is_heard, tick
 from brainsmith.settings import environment_with
 
 TYPE_CHECKING = False
@@ -59,7 +60,8 @@ def run(
         raise ToolError(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from error
     child = Child(process)
     try:
-        output, errors = process.communicate(input_text, timeout)
+        with Task(name):
+            output, errors = _what_it_prints(process, input_text, timeout)
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"{name} did not end within {timeout:g} seconds") from error
     finally:  # a compiler's own children too, where this is interrupted or takes too long
@@ -75,6 +77,29 @@ def run(
         failure.output = output + errors
         raise failure
     return str(output)
+
+
+def _what_it_prints(
+    process: subprocess.Popen[Any], input_text: str | None, timeout: float
+) -> tuple[str, str]:
+    """Wait for a process, and let who listens hear that it still runs.
+
+    Raises:
+        subprocess.TimeoutExpired: It does not end in time.
+    """
+    import subprocess
+    import time
+
+    until = time.monotonic() + timeout
+    while is_heard() and until - time.monotonic() > BEAT:
+        try:
+            output, errors = process.communicate(input_text, BEAT)
+            return output, errors
+        except subprocess.TimeoutExpired:
+            input_text = None  # what is not written yet goes on being written
+            tick()
+    output, errors = process.communicate(input_text, max(0.0, until - time.monotonic()))
+    return output, errors
 
 
 def run_python(program: str, *, timeout: float, what: str, folder: str | None = None) -> str:

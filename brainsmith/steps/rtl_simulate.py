@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, OutputError, VerificationError
 from brainsmith.plugin.core import step
+from brainsmith.progress import carried, wait_for
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.golden_frames import GoldenFrames
 
@@ -84,9 +85,9 @@ def rtl_simulate(
     count = min(fitting, len(next(iter(golden.inputs.values()))))
     chosen = range(1, seeds + 1)
     with ThreadPoolExecutor(1) as beside:  # two compilers on two processors
-        built = beside.submit(build_verified, design, golden.inputs, chosen)
+        built = beside.submit(carried(build_verified), design, golden.inputs, chosen)
         layers = check_layers(design, golden.tensors(count))
-        built.result()
+        wait_for(built)
     try:
         done = verify_design(
             design, golden.inputs, golden.outputs, chosen, limit=limit, tensors=golden.tensors

@@ -76,6 +76,18 @@ class _Running:
         self._noting &= {get_ident()}
         self._rest()
 
+    def aside(self, function: Callable[[], object]) -> None:
+        """Call a function, and note nothing of what it does in this thread: it is not what is recorded."""
+        thread = get_ident()
+        if thread in self._noting:
+            function()
+            return
+        self._noting.add(thread)
+        try:
+            function()
+        finally:
+            self._noting.discard(thread)
+
     def note(self, function: Callable[[Recorder], None]) -> None:
         """Have this thread's recorder note something, if it has one and is not noting just now."""
         thread = get_ident()

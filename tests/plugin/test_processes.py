@@ -11,6 +11,7 @@ import time
 import pytest
 
 from brainsmith.errors import ToolError
+from brainsmith.plugin import processes
 from brainsmith.plugin.processes import run, run_python, start_python
 
 
@@ -45,6 +46,15 @@ def test_a_failure_says_what_and_why(command, message):
     with pytest.raises(ToolError) as caught:
         run(command, timeout=1)
     assert str(caught.value) == message
+
+
+def test_a_program_that_runs_is_heard_of(heard, monkeypatch):
+    monkeypatch.setattr(processes, "BEAT", 0.01)
+    program = "import sys, time; time.sleep(0.1); print(input())"
+    assert run([sys.executable, "-c", program], timeout=30, what="it", input_text="x\n") == "x\n"
+    assert len(heard) > 2 and set(heard) == {"it"}
+    with pytest.raises(ToolError, match=r"^it did not end within 0\.1 seconds$"):
+        run([sys.executable, "-c", "import time; time.sleep(60)"], timeout=0.1, what="it")
 
 
 def test_no_shell_is_involved(tmp_path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
+from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.plan import DATA_FOLDER
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
@@ -98,7 +99,13 @@ def _build_model(
     plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, entry: Path, quick: bool
 ) -> None:
     """Fill the folder of a simulation, which will lie at `entry`: its library, its ports, its memories."""
-    memories = (entry / "memories").resolve()
+    with Task(f"compiling the simulation of {plan.top!r}"):
+        _compile_model(plan, tools, runtime, work, (entry / "memories").resolve(), quick)
+
+
+def _compile_model(
+    plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, memories: Path, quick: bool
+) -> None:
     sources = [work / "sources" / source.name for source in plan.sources]
     for path, source in zip(sources, plan.sources, strict=True):
         _write(path, source.text.replace(DATA_FOLDER, str(memories)))

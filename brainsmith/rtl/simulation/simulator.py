@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from brainsmith.errors import OutputError, SimulationError
+from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.checks import (
     check_ports,
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.stalls import Stalls
 
 SLICE = 100_000
-"""Cycles between two looks at whether the user wants to stop."""
+"""Cycles between two looks at whether the user wants to stop, at the most; a slow design is looked at more often."""
+
+_FIRST_SLICE = 1_000
+_SLICE_SECONDS = 0.2
 
 DRAIN_CYCLES = 64
 
@@ -140,8 +144,8 @@ class Simulator:
                 library.brainsmith_hold(handle, self.ports.number(name), value)
             begin = time.perf_counter()
             outcome = library.brainsmith_start(handle, state)
-            while outcome == native.RUNNING:
-                outcome = library.brainsmith_step(handle, state, SLICE)
+            if outcome == native.RUNNING:
+                outcome = self._step(handle, state)
             seconds = time.perf_counter() - begin
             values = self._values(handle)
             if library.brainsmith_finish(handle, error, len(error)) == native.FAULT:
@@ -151,6 +155,19 @@ class Simulator:
             return outcome, seconds, values, library.brainsmith_messages(handle).decode(errors="replace")
         finally:
             library.brainsmith_close(handle)
+
+    def _step(self, handle: int, state: native.RunState) -> int:
+        """Go on to the end, and say meanwhile how many beats the outputs have given."""
+        outputs = [number for number in range(state.stream_count) if state.streams[number].is_output]
+        total = sum(state.streams[number].beats for number in outputs)
+        cycles, before = _FIRST_SLICE, time.monotonic()
+        with Task(f"simulating {self.plan.top!r}", total, "beats") as task:
+            while (outcome := self._library.brainsmith_step(handle, state, cycles)) == native.RUNNING:
+                task.at(sum(state.streams[number].done for number in outputs))
+                now = time.monotonic()
+                cycles = min(2 * cycles, SLICE) if now - before < _SLICE_SECONDS else max(cycles // 2, 1)
+                before = now
+        return int(outcome)
 
     def _values(self, handle: int) -> dict[str, int]:
         of_streams = {name for s in self.interface.streams for name in (s.data, s.valid, s.ready)}

@@ -8,6 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError
+from brainsmith.progress import Task
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.hardware import held
@@ -113,8 +114,14 @@ def size_fifos(
         SimulationError: It reported an error, or the tools reject it.
         ToolError: A tool is missing or too old.
     """
+    with Task("sizing FIFOs"):
+        return _size(design, inputs, search, budget or Budget(), cache)
+
+
+def _size(
+    design: Design, inputs: Mapping[str, NDArray[Any]], search: bool, chosen: Budget, cache: Path | None
+) -> Sizing:
     begin = time.perf_counter()
-    chosen = budget or Budget()
     runner, gauged = _gauged(design, inputs, search, cache)
     depths, minimal, notes = _searched(runner, gauged, chosen) if search else (gauged.depths, False, [])
     sized = design.with_depths(depths)

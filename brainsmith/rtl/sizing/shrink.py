@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
+from brainsmith.progress import Task
 from brainsmith.rtl.sizing.hardware import depth_of, held, next_smaller
 
 if TYPE_CHECKING:
@@ -131,14 +132,16 @@ def shrink(
     """
     found = {name: depth_of(depth, bits[name]) for name, depth in depths.items()}
     chosen = order or sorted(found, key=lambda name: -bits[name] * held(found[name], bits[name]))
-    changed = True
+    changed, turn = True, 0
     try:
         while changed:
-            changed = False
-            for name in chosen:
-                before = found[name]
-                _shrink_one(found, name, bits[name], keeps)
-                changed |= found[name] != before
+            changed, turn = False, turn + 1
+            with Task(f"making FIFOs smaller, turn {turn}", len(chosen), "FIFOs") as task:
+                for name in chosen:
+                    before = found[name]
+                    _shrink_one(found, name, bits[name], keeps)
+                    changed |= found[name] != before
+                    task.add()
     except BudgetSpentError:
         return Shrunk(found, minimal=False)
     return Shrunk(found, minimal=True)

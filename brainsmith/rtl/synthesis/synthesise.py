@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.synthesis.cells import cost
 from brainsmith.rtl.synthesis.checks import check_slices, check_whole
@@ -123,8 +124,15 @@ def _run(jobs: Sequence[Job], store: KeptFolders) -> list[Mapped]:
     distinct = {job.key(): job for job in jobs}
     pool = ThreadPoolExecutor(PROCESSES)
     try:
-        tasks = {key: pool.submit(map_piece, job, store) for key, job in reversed(distinct.items())}
-        found = {key: tasks[key].result() for key in distinct}
+        with Task("synthesising", len(distinct), "parts of the design") as task:
+
+            def map_one(job: Job) -> Mapped:
+                mapped = map_piece(job, store)
+                task.add()
+                return mapped
+
+            tasks = {key: pool.submit(carried(map_one), job) for key, job in reversed(distinct.items())}
+            found = {key: wait_for(tasks[key]) for key in distinct}
     finally:
         pool.shutdown(cancel_futures=True)
     return [found[job.key()] for job in jobs]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
+from brainsmith.progress import Task
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
@@ -103,7 +104,11 @@ def verify_layers(
     """
     apart = take_apart(design)
     simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, _frames(golden)))
-    runs = [_run(simulator, apart, golden, stalls) for stalls in ({}, _stalls(apart, seed))]
+    runs = []
+    with Task("each layer alone", 2, "runs") as task:
+        for stalls in ({}, _stalls(apart, seed)):
+            runs.append(_run(simulator, apart, golden, stalls))
+            task.add()
     return [_check(layer, apart, runs, golden) for layer in design.layers if layer.kernel != "memstream"]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import VerificationError
+from brainsmith.progress import Task
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
@@ -124,8 +125,12 @@ def verify_design(
     bench = _Bench(
         simulator, design, inputs, golden, limit, tensors or (lambda count: _first(golden, count)), cache
     )
-    smooth = bench.run({}, limit)
-    runs = [bench.stalled(seed, MORE[at % len(MORE)]) for at, seed in enumerate(seeds)]
+    runs = []
+    with Task("the whole design", 1 + len(seeds), "runs") as task:
+        smooth = bench.run({}, limit)
+        for at, seed in enumerate(seeds):
+            task.add()
+            runs.append(bench.stalled(seed, MORE[at % len(MORE)]))
     stalled = [run for run, _ in runs]
     results = [smooth.result, *(run.result for _, run in runs)]
     ends = ("input", "output")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
+from brainsmith.rtl.simulation import simulator as module
 from brainsmith.rtl.simulation.beats import pack, unpack
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
 from brainsmith.rtl.simulation.ports import Interface, Stream
@@ -43,6 +44,25 @@ def test_every_beat_takes_one_cycle_where_nothing_holds_back(passing):
     assert result.streams["out0_V"].frames(4) == [(0, 9), (10, 19), (20, 29), (30, 39)]
     with pytest.raises(ValueError, match=r"^40 beats are not 3 equal frames$"):
         result.streams["out0_V"].frames(3)
+
+
+def test_a_run_says_how_many_beats_it_has_given(passing, heard):
+    count = 3000
+    beats = pack(np.arange(count)[:, None] % 256, 8)
+    assert run(passing, beats, count).cycles == count
+    shown = [f"simulating {passing.plan.top!r}: {done} of 3,000 beats" for done in ("0", "1,000", "3,000")]
+    assert (heard[0], heard[1]) == tuple(shown[:2])  # the first look is after 1,000 cycles
+
+
+def test_how_often_it_is_looked_at_changes_nothing(passing, monkeypatch):
+    stalls = {"in0_V": Stalls.random(1, 0.3), "out0_V": Stalls.random(2, 0.3)}
+    whole = run(passing, stalls=stalls)
+    monkeypatch.setattr(module, "_FIRST_SLICE", 1)
+    monkeypatch.setattr(module, "SLICE", 3)
+    parts = run(passing, stalls=stalls)
+    assert parts.cycles == whole.cycles
+    for name, traffic in whole.streams.items():
+        assert parts.streams[name].moved_at.tolist() == traffic.moved_at.tolist()
 
 
 def test_a_periodic_stall_is_counted_where_it_happens(passing):

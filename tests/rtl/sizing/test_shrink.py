@@ -43,6 +43,18 @@ def test_what_is_needed_is_found(depths, needed, bits):
     assert len(asked) <= 14 * len(NAMES)  # one, halving 517 beats, and one more in each pass
 
 
+def test_each_turn_says_how_many_fifos_it_has_looked_at(heard):
+    needed = {"a": 40, "b": 2}
+
+    def keeps(found):
+        return all(held(depth, 8) >= needed[name] for name, depth in found.items())
+
+    assert shrink({"a": 300, "b": 300}, {"a": 8, "b": 8}, keeps).minimal
+    assert heard == [
+        f"making FIFOs smaller, turn {turn}: {done} of 2 FIFOs" for turn in (1, 2) for done in (0, 1, 2)
+    ]
+
+
 @given(depths=vectors, bits=widths, random=st.randoms(use_true_random=False), data=st.data())
 def test_the_end_is_minimal_whatever_decides(depths, bits, random, data):
     """Also where the rate does not grow with the depth: every answer is drawn, and kept."""

@@ -1,0 +1,204 @@
+"""How far long work is: whoever works says so as it goes, and whoever started it may listen.
+
+    with Task("simulating mlp", total=360, unit="frames") as task:
+        for frame in frames:
+            simulate(frame)
+            task.add()
+
+Who listens is held by a context variable, so that two builds in two threads do not hear each other. Without a listener a
+task costs next to nothing. A listener is called in its own thread alone: what other threads do for it (`carried`) is told
+when its own thread says something, or waits for them (`wait_for`). A forked child has no listener.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import get_ident
+from contextvars import ContextVar, copy_context
+
+from brainsmith.forks import lock_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+    from contextvars import Token
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+
+INTERVAL = 1.0
+"""Seconds between two calls of a listener, at the least."""
+
+BEAT = 0.2
+"""Seconds for which what waits looks away from its listener, at the most."""
+
+
+class Work:
+    """One thing that goes on: a value.
+
+    Attributes:
+        what: Such as `simulating mlp`.
+        done: How much of it is done; 0 if that is not counted.
+        total: Of how much; None if that is not known.
+        unit: What is counted: `frames`, `layers`.
+        seconds: Since it began.
+    """
+
+    __slots__ = ("done", "seconds", "total", "unit", "what")
+
+    def __init__(self, what: str, done: int, total: int | None, unit: str, seconds: float) -> None:
+        self.what = what
+        self.done = done
+        self.total = total
+        self.unit = unit
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        """Return it as `what: 3 of 12 layers, 5 s`."""
+        count = f"{self.done:,}" if self.total is None else f"{self.done:,} of {self.total:,}"
+        counted = f": {count} {self.unit}".rstrip() if self.done or self.total is not None else ""
+        return f"{self.what}{counted}, {elapsed(self.seconds)}"
+
+    def __repr__(self) -> str:
+        return f"Work({self.what!r}, {self.done}, {self.total}, {self.unit!r}, {self.seconds:.3f})"
+
+
+def elapsed(seconds: float) -> str:
+    """Return a time as people read it: `12 s`, `3 min 5 s`, `2 h 10 min`."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+class Listening:
+    """A context in which somebody listens to the tasks that begin in it.
+
+    Args:
+        call: Is given all that goes on, the outermost first, when a task says something, `INTERVAL` after the last time.
+            What it raises ends the work.
+    """
+
+    def __init__(self, call: Callable[[tuple[Work, ...]], object]) -> None:
+        self._call = call
+        self._tasks: list[Task] = []
+        self._told = time.monotonic()
+        self._thread = (os.getpid(), get_ident())
+        self._token: Token[Listening | None] | None = None
+
+    def __enter__(self) -> Listening:
+        self._token = _listener.set(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._token is not None
+        _listener.reset(self._token)
+
+    def begun(self, task: Task) -> None:
+        """Note a task."""
+        self._tasks.append(task)
+        self.tick()
+
+    def ended(self, task: Task) -> None:
+        """Forget a task."""
+        self._tasks.remove(task)
+
+    def tick(self) -> None:
+        """Tell what goes on, if it is time and this is the listener's own thread."""
+        now = time.monotonic()
+        if now - self._told < INTERVAL or not self._tasks or self._thread != (os.getpid(), get_ident()):
+            return
+        self._told = now
+        self._call(tuple([task.work(now) for task in list(self._tasks)]))
+
+
+_listener: ContextVar[Listening | None] = ContextVar("brainsmith_listener", default=None)
+
+
+_COUNTING = lock_of()
+
+
+class Task:
+    """Work that takes long, as a context.
+
+    Args:
+        what: Such as `simulating mlp`.
+        total: How much there is to do; None if nobody knows.
+        unit: What is counted.
+    """
+
+    __slots__ = ("_begin", "_listener", "done", "total", "unit", "what")
+
+    def __init__(self, what: str, total: int | None = None, unit: str = "") -> None:
+        self.what = what
+        self.total = total
+        self.unit = unit
+        self.done = 0
+        self._listener = _listener.get()
+        self._begin = 0.0
+
+    def __enter__(self) -> Task:
+        self._begin = time.monotonic()
+        if self._listener is not None:
+            self._listener.begun(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._listener is not None:
+            self._listener.ended(self)
+
+    def at(self, done: int) -> None:
+        """Say how much is done."""
+        self.done = done
+        if self._listener is not None:
+            self._listener.tick()
+
+    def add(self, more: int = 1) -> None:
+        """Say that more is done; several threads may."""
+        with _COUNTING:
+            self.done += more
+        if self._listener is not None:
+            self._listener.tick()
+
+    def work(self, now: float) -> Work:
+        """Return how it stands."""
+        return Work(self.what, self.done, self.total, self.unit, now - self._begin)
+
+
+def is_heard() -> bool:
+    """Tell whether somebody listens here."""
+    return _listener.get() is not None
+
+
+def tick() -> None:
+    """Let a listener hear what goes on: for what waits and has nothing to say."""
+    listener = _listener.get()
+    if listener is not None:
+        listener.tick()
+
+
+def carried(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function for another thread, whose tasks are heard by who listens here."""
+    context = copy_context()
+
+    def run(*args: P.args, **keywords: P.kwargs) -> T:
+        return context.run(function, *args, **keywords)
+
+    return run
+
+
+def wait_for(future: Future[T]) -> T:
+    """Return the result of what another thread does; meanwhile who listens here hears what goes on."""
+    while is_heard():
+        try:
+            return future.result(BEAT)
+        except TimeoutError:
+            if future.done():  # it raised that itself
+                break
+            tick()
+    return future.result()
