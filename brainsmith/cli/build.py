@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 
+from brainsmith.cli.live import LiveLine
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import NotProvenError
 
@@ -67,18 +68,27 @@ def one_line(
 
 
 class _Progress:
-    """Prints each step when it is done; on a terminal also the one that runs, in a line that is then replaced."""
+    """Prints each step when it is done, and how far the one is that runs."""
 
     def __init__(self, terminal: Terminal, explain: bool) -> None:
         self._terminal = terminal
         self._explain = explain
+        self._line = LiveLine(terminal, self._say)
 
     def __call__(self, event: Any) -> None:
         if event.kind == "start":
+            self._line.clear()
             self._terminal.write_over(f"{event} ...")
             return
-        self._terminal.write_over("")
+        if event.kind == "work":
+            self._line.show(str(event))
+            return
+        self._line.clear()
         self._terminal.write(step_line(event, self._explain) if event.step is not None else event.text)
+        self._terminal.flush()
+
+    def _say(self, text: str) -> None:
+        self._terminal.write(text)
         self._terminal.flush()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.cli.build import step_line
+from brainsmith.cli.live import LiveLine
 from brainsmith.cli.terminal import complain
 
 if TYPE_CHECKING:
@@ -52,10 +53,13 @@ def built(model: str, blueprint: str, terminal: Terminal) -> Iterator[str]:
 def _build(model: str, blueprint: str, folder: Path, terminal: Terminal) -> None:
     from brainsmith.build import build
 
+    line = LiveLine(terminal, complain)
+
     def show(event: Any) -> None:
-        if terminal.colour:
-            terminal.write_over(f"building {model}: {event} ...")
+        if terminal.colour or event.kind == "work":
+            line.show(f"building {model}: {event}{' ...' if event.kind == 'start' else ''}")
         elif event.kind != "start":
+            line.clear()
             complain(step_line(event) if event.step is not None else event.text)
 
     if not terminal.colour:

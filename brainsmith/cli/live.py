@@ -1,0 +1,47 @@
+"""What goes on now: in a terminal one line that is replaced, in a log a line every ten seconds."""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.progress import Work
+
+SECONDS = 10.0
+"""Between two lines of a log."""
+
+
+class LiveLine:
+    """The line at the end of what is printed.
+
+    Args:
+        terminal: Shows it, where a line can be replaced.
+        say: Prints a line of a log, where it cannot; None for no such lines.
+    """
+
+    def __init__(self, terminal: Terminal, say: Callable[[str], None] | None = None) -> None:
+        self._terminal = terminal
+        self._say = say
+        self._said = time.monotonic()
+
+    def show(self, text: str) -> None:
+        """Show what goes on."""
+        self._terminal.write_over(text)
+        now = time.monotonic()
+        if now - self._said >= SECONDS:
+            self._said = now
+            if self._say is not None and not self._terminal.colour:
+                self._say(text)
+
+    def works(self, works: tuple[Work, ...]) -> None:
+        """Show work: a listener for `brainsmith.progress.Listening`."""
+        self.show("; ".join(map(str, works)))
+
+    def clear(self) -> None:
+        """Leave the line to what is printed next, which counts as a line of a log."""
+        self._terminal.write_over("")
+        self._said = time.monotonic()
