@@ -18,7 +18,7 @@ from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
 from brainsmith.build.rate import rate_of
-from brainsmith.build.report import PAGE, assemble, files_of, imported_modules, plugin_list
+from brainsmith.build.report import PACKAGE, PAGE, assemble, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
@@ -154,6 +154,7 @@ class Job:
         compared = self._compare_targets(last) if report else None
         wave = self._wave(last) if report else None
         content = self._report(model, source, last, report, compared, wave)
+        _state_proof(staging, content)
         explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
         return BuildResult(
             output,
@@ -274,6 +275,18 @@ class Job:
         total = len(self.pipeline.steps)
         kept = "; the steps done are in the build cache" if done and self._cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
+
+
+def _state_proof(staging: Path, content: dict[str, Any]) -> None:
+    """Let the README of the packed accelerator, if there is one, say what the banner of the report says."""
+    if not (staging / PACKAGE).is_dir():
+        return
+    from brainsmith.rtl.package.proof import state_proof
+    from brainsmith.web.content import read_steps
+    from brainsmith.web.verdict import judge
+
+    verdict = judge(content, read_steps(content))
+    state_proof(staging / PACKAGE, verdict.title, verdict.sentence, verdict.points)
 
 
 def _line(step: Any, explain: bool) -> str:

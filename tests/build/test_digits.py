@@ -78,6 +78,8 @@ def test_a_whole_network_becomes_a_circuit_that_gives_every_label(name, tmp_path
     )
     assert {layer["backend"] for layer in result.report["layers"]} == {"rtl"}
     assert (circuit["frames"], circuit["mismatches"]) == (360, 0)
+    page = (tmp_path / "out" / "accelerator" / "README.md").read_text()
+    assert "\n\n## Proof\n\n**Verified" in page
     assert (circuit["stalled_frames"], circuit["stalled_mismatches"]) == (1080, 0)
     assert circuit["interval_cycles"] == circuit["interval_estimate"]
     assert [(one["target"], one["agrees"], one["worst"]) for one in result.report["targets"]["results"]] == [

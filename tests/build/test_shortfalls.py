@@ -10,6 +10,7 @@ from brainsmith.build import build
 from brainsmith.build.rate import rate_line, rate_of
 from brainsmith.build.shortfalls import shortfalls_of
 from brainsmith.errors import NotProvenError, exit_code
+from brainsmith.rtl.package.pack import file_digest
 from tests.build import graphs
 from tests.build.circuit_files import write_circuit
 
@@ -107,6 +108,43 @@ def test_every_shortfall_is_said_everywhere(tmp_path, steps, options, shortfalls
     assert [(entry["kind"], entry["text"]) for entry in report["shortfalls"]] == shortfalls
     assert caught.value.result.report == report
     assert not (tmp_path / "out" / "failed").exists()
+
+
+def packed(model, cfg):
+    """Leave what rtl_package does, as far as a README is asked for."""
+    package = Path(cfg.output_dir) / "accelerator"
+    package.mkdir()
+    (package / "README.md").write_text("# finn_design\n\nA network.\n\n## Ports\n\nTwo.\n")
+    (package / "manifest.json").write_text(json.dumps({"format": 1, "files": {"README.md": "of before"}}))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {},
+            "**Verified.** The model gave the golden outputs after each of its 2 steps, on 40 samples.\n",
+        ),
+        (
+            {"unverified": ("same",)},
+            "**Partly verified.** 1 of 2 steps gave what step same gives on 40 samples; not verified: same. "
+            f"With --strict the exit code is 3.\n\n- {UNVERIFIED}; later steps are compared with its "
+            "result\n",
+        ),
+        (
+            {"verify": False, "fps": 5},
+            "**Not verified.** No step was compared with golden outputs, so the model may compute something else than "
+            f"before. With --strict the exit code is 3.\n\n- {OFF}\n- {NO_RATE}\n",
+        ),
+    ],
+)
+def test_the_readme_of_the_package_says_what_the_banner_says(tmp_path, options, said):
+    result = run(tmp_path, [same, packed], **options)
+    page = result.output / "accelerator" / "README.md"
+    assert page.read_text() == f"# finn_design\n\nA network.\n\n## Proof\n\n{said}\n## Ports\n\nTwo.\n"
+    manifest = json.loads((page.parent / "manifest.json").read_text())
+    assert manifest == {"format": 1, "files": {"README.md": file_digest(page)}}
 
 
 def test_the_blueprint_may_be_strict_and_the_argument_decides(tmp_path):

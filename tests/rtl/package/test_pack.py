@@ -12,6 +12,8 @@ import pytest
 from brainsmith.errors import BuildError, OutputError
 from brainsmith.rtl.package.licences import licence_of
 from brainsmith.rtl.package.pack import file_digest
+from brainsmith.rtl.package.proof import state_proof
+from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.stitching.written import read_design
 from tests.rtl.package.packed import FRAMES
@@ -42,6 +44,23 @@ def test_the_manifest_has_the_digest_of_each_file(folder):
     assert set(manifest["files"]) == files_of(folder) - {"manifest.json"}
     assert all(digest == file_digest(folder / name) for name, digest in manifest["files"].items())
     assert manifest["orders"] == {"s_axis_0": {"shape": [24, 4], "axes": [1, 0]}}
+
+
+def test_what_the_build_proved_is_in_the_readme_and_the_package_is_as_it_was_packed(folder):
+    state_proof(
+        folder, "Partly verified", "1 of 2 steps gave the golden outputs.", ["step 'a' was not verified"]
+    )
+    text = (folder / "README.md").read_text()
+    assert (
+        text.count(
+            "\n\n## Proof\n\n**Partly verified.** 1 of 2 steps gave the golden outputs.\n\n- step 'a' was not verified\n\n"
+            "## Ports\n"
+        )
+        == 1
+    )
+    assert read_package(folder).changed == ()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["files"]["README.md"] == file_digest(folder / "README.md")
 
 
 def test_no_file_names_a_place_outside(folder, tmp_path):
