@@ -64,13 +64,29 @@ def declared_inputs(step: BuildStep) -> str:
 
     Names and patterns are relative to the folder of the plugin's file. A name that nothing has counts as absent.
     """
-    record = record_of(step)
-    patterns = () if record is None else record.extra.get("inputs", ())
-    if record is None or not patterns:
+    folder, patterns = _declaration(step)
+    if not patterns:
         return ""
-    folder = Path(record.origin.rpartition(":")[0]).parent
     names = [name for pattern in patterns for name in _matches(folder, pattern)]
     return json.dumps({name: file_digest(str(folder / name)) for name in names}, sort_keys=True)
+
+
+def unmatched_inputs(step: BuildStep) -> list[str]:
+    """Return a warning for each input that a step declares and that no file has."""
+    folder, patterns = _declaration(step)
+    return [
+        f"step '{step.name}': inputs=[{pattern!r}] matches no file in {folder}; correct it, or take it out"
+        for pattern in patterns
+        if not any((folder / name).is_file() for name in _matches(folder, pattern))
+    ]
+
+
+def _declaration(step: BuildStep) -> tuple[Path, tuple[str, ...]]:
+    """Return what a step declares as its inputs, and the folder that this is relative to."""
+    record = record_of(step)
+    if record is None:
+        return Path(), ()
+    return Path(record.origin.rpartition(":")[0]).parent, tuple(record.extra.get("inputs", ()))
 
 
 def _matches(folder: Path, pattern: str) -> list[str]:

@@ -17,7 +17,7 @@ from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import Surroundings, framework_versions, plugin_sources, step_parts
 from brainsmith.build.lost_facts import KnownFacts
 from brainsmith.build.messages import LOG, BuildLog, Said
-from brainsmith.build.outside import packages_of, rules, why_not_kept
+from brainsmith.build.outside import packages_of, rules, unmatched_inputs, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
@@ -96,6 +96,7 @@ class StepRunner:
             PluginLoadError: A step of the pipeline cannot be imported, or changed since it was and cannot be loaded anew.
         """
         started = time.perf_counter()
+        self.warnings += unmatched_inputs(step)
         parts, why = self._parts(step, model)
         if parts is not None and self._cache is not None:
             found = self._cache.find(parts, self._config if self._given is None else self._given)

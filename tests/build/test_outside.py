@@ -152,6 +152,26 @@ def test_declared_inputs_are_part_of_the_key(project):
     assert built("scale_by_declared")[1]
 
 
+def test_declared_inputs_that_no_file_has_are_warnings(project):
+    def warnings():
+        result = build(
+            graphs.quant_mlp(), output="out", steps=["scale_by_declared"], verify=False, report=False
+        )
+        return [text for text in result.warnings if "inputs=" in text]
+
+    folder = project / "plugins"
+    said = [
+        f"step 'scale_by_declared': inputs=['{name}'] matches no file in {folder}; correct it, or take it out"
+        for name in ("*.bin", "exact.txt")
+    ]
+    assert warnings() == said
+    (folder / "exact.txt").write_text("")
+    assert warnings() == said[:1]
+    assert warnings() == said[:1]  # a step that is reused says it again
+    (folder / "a.bin").write_text("")
+    assert warnings() == []
+
+
 def test_what_is_declared_as_not_kept_runs_each_time(project):
     for _ in range(2):
         assert built("scale_by_clock") == (
