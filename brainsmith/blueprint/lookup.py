@@ -14,7 +14,7 @@ from brainsmith.errors import (
     Problem,
 )
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.plugin.precedence import ADAPTED, framework_identifier
 from brainsmith.plugin.registry import Registry
 
 
@@ -118,16 +118,41 @@ class Lookup:
         if name.name in trail:
             cycle = " > ".join((*trail[trail.index(name.name) :], name.name))
             raise PluginDefinitionError(f"group {name.name!r} contains itself: {cycle}")
+        yield from self._members(kind, name, members, optional, (*trail, name.name))
+
+    def _members(
+        self, kind: str, group: PluginName, members: tuple[str, ...], optional: bool, trail: tuple[str, ...]
+    ) -> Iterator[tuple[PluginInfo, str]]:
+        """Expand the members of a group: those of frameworks that are here. The others are noted.
+
+        Raises:
+            PluginNotFoundError: All are of frameworks that are not here.
+        """
+        missing: dict[str, list[str]] = {}
         for text in members:
-            yield from self._member(kind, name, text, optional, (*trail, name.name))
+            member = parse_name(text, group.position)
+            if member is None:
+                raise PluginDefinitionError(
+                    f"group {group.name!r} has the member {text!r}, which is not a name"
+                )
+            if self._lacks_framework(member):
+                missing.setdefault(member.framework, []).append(member.qualified)
+            else:
+                yield from self._member(kind, group, member, optional, trail)
+        if not missing:
+            return
+        names = ", ".join(name for members in missing.values() for name in dict.fromkeys(members))
+        lacking = (
+            f"there are no plugins of {' and '.join(map(repr, missing))} here (brainsmith health says why)"
+        )
+        if len(trail) == 1 and sum(map(len, missing.values())) == len(members):
+            raise PluginNotFoundError(f"group {group.name!r} is empty without {names}: {lacking}")
+        self.note(group.position, f"group {group.name!r} goes without {names}: {lacking}")
 
     def _member(
-        self, kind: str, group: PluginName, text: str, optional: bool, trail: tuple[str, ...]
+        self, kind: str, group: PluginName, member: PluginName, optional: bool, trail: tuple[str, ...]
     ) -> Iterator[tuple[PluginInfo, str]]:
         """Expand one member of a group; the error of an absent one names the group."""
-        member = parse_name(text, group.position)
-        if member is None:
-            raise PluginDefinitionError(f"group {group.name!r} has the member {text!r}, which is not a name")
         try:
             yield from self._expand(kind, member, optional or member.optional, trail)
         except PluginNotFoundError as error:
@@ -135,6 +160,15 @@ class Lookup:
                 self.report(group, f"in group {group.name!r}: {error}")
             else:
                 self.skip(member, f"member of group {group.name!r}", str(error))
+
+    def _lacks_framework(self, name: PluginName) -> bool:
+        """Tell whether a name is of a framework that has no plugins here; not of one that seems to be misspelt."""
+        frameworks = {record.framework for record in self._records}
+        return (
+            bool(name.framework)
+            and not any(_same_framework(framework, name.framework) for framework in frameworks)
+            and (name.framework in ADAPTED or not did_you_mean(name.framework, {*frameworks, *ADAPTED}))
+        )
 
     def absent(self, kind: str, name: PluginName) -> str:
         """Say that a name is unknown, and what was perhaps meant."""
