@@ -95,18 +95,42 @@ def never_freed(value: object) -> None:
 
 
 def _before() -> None:
-    taken = _HELD[get_ident()] = []
+    """Take all locks at one moment.
+
+    While it waits for one it holds no other: a thread that takes two of them in another order would wait for this one.
+    """
     end = time.monotonic() + LONGEST_WAIT
-    for guard in list(_GUARDS.values()):
-        lock = guard.lock()
-        wait = max(0.0, end - time.monotonic()) if guard.waits else 0.0
-        if lock is not None and lock.acquire(timeout=wait):
+    guards = [(guard.lock(), guard.waits) for guard in list(_GUARDS.values())]
+    taken = _HELD[get_ident()] = []
+    busy: RLock | None = None
+    while True:
+        if busy is not None and busy.acquire(timeout=max(0.0, end - time.monotonic())):
+            taken.append(busy)
+        busy = _take(guards, taken, may_wait=time.monotonic() < end)
+        if busy is None:
+            return
+        _release(taken)
+
+
+def _take(guards: list[tuple[RLock | None, bool]], taken: list[RLock], *, may_wait: bool) -> RLock | None:
+    """Take each lock that is free, up to the first one that is worth waiting for; return that one."""
+    for lock, waits in guards:
+        if lock is None:
+            continue
+        if lock.acquire(blocking=False):
             taken.append(lock)
+        elif waits and may_wait:
+            return lock
+    return None
+
+
+def _release(taken: list[RLock]) -> None:
+    while taken:
+        taken.pop().release()
 
 
 def _in_parent() -> None:
-    for lock in reversed(_HELD.pop(get_ident(), ())):
-        lock.release()
+    _release(_HELD.pop(get_ident(), []))
 
 
 def _in_child() -> None:
@@ -119,8 +143,7 @@ def _in_child() -> None:
         if lock is not None and id(lock) not in free:
             lock._at_fork_reinit()  # type: ignore[attr-defined]  # what Python's own modules do
             torn.append(guard)
-    for lock in reversed(taken):
-        lock.release()
+    _release(taken)
     _forget_unfinished_imports()
     for guard in torn:
         owner = guard.owner() if guard.owner is not None else None
