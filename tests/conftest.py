@@ -7,17 +7,23 @@ for one run. How many examples a law tries is its profile's to say (`laws`).
 import gc
 import os
 import signal
-from itertools import count
 
 import pytest
 
 from brainsmith import progress
 from brainsmith.plugin.manager import reset_plugin_system
-from tests.keeping import kept_folders
+from tests.homes import Homes
+from tests.keeping import MAKERS, kept_folders
 from tests.laws import load_profile, scale
 
-SHARED = ("rtl", "hls", "synthesis", "ops", "discovery")
+FOUND = ("discovery", "details", "health")
+"""What is found in files and packages, and kept for one run: what kinds of plugins there are, and what works."""
+
+SHARED = (*MAKERS, *FOUND)
 """The parts of a cache that all tests share."""
+
+SHARED_BUT_FOUND = (*MAKERS, "health")
+"""The parts that a test shares which is marked `finds_anew`."""
 
 PROFILE = load_profile()
 
@@ -47,9 +53,11 @@ def pytest_collection_finish():
 def kept_builds(tmp_path_factory):
     """The folders of the parts of a cache that tests share."""
     base = tmp_path_factory.getbasetemp()
-    discovery = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "discovery"
-    discovery.mkdir(exist_ok=True)
-    return {**kept_folders(), "discovery": discovery}
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    found = {part: folder / "found" / part for part in FOUND}
+    for path in found.values():
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return {**kept_folders(), **found}
 
 
 @pytest.fixture
@@ -83,28 +91,21 @@ def cache_at(kept_builds):
 
 
 @pytest.fixture(scope="session")
-def homes(tmp_path_factory):
-    """Empty folders, one after the other."""
-    folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in count())
-
-
-@pytest.fixture(scope="session")
-def shared_parts():
-    """The parts of its cache that a test shares; those that test discovery share less."""
-    return SHARED
+def homes(tmp_path_factory, cache_at):
+    """Homes to lend to tests."""
+    return Homes(tmp_path_factory.mktemp("homes"), cache_at)
 
 
 @pytest.fixture(autouse=True)
-def isolated_hub(homes, cache_at, shared_parts, monkeypatch):
+def isolated_hub(homes, request, monkeypatch):
     """Keep the user's settings and caches out of a test, and what a test registers out of the next one."""
-    home = next(homes)
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CACHE_HOME", cache_at(home / "cache", shared_parts))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    for name in [name for name in os.environ if name.startswith("BRAINSMITH_")]:
-        monkeypatch.delenv(name)
-    reset_plugin_system()
-    yield
-    reset_plugin_system()
+    alone = request.node.get_closest_marker("finds_anew") is not None
+    with homes.lend(SHARED_BUT_FOUND if alone else SHARED) as home:
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+        for name in [name for name in os.environ if name.startswith("BRAINSMITH_")]:
+            monkeypatch.delenv(name)
+        reset_plugin_system()
+        yield
+        reset_plugin_system()

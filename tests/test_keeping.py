@@ -5,12 +5,12 @@ import shutil
 
 from brainsmith.store.folders import KeptFolders
 from brainsmith.store.quota import QUOTAS
-from tests.keeping import MAKERS, ROOT, UNUSED, kept_folders
+from tests.keeping import MAKERS, RECORDERS, ROOT, UNUSED, kept_folders
 
 
 def package_at(folder):
     """Return a package with a source for each part."""
-    for maker in MAKERS.values():
+    for maker in (MAKERS | RECORDERS).values():
         (folder / maker).mkdir(parents=True)
         (folder / maker / "make.py").write_text("1")
     return folder
@@ -43,8 +43,8 @@ def test_a_folder_that_no_run_used_for_long_is_removed_and_a_current_one_stays(t
 
 def test_a_part_holds_as_much_as_the_users_cache_does(tmp_path):
     """Else a run drops what it made, and the next one makes it again."""
-    for part, path in kept_folders(tmp_path / "kept", package_at(tmp_path / "package")).items():
-        assert KeptFolders(path).limit == QUOTAS[part]
+    kept = kept_folders(tmp_path / "kept", package_at(tmp_path / "package"))
+    assert {part: KeptFolders(kept[part]).limit for part in MAKERS} == {part: QUOTAS[part] for part in MAKERS}
 
 
 def test_git_ci_and_make_know_the_folder():

@@ -1,4 +1,4 @@
-"""Run the command line as users do: in a process of its own, with its output in a pipe or on a terminal."""
+"""Run the command line: as users do, in a process of its own with its output in a pipe or on a terminal; or in this one."""
 
 import fcntl
 import os
@@ -8,6 +8,8 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+
+from brainsmith.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "brainsmith")
@@ -43,6 +45,14 @@ def brainsmith(*words, cwd=None, timeout=120, **variables):
         timeout=timeout,
         check=False,
     )
+
+
+def in_this_process(capsys, *words):
+    """Run a command here, where all that it imports is imported already; return what `brainsmith` returns."""
+    capsys.readouterr()
+    code = main(list(words))
+    shown = capsys.readouterr()
+    return subprocess.CompletedProcess(words, code, shown.out, shown.err)
 
 
 def on_terminal(*words, width=100, cwd=None, **variables):

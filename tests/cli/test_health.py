@@ -3,21 +3,8 @@
 import json
 import re
 
-import pytest
-
 from brainsmith.cli.main import main
 from tests.cli.command import brainsmith, on_terminal
-
-
-@pytest.fixture(scope="module")
-def warm_caches(tmp_path_factory):
-    return tmp_path_factory.mktemp("caches")
-
-
-@pytest.fixture(autouse=True)
-def shared_caches(warm_caches, monkeypatch):
-    """That frameworks can be imported is tried once for the file."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(warm_caches))
 
 
 def test_a_healthy_hub_exits_with_0_and_names_everything():
@@ -68,7 +55,10 @@ def test_wrong_settings_are_shown_rather_than_raised():
     ]
 
 
-def test_a_cache_folder_that_cannot_be_written_is_degraded():
+def test_a_cache_folder_that_cannot_be_written_is_degraded(project):
+    (project / ".brainsmith" / "config.yaml").write_text(
+        "plugin_system: {frameworks: []}\n"
+    )  # none to import
     done = brainsmith("health", XDG_CACHE_HOME="/proc/nowhere")
     assert done.returncode == 1
     assert done.stdout.splitlines()[1] == (

@@ -134,6 +134,7 @@ def everything_below(folder):
     return [os.path.join(here, file) for here, _, files in os.walk(folder) for file in files]
 
 
+@pytest.mark.finds_anew
 def test_a_damaged_cache_changes_nothing(project):
     caches = os.environ["XDG_CACHE_HOME"]
     (project / ".brainsmith" / "config.yaml").write_text("plugin_system: {cache_ttl: 3000}\n")
@@ -161,6 +162,7 @@ def test_a_cache_folder_that_cannot_be_written_only_costs_time(where):
     assert done.stdout == brainsmith("plugins", "list").stdout
 
 
+@pytest.mark.finds_anew
 def test_two_processes_at_once_see_the_same():
     processes = [subprocess.Popen([*COMMAND, "plugins", "list"], stdout=subprocess.PIPE) for _ in range(3)]
     outputs = {process.communicate(timeout=60)[0] for process in processes}

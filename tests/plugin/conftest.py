@@ -10,12 +10,6 @@ from brainsmith.plugin.manager import get_plugin_manager
 from tests.plugin.installed import Site
 
 
-@pytest.fixture(scope="session")
-def shared_parts():
-    """Share what compilers make; each test finds plugins for itself."""
-    return ("rtl", "hls", "synthesis", "ops")
-
-
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     """Work in an empty folder, which no project is above."""

@@ -22,6 +22,8 @@ from brainsmith.store import files
 from brainsmith.store.values import Kept
 from tests.plugin.installed import ROOT, run_python, shown, step_file
 
+pytestmark = pytest.mark.finds_anew
+
 
 def settle():
     """Wait until what was just written is older than a tick of the file system's clock."""

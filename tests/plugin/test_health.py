@@ -14,17 +14,6 @@ from brainsmith.settings import load_settings
 from tests.plugin.installed import run_python, step_file, transform_file
 
 
-@pytest.fixture(scope="module")
-def warm_caches(tmp_path_factory):
-    """Caches for the whole file: that the installed frameworks can be imported is tried once."""
-    return tmp_path_factory.mktemp("caches")
-
-
-@pytest.fixture(autouse=True)
-def shared_caches(warm_caches, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(warm_caches))
-
-
 def test_here_it_is_healthy(manager):
     health = manager.health_check()
     assert (health["status"], health["problems"]) == ("healthy", [])
@@ -120,6 +109,7 @@ def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, 
     )
 
 
+@pytest.mark.finds_anew
 def test_an_adapter_that_fails_degrades_it_and_leaves_the_others(manager, monkeypatch):
     from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 

@@ -24,6 +24,8 @@ from brainsmith.store.file_lock import FileLock
 from brainsmith.store.files import is_racy
 from tests.plugin.installed import ROOT, run_python, step_file
 
+pytestmark = pytest.mark.finds_anew
+
 
 class Framework(PackageAdapter):
     """Reads a package as those of QONNX and FINN are read; two of them share what they read."""

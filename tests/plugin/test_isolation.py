@@ -241,6 +241,7 @@ def test_bad_metadata_of_a_distribution_costs_no_other_one(site, manager, make):
     assert str(problem).startswith(f"{info / 'entry_points.txt'}: the file cannot be read: ")
 
 
+@pytest.mark.finds_anew
 def test_what_a_file_gives_does_not_depend_on_the_depth_of_the_caller(project, manager):
     nested = "[" * 60 + "1" + "]" * 60
     project.write("plugins/a.py", step_file("one") + f"GROUPS = {{'x': ['one']}}\nDEEP = {nested}\n")

@@ -17,6 +17,7 @@ from brainsmith.settings import load_settings
 from tests.plugin.installed import shown, step_file
 
 
+@pytest.mark.finds_anew
 def test_debug_mode_writes_every_step_to_stderr(manager, capfd):
     manager.set_debug_mode(True)
     try:
@@ -52,6 +53,7 @@ def test_when_debug_mode_ends_the_logger_is_as_it_was_before(manager):
         logger.setLevel(before)
 
 
+@pytest.mark.finds_anew
 def test_the_logger_can_be_listened_to(manager, caplog):
     with caplog.at_level(logging.DEBUG, logger="brainsmith.plugin"):
         manager.clear_cache()
@@ -62,6 +64,7 @@ def test_the_logger_can_be_listened_to(manager, caplog):
     )
 
 
+@pytest.mark.finds_anew
 def test_figures_are_measured(manager):
     manager.discover_plugins(modes=["full"])
     manager.discover_plugins(modes=["full"])
@@ -124,6 +127,7 @@ def test_groups_come_from_files_and_settings_and_the_settings_win(project, manag
     assert {name: groups[name] for name in ("a", "b", "c")} == {"a": ("x",), "b": ("z",), "c": ("w",)}
 
 
+@pytest.mark.finds_anew
 def test_a_framework_that_is_absent_is_told_and_not_an_error(manager, monkeypatch):
     from brainsmith.plugin.adapters import adapter
 

@@ -73,39 +73,35 @@ def written(tmp_path_factory):
     return folder, write_stubs(registry, DOOR, str(folder))
 
 
-def run_mypy(folder, typings, text):
-    """Check a file with mypy as strictly as it can."""
-    (folder / "user.py").write_text(text)
-    (folder / "mypy.ini").write_text(f"[mypy]\nstrict = True\nmypy_path = {typings}\n")
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--config-file",
-        "mypy.ini",
-        "--cache-dir",
-        str(folder / "cache"),
-        "user.py",
-    ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def checked(written, tmp_path_factory):
+    """What mypy says of a right and a wrong file, as strictly as it can."""
+    folder = tmp_path_factory.mktemp("checked")
+    (folder / "user.py").write_text(USER)
+    (folder / "wrong.py").write_text(WRONG)
+    (folder / "mypy.ini").write_text(f"[mypy]\nstrict = True\nmypy_path = {written[0]}\n")
+    command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", "cache"]
+    done = subprocess.run(
+        [*command, "user.py", "wrong.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
     return done.stdout.splitlines()
 
 
-def test_a_users_file_is_accepted(written, tmp_path):
-    assert run_mypy(tmp_path, written[0], USER) == ["Success: no issues found in 1 source file"]
+def test_a_users_file_is_accepted(checked):
+    assert checked[-1].endswith(" in 1 file (checked 2 source files)")
+    assert [line for line in checked if line.startswith("user.py")] == []
 
 
-def test_wrong_names_and_arguments_are_reported(written, tmp_path):
-    lines = run_mypy(tmp_path, written[0], WRONG)
-    assert [line for line in lines if "note:" not in line] == [
-        'user.py:5: error: "type[finn]" has no attribute "Streamlin"  [attr-defined]',
-        'user.py:6: error: Unexpected keyword argument "fast" for "Streamline"  [call-arg]',
-        'user.py:7: error: "type[transforms]" has no attribute "ExpandNorm"  [attr-defined]',
-        'user.py:8: error: "type[transforms]" has no attribute "MoveAddPastFork"  [attr-defined]',
-        "user.py:9: error: Too many arguments  [call-arg]",
-        'user.py:10: error: "type[kernels]" has no attribute "NoKernel"  [attr-defined]',
-        'user.py:11: error: Argument 1 to "SetFolding" has incompatible type "str"; expected "int"  [arg-type]',
-        "Found 7 errors in 1 file (checked 1 source file)",
+def test_wrong_names_and_arguments_are_reported(checked):
+    assert [line for line in checked if "note:" not in line] == [
+        'wrong.py:5: error: "type[finn]" has no attribute "Streamlin"  [attr-defined]',
+        'wrong.py:6: error: Unexpected keyword argument "fast" for "Streamline"  [call-arg]',
+        'wrong.py:7: error: "type[transforms]" has no attribute "ExpandNorm"  [attr-defined]',
+        'wrong.py:8: error: "type[transforms]" has no attribute "MoveAddPastFork"  [attr-defined]',
+        "wrong.py:9: error: Too many arguments  [call-arg]",
+        'wrong.py:10: error: "type[kernels]" has no attribute "NoKernel"  [attr-defined]',
+        'wrong.py:11: error: Argument 1 to "SetFolding" has incompatible type "str"; expected "int"  [arg-type]',
+        "Found 7 errors in 1 file (checked 2 source files)",
     ]
 
 
@@ -189,7 +185,9 @@ def test_docstrings_of_every_kind_are_valid(project):
     project.write("plugins/odd.py", transform_file("Odd").replace("Change nothing.", docstring))
     from brainsmith.plugin.manager import get_plugin_manager
 
-    text = stub_text(get_plugin_manager().all_records()[0], DOOR)
+    manager = get_plugin_manager()
+    manager.discover_plugins(frameworks=["project"])
+    text = stub_text(manager.registry, DOOR)
     (collection,) = [
         n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == "transforms"
     ]

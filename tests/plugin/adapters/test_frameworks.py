@@ -2,12 +2,18 @@
 
 # ruff: noqa: E501  (the texts are easier to read on one line)
 
+import hashlib
+import json
+import os
+import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from brainsmith.plugin.distributions import info_folders, search_folders
+from tests.keeping import digest
 from tests.plugin.installed import run_python
 
 ADAPTERS = Path(__file__).parents[3] / "brainsmith" / "plugin" / "adapters"
@@ -66,9 +72,29 @@ print(json.dumps({"failed": failed, "transforms": sorted(transforms), "tables": 
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory):
-    home = tmp_path_factory.mktemp("imports")
-    return run_python(IMPORT_EVERYTHING, timeout=300, cwd=home, HOME=str(home), PYTHONWARNINGS="ignore")
+def imported(tmp_path_factory, kept_builds):
+    """What importing gives: the same for the same sources, so it is kept from run to run."""
+    kept = kept_builds["imports"] / f"{what_is_imported()}.json"
+    if not kept.exists():
+        home = tmp_path_factory.mktemp("imports")
+        found = run_python(IMPORT_EVERYTHING, timeout=300, cwd=home, HOME=str(home), PYTHONWARNINGS="ignore")
+        written = kept.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps(found))
+        written.rename(kept)
+    return json.loads(kept.read_text())
+
+
+def what_is_imported():
+    """Return what stands for the program, the sources of both frameworks, and the distributions they may import."""
+    folders = [folder for name in ("qonnx", "finn") for folder in find_spec(name).submodule_search_locations]
+    installed = sorted(f"{one.name} {one.version}" for one in info_folders(search_folders()))
+    parts = [
+        IMPORT_EVERYTHING,
+        sys.version,
+        *installed,
+        *(digest(Path(folder), "*.py") for folder in folders),
+    ]
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
 
 
 @pytest.fixture
