@@ -1,6 +1,9 @@
 """`brainsmith plugins check`."""
 
+import pytest
+
 from brainsmith.cli.main import main
+from brainsmith.plugin.adapters.brainsmith import PLUGIN_FOLDERS
 from tests.cli.command import ROOT, TRANSFORM, brainsmith
 
 WRONG = """\
@@ -204,10 +207,12 @@ def test_files_that_cannot_be_read_do_not_hide_the_others(elsewhere, capsys):
     assert len(problems) == 6  # the folder that leads to itself is read once
 
 
-def test_our_own_plugins_have_no_problems_and_usual_names(capsys):
-    assert main(["plugins", "check", str(ROOT / "brainsmith")]) == 0
+@pytest.mark.parametrize("folder", [*PLUGIN_FOLDERS, pytest.param("", marks=pytest.mark.slow, id="all")])
+def test_our_own_plugins_have_no_problems_and_usual_names(capsys, folder):
+    assert main(["plugins", "check", str(ROOT / "brainsmith" / folder)]) == 0
     shown = capsys.readouterr().out
-    assert "registers transform brainsmith:ExpandNorms (stage topology_opt)" in shown
+    if folder in ("transforms", ""):
+        assert "registers transform brainsmith:ExpandNorms (stage topology_opt)" in shown
     assert shown.endswith("files, no problems\n")
     assert "usually is in" not in shown
     assert "usual is one" not in shown

@@ -1,7 +1,9 @@
 """What the hub's tests share: an empty folder to work in, and a `sys.path` and `sys.modules` that are put back."""
 
 import importlib
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +64,11 @@ def project(tmp_path, monkeypatch, site):
 def manager():
     """The manager of this process, freshly reset."""
     return get_plugin_manager()
+
+
+@pytest.fixture
+def no_frameworks():
+    """Leave QONNX and FINN out by the user's settings: to read them takes most of a discovery's time."""
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "brainsmith"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("plugin_system: {frameworks: []}\n")

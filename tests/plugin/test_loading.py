@@ -10,6 +10,8 @@ from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.loading import FOLDER_PREFIX, folder_module
 from tests.plugin.installed import run_python, step_file
 
+pytestmark = pytest.mark.usefixtures("no_frameworks")
+
 
 def load_error(manager, name):
     with pytest.raises(PluginLoadError) as caught:

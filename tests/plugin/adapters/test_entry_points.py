@@ -26,7 +26,7 @@ def plugins():
 
 
 @pytest.fixture
-def found(manager):
+def found(manager, no_frameworks):
     """Discover, and return the records of distributions by qualified name; nothing may be imported meanwhile."""
 
     def discover():
