@@ -1,6 +1,24 @@
 """BrainSmith: a plugin hub for FPGA compilers of quantised neural networks.
 
-Nothing is imported here: the hub starts in a few milliseconds, and a process pays only for what it uses.
+Nothing is imported here: the hub starts in a few milliseconds, and a process pays only for what it uses. The decorators
+are imported when they are asked for (PEP 562): `from brainsmith import transform`.
 """
 
 __version__ = "0.1.0"
+
+DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
+"""The names of the decorators, which the scan looks for."""
+
+__all__ = ["__version__", *DECORATORS]  # noqa: PLE0604  (all are strings)
+
+
+def __getattr__(name: str) -> object:
+    if name in DECORATORS:
+        from importlib import import_module
+
+        return getattr(import_module("brainsmith.plugin.core"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *DECORATORS})

@@ -8,6 +8,7 @@ model = model.transform(tfm.finn.Streamline())
 
 from __future__ import annotations
 
+from brainsmith import DECORATORS
 from brainsmith.plugin.collections import Backends, Collection, Kernels
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
@@ -35,6 +36,7 @@ ops = Collection("op", get_registry)
 __all__ = ["PluginInfo", "backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 
 _ABOVE = {
+    **dict.fromkeys(DECORATORS, "brainsmith.plugin.core"),
     "load_blueprint_plugins": "brainsmith.blueprint.plugins",
     "Version": "brainsmith.plugin.version",
     "Bundle": "brainsmith.bundles.bundle",

@@ -42,6 +42,7 @@ class Settings:
         groups: Named sets of plugins: members by name.
         project: The project's folder; None outside a project.
         cache_dir: Where all caches live.
+        overlooked_folders: Folders that are called as if plugins were read from them, and are not read.
         files: The configuration files that were looked for, in the order of their precedence.
         sources: Where each setting that is not a default comes from.
     """
@@ -56,6 +57,7 @@ class Settings:
         "files",
         "frameworks",
         "groups",
+        "overlooked_folders",
         "performance_tracking",
         "plugin_folders",
         "project",
@@ -81,13 +83,15 @@ class Settings:
         self.plugin_folders: tuple[str, ...] = ()
         self.groups: dict[str, tuple[str, ...]] = {}
         self.project: str | None = None
+        self.overlooked_folders: tuple[str, ...] = ()
         self.cache_dir = ""
         self.files: tuple[str, ...] = ()
         self.sources: dict[str, str] = {}
 
     def key(self) -> tuple[Any, ...]:
         """Return what of the settings decides what a discovery finds."""
-        return (self.frameworks, self.plugin_folders, tuple(sorted(self.groups.items())), self.project)
+        groups = tuple(sorted(self.groups.items()))
+        return (self.frameworks, self.plugin_folders, groups, self.project, self.overlooked_folders)
 
 
 def load_settings(start: str | None = None, **arguments: Any) -> Settings:
@@ -117,7 +121,22 @@ def load_settings(start: str | None = None, **arguments: Any) -> Settings:
             _apply(settings, name, value, f"argument {name}", 0, 0, problems)
     if problems:
         raise SettingsError("\n".join(str(problem) for problem in problems))
+    settings.overlooked_folders = _overlooked_folders(start, settings)
     return settings
+
+
+def _overlooked_folders(start: str | None, settings: Settings) -> tuple[str, ...]:
+    """Return what lies in the project or the current folder and is called as plugin folders are, or nearly so."""
+    try:
+        here = os.path.abspath(start or os.getcwd())
+    except FileNotFoundError:
+        here = ""
+    likely = [os.path.join(settings.project, "plugin")] if settings.project else []
+    if here and here != settings.project:
+        likely += [os.path.join(here, "plugins"), os.path.join(here, "plugin")]
+    return tuple(
+        folder for folder in likely if folder not in settings.plugin_folders and os.path.isdir(folder)
+    )
 
 
 def cache_dir() -> str:

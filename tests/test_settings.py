@@ -45,6 +45,7 @@ def test_the_defaults(tmp_path, monkeypatch):
         "performance_tracking": True,
         "debug": False,
         "dynamic_loading": True,
+        "overlooked_folders": (),
         "device": "auto",
         "verbose": False,
         "remote_url": None,

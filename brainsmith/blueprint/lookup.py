@@ -14,6 +14,7 @@ from brainsmith.errors import (
     Problem,
 )
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.not_found import perhaps_because
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier
 from brainsmith.plugin.registry import Registry
 
@@ -179,6 +180,7 @@ class Lookup:
             return (
                 f"no plugin of framework {name.framework!r} is registered.{hint}\n"
                 "  what each framework's discovery found: brainsmith health"
+                f"{perhaps_because(self.registry, (kind,), name.name)}"
             )
         groups = self._group_names(kind)
         words = PHASES if kind == "step" else ()
@@ -187,7 +189,7 @@ class Lookup:
         what = f"{kind} or group" if groups and not name.framework else kind
         where = f" in {name.framework!r}" if name.framework else ""
         return (
-            f"no {what} named {name.name!r}{where}.{hint}\n"
+            f"no {what} named {name.name!r}{where}.{hint}{perhaps_because(self.registry, (kind,), name.name)}\n"
             f"  {len(plugins)} are registered: brainsmith plugins list --type {kind}"
         )
 

@@ -60,7 +60,7 @@ class BuildSelection:
         folders: Where plugins are that belong to no framework: the project's, and installed packages'.
         targets: On which the model is compared for the report, the one to compare with first.
         targets_named: Whether the blueprint names them.
-        warnings: Optional plugins that are absent.
+        warnings: Optional plugins that are absent, and plugin files that cannot be used.
     """
 
     steps: tuple[BuildStep, ...]
@@ -126,7 +126,7 @@ def select(request: Request) -> BuildSelection:
         changes_outputs=_changes_outputs(request, blueprint),
         unverified=blueprint.verify.unverified,
         strict=blueprint.strict if request.strict is None else request.strict,
-        warnings=chosen.skipped,
+        warnings=(*chosen.skipped, *map(str, registry.problems)),
     )
 
 

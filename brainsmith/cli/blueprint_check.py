@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.resolve import check_blueprint
+from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.plugin.manager import get_plugin_manager
 
 TYPE_CHECKING = False
@@ -27,6 +28,7 @@ def run(options: Options, terminal: Terminal) -> int:
     terminal.pairs(pairs, "  ")
     for skipped in selection.skipped:
         terminal.write(f"  skipped: {skipped}")
+    warn_of_problems(manager)
     return 0
 
 

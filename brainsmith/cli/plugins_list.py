@@ -10,12 +10,10 @@ from brainsmith.plugin.precedence import framework_identifier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.errors import Problem
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.manager import PluginManager
     from brainsmith.plugin.records import RecordList
 
 COLUMNS = ("type", "framework", "name", "stage", "kernel", "description")
@@ -33,19 +31,24 @@ def run(options: Options, terminal: Terminal) -> int:
     )
     records = _chosen(everything, plugin_type, framework, stage)
     if not records:
-        _refuse_unknown(everything, framework, stage)
+        _refuse_unknown(everything, framework, stage, manager)
     if options.flag("--json"):
         import json
 
         terminal.write(json.dumps([plain(info) for info in records], indent=2))
     else:
         _print_table(records, terminal)
-    for problem in unexpected(manager.problems, everything):
-        complain(f"warning: {problem}")
+    warn_of_problems(manager)
     if not records:
         wanted = " and ".join(word for word in (plugin_type, framework, stage) if word)
         complain(f"no plugin is {wanted}" if wanted else "there are no plugins")
     return 0
+
+
+def warn_of_problems(manager: PluginManager) -> None:
+    """Say on standard error what discovery could not use: no command that shows or uses plugins is silent of it."""
+    for problem in manager.problems:
+        complain(f"warning: {problem}")
 
 
 def _chosen(
@@ -64,17 +67,6 @@ def _chosen(
         ),
         key=lambda info: (rank[info.type], info.framework, info.name),
     )
-
-
-def unexpected(problems: Sequence[Problem], records: Sequence[PluginInfo]) -> list[Problem]:
-    """Return what discovery could not read, and clashes; not what is a fact of a framework that is not ours.
-
-    A framework may define a name twice; both plugins have names here then, and `brainsmith health` lists them.
-    """
-    if not problems:
-        return []
-    seconds = {info.origin for info in records if "second_of" in info.extra}
-    return [problem for problem in problems if f"{problem.file}:{problem.line}" not in seconds]
 
 
 def plain(info: PluginInfo) -> dict[str, object]:
@@ -104,7 +96,9 @@ def _kernel(info: PluginInfo) -> str:
     return info.kernel or ""
 
 
-def _refuse_unknown(everything: RecordList, framework: str | None, stage: str | None) -> None:
+def _refuse_unknown(
+    everything: RecordList, framework: str | None, stage: str | None, manager: PluginManager
+) -> None:
     """Complain about a framework or stage that no plugin has, rather than print nothing."""
     for option, value, names in (
         ("--framework", framework, sorted({info.framework for info in everything})),
@@ -115,6 +109,14 @@ def _refuse_unknown(everything: RecordList, framework: str | None, stage: str | 
             from brainsmith.cli.arguments import did_you_mean
 
             there = f"there are {', '.join(names)}" if names else "no plugin states one"
+            warn_of_problems(manager)
             raise UsageError(
-                f"{option}: no plugin has the {option[2:]} {value!r}{did_you_mean(value, names)}\n  {there}"
+                f"{option}: no plugin has the {option[2:]} {value!r}{did_you_mean(value, names)}"
+                f"{_why_empty(value, manager)}\n  {there}"
             )
+
+
+def _why_empty(framework: str, manager: PluginManager) -> str:
+    """Return what discovery says of a framework of which it found nothing."""
+    details = [summary["detail"] for summary in manager.adapters if summary["name"] == framework]
+    return "".join(f"\n  {detail}" for detail in details)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import PLUGIN_TYPES
@@ -34,6 +35,7 @@ def run(options: Options, terminal: Terminal) -> int:
         _print(info, registry, terminal)
     for note in _notes(found, name):
         terminal.write(f"\n{note}")
+    warn_of_problems(manager)
     return 0
 
 
@@ -72,7 +74,10 @@ def _not_found(registry: Registry, framework: str | None, bare: str, types: tupl
     where = f" in {framework!r}" if framework else ""
     hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
     listing = "brainsmith plugins list" + (f" --type {what}" if len(types) == 1 else "")
-    return f"no {what} named {bare!r}{where}{hint}\n  {len(records)} are registered: {listing}"
+    from brainsmith.plugin.not_found import perhaps_because
+
+    reasons = perhaps_because(registry, types, bare)
+    return f"no {what} named {bare!r}{where}{hint}{reasons}\n  {len(records)} are registered: {listing}"
 
 
 def _notes(found: list[PluginInfo], name: str) -> Iterable[str]:

@@ -109,6 +109,3 @@ step = _decorator("step")
 op = _decorator("op")
 target = _decorator("target")
 bundle = _decorator("bundle")
-
-DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
-"""The names of the decorators, which the scan looks for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith import DECORATORS
 from brainsmith.errors import PluginDefinitionError
 from brainsmith.plugin.info import BACKEND_TYPES, PLUGIN_TYPES, PluginInfo
 
@@ -22,6 +23,14 @@ _OWN: dict[str, tuple[str, ...]] = {
     "bundle": (),
 }
 _EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "depends_on", "override", "inputs")
+
+_DOOR = "brainsmith.plugins"
+_HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", _DOOR)
+DECORATOR_TARGETS = {f"{home}.{name}": name for home in _HOMES for name in DECORATORS}
+"""What a decorator's name can resolve to in a file's imports, and the plugin type that it makes."""
+
+STARRED = frozenset(target for target in DECORATOR_TARGETS if not target.startswith(f"{_DOOR}."))
+"""Those that `from MODULE import *` gives: the door gives its collections that way, and no decorators."""
 
 
 def keywords(plugin_type: str) -> tuple[str, ...]:
@@ -231,7 +240,7 @@ def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
             raise PluginDefinitionError(
                 f"{origin}: @step needs a function (model, cfg) -> model, not {_describe(obj)}"
             )
-        _check_step_parameters(obj, origin)
+        _check_step_function(obj, origin)
         return
     if plugin_type not in KINDS:
         return
@@ -242,17 +251,41 @@ def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
         raise PluginDefinitionError(f"{origin}: @{plugin_type} needs {wanted}, not {_describe(obj)}")
 
 
-def _check_step_parameters(function: Any, origin: str) -> None:
+def _check_step_function(function: Any, origin: str) -> None:
     code = getattr(function, "__code__", None)
     if code is None:
         return
+    name = function.__name__
+    if code.co_flags & _COROUTINE:
+        raise PluginDefinitionError(
+            f"{origin}: @step needs a function (model, cfg) -> model, not the coroutine {name}"
+        )
     required = code.co_argcount - len(function.__defaults__ or ())
     by_name = code.co_kwonlyargcount - len(function.__kwdefaults__ or ())
-    if required > 2 or by_name or (code.co_argcount < 2 and not code.co_flags & 0x04):
-        raise PluginDefinitionError(
-            f"{origin}: @step needs a function (model, cfg) -> model;"
-            f" {function.__name__} takes {required + by_name} arguments"
-        )
+    if not takes_model_and_cfg(code.co_argcount, required, by_name, bool(code.co_flags & _TAKES_MORE)):
+        raise PluginDefinitionError(f"{origin}: {step_message(name, required + by_name)}")
+
+
+def takes_model_and_cfg(count: int, required: int, by_name: int, takes_more: bool) -> bool:
+    """Tell whether a function can be called as `f(model, cfg)`.
+
+    Args:
+        count: Its positional parameters.
+        required: Those of them that have no default.
+        by_name: Its parameters that must be given by name.
+        takes_more: Whether it has `*args`.
+    """
+    return required <= 2 and not by_name and (count >= 2 or takes_more)
+
+
+def step_message(name: str, required: int) -> str:
+    """Return what is said of a function that cannot be called as a step, as the decorator and as the scan see it."""
+    takes = f"{required} argument{'' if required == 1 else 's'}"
+    return f"@step needs a function (model, cfg) -> model; {name} takes {takes}"
+
+
+_TAKES_MORE, _COROUTINE = 0x04, 0x80
+"""Flags of a function's code (`inspect.CO_VARARGS`, `inspect.CO_COROUTINE`)."""
 
 
 def _describe(obj: Any) -> str:

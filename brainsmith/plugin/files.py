@@ -38,6 +38,26 @@ def _refuse_what_is_no_source(status: os.stat_result) -> None:
         raise OSError(errno.EFBIG, text)
 
 
+def encoding_error(data: bytes) -> SyntaxError | None:
+    """Return what is wrong with a file that is not Python because it is no UTF-8, which it does not say; else None."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return SyntaxError("it is UTF-16: save it as UTF-8")
+    import re
+
+    if re.search(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]", data):
+        return None
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        found = SyntaxError(
+            f"byte 0x{data[error.start]:02x} is not UTF-8: save the file as UTF-8, or name its encoding in the first line"
+            " (# coding: latin-1)"
+        )
+        found.lineno = data.count(b"\n", 0, error.start) + 1
+        return found
+    return None
+
+
 class SourceFile:
     """One Python file that a scan reads.
 

@@ -227,19 +227,12 @@ def _problems(
     packages: list[dict[str, str]],
 ) -> Iterable[str]:
     """Yield what keeps the hub from being healthy."""
-    seconds = [duplicate["text"] for duplicate in duplicates if not duplicate["clash"]]
     for name, adapter in adapters.items():
         if adapter["status"] == "failed":
             yield f"{name}: {adapter['detail']}"
         else:
-            yield from (
-                text for text in adapter["problems"] if not any(_same_place(text, s) for s in seconds)
-            )
+            yield from adapter["problems"]
     yield from (duplicate["text"] for duplicate in duplicates if duplicate["clash"])
     if caches["advice"]:
         yield f"{caches['path']}: {caches['advice']}"
     yield from (f"{pair['name']}: {pair['detail']}" for pair in packages if pair["status"] == "fails")
-
-
-def _same_place(problem: str, second: str) -> bool:
-    return f" at {problem.partition(': ')[0]} is a second one" in second

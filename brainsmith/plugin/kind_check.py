@@ -1,4 +1,4 @@
-"""Check, as far as source shows, that a decorated object is of the kind that its type demands."""
+"""Check, as far as sources show, that a decorated class descends from the base that its type demands."""
 
 from __future__ import annotations
 
@@ -30,31 +30,14 @@ class KindChecker:
         definitions = {definition.name: definition for definition in source.exact_definitions()}
         for info in records:
             definition = definitions[info.reference.partition(":")[2]]
-            text = (
-                self._step(definition) if info.type == "step" else self._class(source, definition, info.type)
-            )
+            text = self._class(source, definition, info.type)
             if text:
                 yield Problem(source.file.path, info.line, 0, text)
-
-    def _step(self, definition: Definition) -> str:
-        node = definition.node
-        if not isinstance(node, ast.FunctionDef):
-            kind = "class" if isinstance(node, ast.ClassDef) else "coroutine"
-            return f"@step needs a function (model, cfg) -> model, not the {kind} {definition.name}"
-        count = len(node.args.posonlyargs) + len(node.args.args)
-        required = count - len(node.args.defaults)
-        if required > 2 or (count < 2 and node.args.vararg is None):
-            return (
-                f"@step needs a function (model, cfg) -> model; {definition.name} takes {required} arguments"
-            )
-        return ""
 
     def _class(self, source: Source, definition: Definition, plugin_type: str) -> str:
         if plugin_type not in KINDS:
             return ""
         wanted, modules, names = KINDS[plugin_type]
-        if definition.kind != "class":
-            return f"@{plugin_type} needs {wanted}, not the function {definition.name}"
         node = self._table().get(f"{source.file.module}.{definition.name}")
         if node is None or not isinstance(definition.node, ast.ClassDef):
             return ""

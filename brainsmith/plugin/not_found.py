@@ -2,31 +2,90 @@
 
 from __future__ import annotations
 
-import difflib
-
 from brainsmith.plugin.info import PLUGIN_TYPES
-from brainsmith.plugin.precedence import split_name
+from brainsmith.plugin.precedence import framework_identifier, split_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from brainsmith.errors import Problem
     from brainsmith.plugin.registry import Registry
+
+_MOST = 3
+"""The problems that one message shows."""
 
 
 def not_found_message(registry: Registry, plugin_type: str, name: str) -> str:
     """Return the sentence that says that a name is unknown: where it was looked for, and what is close to it."""
     framework, bare = split_name(name)
     where = f" in {framework!r}" if framework else ""
-    close = _close_names(registry, plugin_type, bare)
+    close = _close_names(registry, plugin_type, framework, bare)
     hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
     elsewhere = [other for other in PLUGIN_TYPES if other != plugin_type and registry.knows(other, bare)]
     also = f" (there is a {elsewhere[0]} of that name)" if elsewhere else ""
     count = len(registry.records(plugin_type, framework))
+    reasons = perhaps_because(registry, (plugin_type,), name)
     return (
-        f"no {plugin_type} named {bare!r}{where}{also}{hint}\n"
+        f"no {plugin_type} named {bare!r}{where}{also}{hint}{reasons}\n"
         f"  {count} are registered: brainsmith plugins list --type {plugin_type}"
     )
 
 
-def _close_names(registry: Registry, plugin_type: str, bare: str) -> list[str]:
-    names = {info.name.lower(): info.name for info in registry.records(plugin_type)}
-    return [names[close] for close in difflib.get_close_matches(bare.lower(), names, n=3, cutoff=0.6)]
+def _close_names(registry: Registry, plugin_type: str, framework: str | None, bare: str) -> list[str]:
+    """Return what was perhaps meant: in the framework that was named, or that name in another one."""
+    from difflib import get_close_matches
+
+    records = registry.records(plugin_type)
+    if framework is not None:
+        same = [info.qualified for info in records if info.name == bare]
+        wanted = framework_identifier(framework)
+        if same:
+            return same
+        own = [info for info in records if framework_identifier(info.framework) == wanted]
+        names = {info.name.lower(): info.qualified for info in own}
+    else:
+        names = {info.name.lower(): info.name for info in records}
+    return [names[close] for close in get_close_matches(bare.lower(), names, n=3, cutoff=0.6)]
+
+
+def perhaps_because(registry: Registry, types: Iterable[str], name: str) -> str:
+    """Return lines that say why a name may be missing that the user believes to be there; nothing if nothing is known.
+
+    Args:
+        registry: Where it was looked up.
+        types: The plugin types among which it was looked for.
+        name: `Name` or `framework:Name`.
+    """
+    return "".join(f"\n  {line}" for line in _reasons(registry, tuple(types), name))
+
+
+def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[str]:
+    problems = registry.problems
+    _, bare = split_name(name)
+    naming = [problem for problem in problems if _names(problem, bare)]
+    if naming:
+        yield "it stands in a file that cannot be used:"
+    elif problems:
+        yield "perhaps it is in a file that cannot be used:"
+    yield from _shown(naming or problems)
+
+
+def _names(problem: Problem, name: str) -> bool:
+    """Tell whether the file of a problem holds a name as a word."""
+    import re
+
+    from brainsmith.plugin.files import read_source
+
+    try:
+        data = read_source(problem.file)
+    except OSError:
+        return False
+    return re.search(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", data) is not None
+
+
+def _shown(problems: Sequence[Problem]) -> Iterator[str]:
+    for problem in problems[:_MOST]:
+        yield f"  {str(problem).splitlines()[0]}"
+    if len(problems) > _MOST:
+        yield f"  and {len(problems) - _MOST} more: brainsmith health"

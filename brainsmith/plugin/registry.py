@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from brainsmith.errors import Problem
     from brainsmith.plugin.snapshot import Snapshot
 
 
@@ -46,6 +47,7 @@ class Registry:
         self._registered: dict[str, dict[str, PluginInfo]] = {}
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
+        self._snapshot: Snapshot | None = None
         self._journals: Any = _local()
         self.generation = 0
         """Grows with every change; what was resolved in an earlier generation is resolved again."""
@@ -78,6 +80,7 @@ class Registry:
                 kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in self._by_reference}
                 self._registered[key] = kept
             self._groups = dict(snapshot.groups)
+            self._snapshot = snapshot
         if self._objects:  # something changed, and what is loaded may be of what was before
             from brainsmith.plugin.renewal import renew
 
@@ -137,7 +140,7 @@ class Registry:
             self.generation += 1
             self.redefinitions += 1
             self._records, self._discovered, self._by_reference, self._registered = {}, {}, {}, {}
-            self._objects, self._groups = {}, {}
+            self._objects, self._groups, self._snapshot = {}, {}, None
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
         """Enter a plugin that exists as an object: what a decorator does.
@@ -409,6 +412,11 @@ class Registry:
         if self._refresh is not None:
             self._refresh()
         return dict(self._groups)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What the last discovery could not use, and clashes: each with its place."""
+        return [] if self._snapshot is None else self._snapshot.problems
 
     def group(self, name: str) -> tuple[str, ...] | None:
         """Return the members of a declared group, or the transforms that state a stage of that name; else None."""

@@ -5,22 +5,21 @@ from __future__ import annotations
 import ast
 import re
 
+from brainsmith import DECORATORS
 from brainsmith.errors import PluginDefinitionError, Problem
-from brainsmith.plugin.definition import make_record
+from brainsmith.plugin.definition import DECORATOR_TARGETS, STARRED, make_record
 from brainsmith.plugin.info import PluginInfo, Priority
 from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.shown import LONGEST
 from brainsmith.plugin.source import Source, dotted_name, parse
+from brainsmith.plugin.unusable import form_problem, looks_like_plugins, unbound_decorators
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_HOMES = ("brainsmith.plugin.core", "brainsmith.plugin", "brainsmith.plugins")
-_NAMES = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
-DECORATOR_TARGETS = {f"{home}.{name}": name for home in _HOMES for name in _NAMES}
-"""What a decorator's name can resolve to, and the plugin type that it makes."""
+    from brainsmith.plugin.unusable import Definition
 
 _PRIORITIES = {
     f"{home}.Priority.{name}": value
@@ -49,8 +48,8 @@ class Found:
 
 
 def may_hold_plugins(data: bytes) -> bool:
-    """Tell whether a file can hold a plugin or a group at all: a look at its bytes."""
-    return (b"brainsmith" in data and b"@" in data) or b"GROUPS" in data
+    """Tell whether a file can hold a plugin or a group at all, or is meant to: a look at its bytes."""
+    return (b"brainsmith" in data and b"@" in data) or b"GROUPS" in data or looks_like_plugins(data)
 
 
 def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) -> Found:
@@ -72,8 +71,11 @@ def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) ->
 
 def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -> None:
     found.clear()
-    blocks = _fast_blocks(source)
+    blocks = (
+        _fast_blocks(source) if framework == "brainsmith" else None
+    )  # our own are tested: no need to parse them
     if blocks is None:
+        found.problems.extend(unbound_decorators(source))
         blocks = _exact_blocks(source, found)
     for block in blocks:
         _read_block(source, block, framework, extra, found)
@@ -100,14 +102,22 @@ class _Block:
         name: The class's or function's qualified name.
         decorators: Their expressions, as `line` counts them, and the plugin type that each makes.
         line: What to add to an expression's line to have the line in the file.
+        node: The definition, in an exact reading.
     """
 
-    __slots__ = ("decorators", "line", "name")
+    __slots__ = ("decorators", "line", "name", "node")
 
-    def __init__(self, name: str, decorators: list[tuple[ast.expr, str]], line: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        decorators: list[tuple[ast.expr, str]],
+        line: int,
+        node: Definition | None = None,
+    ) -> None:
         self.name = name
         self.decorators = decorators
         self.line = line
+        self.node = node
 
 
 _DECORATED = re.compile(
@@ -212,11 +222,7 @@ class _Names(dict[str, str]):
             self._note_assignment(node)
         elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             self.update(
-                {
-                    name: f"{node.module}.{name}"
-                    for name in _NAMES
-                    if f"{node.module}.{name}" in DECORATOR_TARGETS
-                }
+                {name: f"{node.module}.{name}" for name in DECORATORS if f"{node.module}.{name}" in STARRED}
             )
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self.update(self.source.imports_of(node))
@@ -251,11 +257,12 @@ def _collect(
             if nested:
                 _refuse_nested(names.source, node, decorators, found)
             elif decorators:
-                blocks.append(_Block(node.name, decorators, 0))
-            if isinstance(node, ast.ClassDef):
-                _collect(node.body, names, blocks, found, nested=True)
-                names.clear()
-                names.update(before)
+                blocks.append(_Block(node.name, decorators, 0, node))
+            if not isinstance(node, ast.ClassDef):
+                names.update(dict.fromkeys(_parameters(node), ""))
+            _collect(node.body, names, blocks, found, nested=True)
+            names.clear()
+            names.update(before)
         else:
             _collect_parts(node, names, blocks, found)
         names.note(node)
@@ -269,6 +276,16 @@ def _collect_parts(node: ast.stmt, names: _Names, blocks: list[_Block], found: F
     for handler in getattr(node, "handlers", []):
         _collect(handler.body, names, blocks, found, nested=True, first=False)
     _collect(getattr(node, "orelse", []), names, blocks, found, nested=True, first=False)
+    for case in getattr(node, "cases", []):
+        _collect(case.body, names, blocks, found, nested=True)
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    arguments = node.args
+    several = filter(None, (arguments.vararg, arguments.kwarg))
+    return [
+        one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *several) if one
+    ]
 
 
 def _refuse_nested(
@@ -279,8 +296,8 @@ def _refuse_nested(
 ) -> None:
     for decorator, plugin_type in decorators:
         text = (
-            f"@{plugin_type} on {node.name!r} must stand at the top level of the file, not within a class, an if or a"
-            " try, because discovery does not run plugin code"
+            f"@{plugin_type} on {node.name!r} must stand at the top level of the file, not within a function, a class, "
+            "an if or a try, because discovery does not run plugin code"
         )
         found.problems.append(Problem(source.file.path, decorator.lineno, 0, text))
 
@@ -301,6 +318,10 @@ def _read_block(source: Source, block: _Block, framework: str, extra: dict[str, 
                 if text.startswith(place)
                 else _problem_of(text, source.file.path)
             )
+            continue
+        wrong = form_problem(plugin_type, block.node) if block.node is not None else ""
+        if wrong:
+            found.problems.append(Problem(source.file.path, line, 0, wrong))
             continue
         if extra:
             info.extra.update(extra)

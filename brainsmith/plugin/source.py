@@ -14,7 +14,7 @@ import warnings
 from itertools import pairwise
 
 from brainsmith.forks import lock_of
-from brainsmith.plugin.files import read_source
+from brainsmith.plugin.files import encoding_error, read_source
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.questions import QUESTIONS, Answers, question
 from brainsmith.store.fingerprint import checksum
@@ -128,7 +128,10 @@ class Source:
             SyntaxError: The file is not Python.
         """
         if self._tree is None:
-            self._tree = parse(self.data, self.file.path)
+            try:
+                self._tree = parse(self.data, self.file.path)
+            except SyntaxError as error:
+                raise encoding_error(self.data) or error from None
         return self._tree
 
     def line_of(self, offset: int) -> int:

@@ -15,8 +15,8 @@ from brainsmith.plugin.loading import folder_module, import_object
 from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
 from brainsmith.plugin.registry import Registry
-from brainsmith.plugin.scan import DECORATOR_TARGETS, scan
-from brainsmith.plugin.source import Source, dotted_name
+from brainsmith.plugin.scan import scan
+from brainsmith.plugin.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ def _look_further(
     """
     problems.clear()
     source.tree  # noqa: B018  (parses)
-    problems.extend(_unbound_decorators(source))
     problems.extend(kinds.problems(source, records))
 
 
@@ -176,26 +175,6 @@ def _framework(source: Source) -> str:
 def _as_discovered(info: PluginInfo, known: dict[str, PluginInfo]) -> PluginInfo:
     twin = known.get(info.origin)
     return twin if twin is not None and twin.key == info.key else info
-
-
-_SIMPLE_NAMES = frozenset(target.rpartition(".")[2] for target in DECORATOR_TARGETS)
-
-
-def _unbound_decorators(source: Source) -> Iterator[Problem]:
-    """Yield decorators that look like ours and are not imported: such a file fails, and nothing of it is found."""
-    definitions = source.exact_definitions()
-    own = {definition.name for definition in definitions}
-    for definition in definitions:
-        for decorator in definition.decorators:
-            name = dotted_name(getattr(decorator, "func", decorator))
-            if (
-                name in _SIMPLE_NAMES
-                and name not in own
-                and not source.stars()
-                and source.binding(name) is None
-            ):
-                text = f"@{name} is not imported: from brainsmith.plugin.core import {name}"
-                yield Problem(source.file.path, decorator.lineno, 0, text)
 
 
 def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]:

@@ -37,10 +37,6 @@ from brainsmith.plugin.registry import Registry
             "2:31: step 'fold' has no argument 'model'. It takes target.",
         ),
         (
-            "steps: [Softmax_step]",
-            "2:11: step 'Softmax_step' needs rate: write {step: Softmax_step, args: {rate: ...}}",
-        ),
-        (
             "steps: [cleanup]\nverify: {tolerance: {cleanupp: 1, '*': 0}}",
             "3:24: verify.tolerance names 'cleanupp', which is no step of this build. "
             "Did you mean 'cleanup'?",

@@ -63,11 +63,12 @@ def test_everything_wrong_in_a_file_is_said_at_once(elsewhere, capsys):
         " WrongBase(Transformation)\n"
         "wrong.py:23: kernel= of @backend on 'WrongBase': there is no kernel named 'LayerNrom'."
         " Did you mean 'LayerNorm'?\n"
-        "wrong.py:28: @step needs a function (model, cfg) -> model; short takes 1 arguments\n"
-        "wrong.py:33: @kernel is not imported: from brainsmith.plugin.core import kernel\n"
+        "wrong.py:28: @step needs a function (model, cfg) -> model; short takes 1 argument\n"
+        "wrong.py:33: @kernel is not imported, so the file's plugins cannot be loaded: from brainsmith import kernel\n"
+        "wrong.py:38: group 'neat': there is no transform named 'Alone'\n"
         "wrong.py:38: group 'neat': there is no transform named 'Streamlin'. Did you mean 'Streamline'?\n"
-        "hint: wrong.py:23: 3 plugins in one file; usual is one: Alone, WrongBase, short\n"
-        "0 plugins in 1 file, 8 problems\n"
+        "hint: wrong.py:23: 'WrongBase' usually is in wrong_base.py\n"
+        "0 plugins in 1 file, 9 problems\n"
     )
 
 

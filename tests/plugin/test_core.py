@@ -5,6 +5,7 @@ import inspect
 
 import pytest
 
+from brainsmith import DECORATORS
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin import core
@@ -303,10 +304,10 @@ def test_a_function_is_no_transform():
 @pytest.mark.parametrize(
     ("function", "takes"),
     [
-        (lambda model: model, 1),
-        (lambda model, cfg, more: model, 3),
-        (lambda: None, 0),
-        (lambda model, cfg, *, more: model, 3),
+        (lambda model: model, "1 argument"),
+        (lambda model, cfg, more: model, "3 arguments"),
+        (lambda: None, "0 arguments"),
+        (lambda model, cfg, *, more: model, "3 arguments"),
     ],
 )
 def test_a_step_must_take_model_and_cfg(function, takes):
@@ -315,7 +316,7 @@ def test_a_step_must_take_model_and_cfg(function, takes):
         step(name="x")(function)
     assert (
         str(caught.value)
-        == f"{raising_line(caught)}: @step needs a function (model, cfg) -> model; wrong takes {takes} arguments"
+        == f"{raising_line(caught)}: @step needs a function (model, cfg) -> model; wrong takes {takes}"
     )
 
 
@@ -423,4 +424,4 @@ def test_pitfall_12_a_type_error_in_a_plugin_s_own_class_is_shown_as_it_is():
 
 
 def test_every_decorator_says_what_it_is():
-    assert [getattr(core, name).__name__ for name in core.DECORATORS] == list(core.DECORATORS)
+    assert [getattr(core, name).__name__ for name in DECORATORS] == list(DECORATORS)

@@ -56,8 +56,12 @@ def imported(path, registry, module="plugin_file"):
 
 
 def scanned(path):
+    """Return the records of both readings, which must agree: the fast one is for our own files alone."""
     found = read(path)
     assert [str(problem) for problem in found.problems] == []
+    source = Source(SourceFile(str(path), "plugin_file", False), path.read_bytes())
+    fast = scan(source, "brainsmith").records
+    assert [info.replace(framework="project") for info in fast] == found.records
     return sorted(info.to_plain() for info in found.records)
 
 
@@ -84,6 +88,10 @@ IMPORTS = st.sampled_from(
         "from",
         "from as",
         "from package",
+        "from the top",
+        "top",
+        "star of the top",
+        "from the door",
         "module",
         "module as",
         "package",
@@ -104,6 +112,10 @@ def import_of(style, plugin_type, alias):
             f"from brainsmith.plugin import get_registry, {plugin_type}  # it's here",
             plugin_type,
         ),
+        "from the top": (f"from brainsmith import {plugin_type}, __version__", plugin_type),
+        "top": ("import brainsmith", f"brainsmith.{plugin_type}"),
+        "star of the top": ("from brainsmith import *", plugin_type),
+        "from the door": (f"from brainsmith.plugins import {plugin_type} as {alias}", alias),
         "module": ("import brainsmith.plugin.core", f"brainsmith.plugin.core.{plugin_type}"),
         "module as": (f"import sys, brainsmith.plugin.core as {alias}", f"{alias}.{plugin_type}"),
         "package": ("from brainsmith.plugin import core", f"core.{plugin_type}"),
@@ -162,7 +174,6 @@ def definitions(draw, name):
             st.sampled_from(
                 [
                     "def {}(model, cfg):",
-                    "async def {}(model, cfg):",
                     "def {}(model,\n cfg, x=(1, 2)):",
                     "def {}(*all): ",
                 ]
@@ -199,7 +210,7 @@ NOISE = st.sampled_from(
         "x = '''\n@step\ndef fake(model, cfg):\n    pass\n'''",
         'x = """it\'s""" + \\\n"x"',
         "x = 'a \\\n@step\\\ndef fake(model, cfg): pass'",
-        "def outer():\n    from brainsmith.plugin.core import step\n    @step\n    def inner(model, cfg): pass\n    return inner",
+        "def outer(step=lambda x: x):\n    @step\n    def inner(model, cfg): pass\n    return inner",
         "@keep\ndef plain(model, cfg):\n    return model",
         "@keep\nclass Plain:\n    @property\n    def p(self): return 1\n    @staticmethod\n    def s(): pass",
         "\x0c",
@@ -345,18 +356,23 @@ BAD = {
     ),
     "within an if": (
         "if True:\n    @transform(stage='x')\n    class A(Transformation): pass",
-        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
-        " discovery does not run plugin code",
+        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a function, a class, an if or a try,"
+        " because discovery does not run plugin code",
+    ),
+    "within a function": (
+        "def make():\n    @transform(stage='x')\n    class A(Transformation): pass\n    return A",
+        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a function, a class, an if or a try,"
+        " because discovery does not run plugin code",
     ),
     "within a class": (
         "class Outer:\n    @transform(stage='x')\n    class A(Transformation): pass",
-        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
-        " discovery does not run plugin code",
+        "{path}:12: @transform on 'A' must stand at the top level of the file, not within a function, a class, an if or a try,"
+        " because discovery does not run plugin code",
     ),
     "within a with, by an alias": (
         "tr = transform\nwith open(__file__):\n    @tr(stage='x')\n    class A(Transformation): pass",
-        "{path}:13: @transform on 'A' must stand at the top level of the file, not within a class, an if or a try, because"
-        " discovery does not run plugin code",
+        "{path}:13: @transform on 'A' must stand at the top level of the file, not within a function, a class, an if or a try,"
+        " because discovery does not run plugin code",
     ),
     "not Python": (
         "@transform(stage='x'\nclass A(Transformation): pass",
@@ -439,6 +455,9 @@ def test_groups_in_the_first_line_are_read(tmp_path):
         (b"GROUPS = {}", True),
         (b"import brainsmith", False),
         (b"@x", False),
+        (b"x = 1\n  @tools.step(name='a')\n", True),
+        (b"@stepwise", False),
+        ("@step".encode("utf-16"), True),
         (b"", False),
     ],
 )

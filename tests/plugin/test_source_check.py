@@ -85,11 +85,12 @@ def test_the_scan_agrees_with_the_import(site, manager):
     checked = check_sources(str(site / "kinds"), manager.registry)
     wrong = {problem.file: problem.text for problem in checked.problems}
     failed = run_python(
-        "import json\nfrom brainsmith.plugin.manager import get_plugin_manager\n"
-        "from brainsmith.plugin.source_check import check_sources, load_problems\n"
-        "manager = get_plugin_manager()\nmanager.discover_plugins(modes=['full'])\n"
-        f"checked = check_sources({str(site / 'kinds')!r}, manager.registry)\n"
-        "print(json.dumps({p.file: p.text for p in load_problems(checked.records)}))",
+        "import json\nfrom brainsmith.errors import PluginLoadError\n"
+        "from brainsmith.plugin.loading import import_file\nfailed = {}\n"
+        f"for name in {list(texts)!r}:\n    path = {str(site / 'kinds')!r} + f'/{{name}}.py'\n"
+        "    try:\n        import_file(path)\n"
+        "    except PluginLoadError as error:\n        failed[path] = str(error)\n"
+        "print(json.dumps(failed))",
     )
     assert (
         set(wrong)

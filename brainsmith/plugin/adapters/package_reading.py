@@ -185,9 +185,10 @@ class _Finder:
         self.result.records.append(info)
 
     def _second(self, first: PluginInfo, second: PluginInfo) -> PluginInfo:
-        """Give the name to the one in the framework's public table, and the other one a longer name."""
-        from brainsmith.errors import Problem
+        """Give the name to the one in the framework's public table, and the other one a longer name.
 
+        That is a fact of a framework that is not ours, and no problem; `health` lists it.
+        """
         keep, rename = (
             (second, first) if second.get("in_table") and not first.get("in_table") else (first, second)
         )
@@ -195,8 +196,6 @@ class _Finder:
         longer = rename.replace(
             name=f"{stem}.{rename.name}", extra={**rename.extra, "second_of": keep.origin}
         )
-        text = f"{second.type} {second.name!r} is defined twice; {keep.origin} has the name, this one is {longer.qualified}"
-        self.result.problems.append(Problem(rename.file, rename.line, 0, text))
         if rename is first:
             self.result.records[self.result.records.index(first)] = keep
             self.taken[keep.key] = keep

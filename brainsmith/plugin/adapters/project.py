@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import Problem
-from brainsmith.plugin.adapters.adapter import Reading, scan_listing
+from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
+from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.loading import folder_module
 from brainsmith.plugin.snapshot import AdapterResult
+from brainsmith.settings import PROJECT_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +63,44 @@ class ProjectAdapter:
                 result.problems.append(
                     Problem(source, 0, 0, f"plugin_folders names {folder}, which does not exist")
                 )
+        for folder in self.settings.overlooked_folders:
+            if not any(f"{folder}{os.sep}".startswith(f"{read}{os.sep}") for read in self.folders()):
+                self._mention(folder, result, reading)
         result.status = "available" if present else "absent"
         result.detail = ", ".join(present) if present else "no project with a plugins folder here"
         return result
+
+    def _mention(self, folder: str, result: AdapterResult, reading: Reading) -> None:
+        """Report a folder that is not read, if the files in it are plugins: whoever wrote them believes that it is."""
+        result.watched.append(folder)
+        module = folder_module(folder)
+        files = [
+            SourceFile(os.path.join(folder, name), f"{module}.{name[:-3]}", False)
+            for name, _ in reading.definitions.entries(folder)
+            if name.endswith(".py")
+        ]
+        found = AdapterResult(self.name)
+        scan_files(found, reading, files, "project")
+        result.watched.extend(found.watched)
+        named: dict[str, list[PluginInfo]] = {}
+        for info in found.records:
+            named.setdefault(info.file, []).append(info)
+        for file, records in named.items():
+            names = ", ".join(f"{info.type} {info.name!r}" for info in records)
+            verb = "is" if len(records) == 1 else "are"
+            text = f"{names} {verb} not found, because nothing is read from {folder}: {self._advice(folder)}"
+            result.problems.append(Problem(file, records[0].line, 0, text))
+        if found.problems and not named:
+            text = f"nothing is read from this folder: {self._advice(folder)}"
+            result.problems.append(Problem(folder, 0, 0, text))
+        result.problems.extend(found.problems)
+
+    def _advice(self, folder: str) -> str:
+        """Return what makes a folder one that is read."""
+        holder, name = os.path.split(folder)
+        right = os.path.join(holder, "plugins")
+        verb = "move its files to" if os.path.isdir(right) else "rename it to"
+        what = [] if name == "plugins" else [f"{verb} {right}"]
+        if holder != self.settings.project:
+            what.append(f"make the folder {os.path.join(holder, PROJECT_FOLDER)}, which marks a project")
+        return ", and ".join(what)

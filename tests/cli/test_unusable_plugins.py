@@ -1,0 +1,76 @@
+"""Every command that shows or uses plugins says which plugin files cannot be used."""
+
+import pytest
+
+from brainsmith.build.selection import Request, select
+from brainsmith.cli.main import main
+from brainsmith.errors import BlueprintError
+
+HALVE = "from brainsmith import step\n\n\n@step\ndef halve(model):\n    return model\n"
+PROBLEM = "/plugins/halve.py:4: @step needs a function (model, cfg) -> model; halve takes 1 argument\n"
+
+
+@pytest.fixture
+def halve(project):
+    """A project with one plugin that works, and one step that cannot be used; return what is said of it."""
+    (project / "plugins" / "halve.py").write_text(HALVE)
+    return f"{project}{PROBLEM}"
+
+
+@pytest.fixture
+def blueprint(project):
+    def write(steps):
+        (project / "my.yaml").write_text(f"hw_compiler:\n  steps: [{steps}]\n")
+        return "my.yaml"
+
+    return write
+
+
+@pytest.mark.parametrize("words", ["plugins list", "plugins list --json", "plugins show KeepAll"])
+def test_what_shows_plugins_warns(halve, capsys, words):
+    assert main(words.split()) == 0
+    shown = capsys.readouterr()
+    assert shown.err == f"warning: {halve}"
+    assert "KeepAll" in shown.out
+
+
+def test_a_list_of_nothing_warns_too(project, halve, capsys):
+    (project / "plugins" / "keep_all.py").unlink()
+    assert main(["plugins", "list", "--framework", "project"]) == 1
+    assert capsys.readouterr().err == (
+        f"warning: {halve}error: --framework: no plugin has the framework 'project'\n"
+        f"  {project}/plugins\n  there are brainsmith, finn, qonnx\n"
+    )
+
+
+def test_a_name_that_is_not_found_names_the_file(halve, capsys):
+    assert main(["plugins", "show", "halve"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:3] == [
+        "error: no plugin named 'halve'",
+        "  it stands in a file that cannot be used:",
+        f"    {halve.rstrip()}",
+    ]
+
+
+def test_a_blueprint_that_does_without_it_is_checked_with_a_warning(halve, blueprint, capsys):
+    assert main(["blueprint", "check", blueprint("cleanup")]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == f"warning: {halve}"
+    assert shown.out.startswith("my.yaml: no errors\n")
+
+
+def test_a_blueprint_that_names_it_names_the_file(halve, blueprint, capsys):
+    assert main(["blueprint", "check", blueprint("cleanup, halve")]) == 1
+    assert capsys.readouterr().err.splitlines()[:3] == [
+        "error: my.yaml:2:20: no step named 'halve'.",
+        "  it stands in a file that cannot be used:",
+        f"    {halve.rstrip()}",
+    ]
+
+
+def test_a_build_warns_and_one_that_names_it_names_the_file(halve, blueprint):
+    assert select(Request(blueprint("cleanup"))).warnings == (halve.rstrip(),)
+    with pytest.raises(BlueprintError) as caught:
+        select(Request(blueprint("halve")))
+    assert halve.rstrip() in str(caught.value)
