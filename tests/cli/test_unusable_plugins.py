@@ -36,7 +36,7 @@ def test_what_shows_plugins_warns(halve, capsys, words):
 
 def test_a_list_of_nothing_warns_too(project, halve, capsys):
     (project / "plugins" / "keep_all.py").unlink()
-    assert main(["plugins", "list", "--framework", "project"]) == 1
+    assert main(["plugins", "list", "--framework", "project"]) == 2
     assert capsys.readouterr().err == (
         f"warning: {halve}error: --framework: no plugin has the framework 'project'\n"
         f"  {project}/plugins\n  there are brainsmith, finn, qonnx\n"
