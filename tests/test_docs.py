@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -44,18 +45,34 @@ def run(command: list[str], cwd: Path) -> str:
     return done.stdout
 
 
+FILE = re.compile(r"`([\w/]+\.(?:py|yaml))`:\n\n\Z")
+
+
+def follow(page: str, project: Path) -> dict[str, str]:
+    """Do what a page says, from its begin to its end; return what its commands printed.
+
+    A block behind the name of a file is written there; other blocks in Python are run, and commands of ours.
+    """
+    text, printed, at = (ROOT / page).read_text(), {}, 0
+    for block in BLOCK.finditer(text):
+        language, content = block.groups()
+        named = FILE.search(text[at : block.start()])
+        at = block.end()
+        if named:
+            file = project / named.group(1)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(content)
+        elif language == "python":
+            run([sys.executable, "-c", content], project)
+        elif language == "sh":
+            commands = [line for line in content.splitlines() if line.startswith("brainsmith ")]
+            printed |= {line: run(shlex.split(line, comments=True), project) for line in commands}
+    return printed
+
+
 @pytest.mark.slow
 def test_the_first_ten_minutes_of_the_readme(project):
-    transform, *rest = blocks("README.md", "python")
-    (project / "plugins").mkdir()
-    (project / "plugins" / "count_nodes.py").write_text(transform)
-    (project / "blueprints" / "mine.yaml").write_text(blocks("README.md", "yaml")[0])
-    printed = {}
-    for block in blocks("README.md", "sh"):
-        for line in block.splitlines():
-            command = shlex.split(line, comments=True)
-            if command[0] == "brainsmith":
-                printed[line] = run(command, project)
+    printed = follow("README.md", project)
     build = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output out/digits_mlp"
     assert "accuracy   96.39% after the build, 96.39% before (360 samples)" in printed[build]
     circuit = "circuit    0 of 360 frames differ from the input model; with stalls 0 of 1,080 frames differ"
@@ -68,8 +85,28 @@ def test_the_first_ten_minutes_of_the_readme(project):
     assert "CountNodes" in printed["brainsmith plugins list --framework project"]
     mine = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/mine.yaml --output out/mine"
     assert re.search(r"\d+ MatMul", printed[mine]), printed[mine]
-    for program in rest:
-        run([sys.executable, "-c", program], project)
+    own = "brainsmith build mine.onnx --blueprint blueprints/my_model.yaml --output out/my_model"
+    assert "circuit    0 of 100 frames differ from the input model" in printed[own]
+    assert "proven     yes" in printed[own]
+    for name, picture in (
+        load("docs/pictures/draw.py").circuit_pictures(project / "out" / "digits_mlp").items()
+    ):
+        shipped = (ROOT / "docs" / "pictures" / name).read_text()
+        assert picture.rstrip() == shipped.rstrip(), f"python docs/pictures/draw.py out/digits_mlp: {name}"
+
+
+def load(script: str) -> ModuleType:
+    """Import a script that is in no package."""
+    spec = importlib.util.spec_from_file_location(Path(script).stem, ROOT / script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pictures_of_the_readme_are_there():
+    shown = re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert shown == ["docs/pictures/digits_mlp_blocks.svg", "docs/pictures/digits_mlp_wave.svg"]
+    assert all((ROOT / name).read_text().startswith("<svg ") for name in shown)
 
 
 def test_the_readme_names_two_commands_that_make_knows(project):
@@ -102,7 +139,7 @@ def test_the_code_of_the_page_of_ops_runs(project):
 
 
 @pytest.mark.parametrize(
-    "page", sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")])
+    "page", sorted(str(p.relative_to(ROOT)) for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 )
 def test_links_between_pages_lead_somewhere(page):
     folder = (ROOT / page).parent

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/rtl.md and of the digits examples: `python docs/pictures/draw.py [BUILD...]`.
+"""Draw the pictures of README.md, docs/rtl.md and of the digits examples: `python docs/pictures/draw.py [BUILD...]`.
 
 The flow is drawn from what is said here. With folders of builds, their block diagrams are drawn too, and of the MLP the
 handshakes of a frame; the shipped ones are those of blueprints/digits_mlp_rtl.yaml and digits_residual_rtl.yaml.
@@ -181,6 +181,16 @@ def _extents() -> list[Markup]:
     return parts
 
 
+def circuit_pictures(build: Path) -> dict[str, str]:
+    """Return the pictures of a build by their names: its block diagram, and of the MLP the handshakes of a frame."""
+    report = json.loads((build / "report.json").read_text("utf-8"))
+    name, plan = report["model"]["name"], read_plan(report["rtl"]["design"])
+    pictures = {f"digits_{name}_blocks.svg": standing_alone(block_diagram(plan, TITLES[name]))}
+    if name == "mlp":
+        pictures["digits_mlp_wave.svg"] = draw_wave(build, FRAME).svg
+    return pictures
+
+
 def write(name: str, content: str) -> None:
     """Write a picture beside this file, and say how large it is."""
     path = HERE / name
@@ -192,11 +202,8 @@ def main(words: list[str]) -> None:
     """Draw the flow, and the circuits of the builds whose folders are given."""
     write("rtl_flow.svg", flow())
     for build in map(Path, words):
-        report = json.loads((build / "report.json").read_text("utf-8"))
-        name, plan = report["model"]["name"], read_plan(report["rtl"]["design"])
-        write(f"digits_{name}_blocks.svg", standing_alone(block_diagram(plan, TITLES[name])))
-        if name == "mlp":
-            write("digits_mlp_wave.svg", draw_wave(build, FRAME).svg)
+        for name, content in circuit_pictures(build).items():
+            write(name, content)
 
 
 if __name__ == "__main__":

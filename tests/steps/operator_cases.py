@@ -1,0 +1,171 @@
+"""A small network for each operator that docs/operators.md lists, to see what becomes of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.steps.conftest import QONNX, Graph, integers
+from tests.steps.test_networks import Network, enlarged, looked_up, split
+
+
+def image():
+    """Return an image of quantised values."""
+    return Network(1, 2, 8, 8).levels(4, 0.5).convolution(1, 2, 4).positive(4, 2.0)
+
+
+def pixels(graph, height=8):
+    """End an image's network with a product over channels."""
+    return graph.levels(4, 2.0).convolution(9, 4, 2, size=1).model(1, 2, height, height)
+
+
+def vector():
+    """Return a vector of quantised values."""
+    return Network(1, 8).levels(4, 0.5).product(1, 8, 8).levels(4, 4.0)
+
+
+def sums(graph):
+    """End a vector's network with a product."""
+    return graph.levels(4, 4.0).product(9, 8, 3).model(1, 3)
+
+
+def applied(op_type, *others, **attributes):
+    """Return a vector's network with an operator in its middle."""
+    return lambda: sums(vector().node(op_type, *others, **attributes))
+
+
+def forked(op_type):
+    """Return a network where an operator joins two branches."""
+
+    def make():
+        graph = vector()
+        fork = graph.tail
+        graph.product(2, 8, 8).levels(4, 4.0)
+        return sums(graph.node(op_type, fork))
+
+    return make
+
+
+def of_image(op_type, height=8, **attributes):
+    """Return an image's network with an operator in its middle."""
+    return lambda: pixels(image().node(op_type, **attributes), height)
+
+
+def reduced(op_type, *others, **attributes):
+    """Return an image's network that reduces all pixels to one vector."""
+
+    def make():
+        graph = image().node(op_type, *others, **attributes)
+        if attributes.get("keepdims") == 0:
+            return graph.levels(6, 0.25).product(3, 4, 4).model(1, 4)
+        return graph.levels(6, 0.25).flat().product(3, 4, 4).model(1, 4)
+
+    return make
+
+
+def normalised():
+    return sums(vector().node("LayerNormalization", np.ones(8), np.zeros(8), axis=-1, epsilon=1e-5))
+
+
+def batch_norm():
+    graph = Network(1, 2, 8, 8).levels(4, 0.5).convolution(1, 2, 4)
+    graph.node("BatchNormalization", np.full(4, 0.7), np.full(4, 0.2), np.full(4, 0.1), np.full(4, 1.3))
+    return pixels(graph.positive(4, 2.0))
+
+
+def one_bit(op_type):
+    def make():
+        graph = Network(1, 8)
+        graph.node(op_type, 1.0, domain=QONNX)
+        weights = graph.constant(np.sign(integers(1, 8, 8) + 0.5))
+        tail, graph.tail = graph.tail, weights
+        name = graph.node(op_type, 1.0, domain=QONNX).tail
+        graph.tail = tail
+        return graph.node("MatMul", name).model(1, 8)
+
+    return make
+
+
+def truncated():
+    """Return an average of four pixels as Brevitas exports it: a pool, and a Trunc behind it."""
+    graph = Graph(1, 4, 8, 8)
+    graph.node("Quant", 1.0, 0.0, 4.0, domain=QONNX, signed=0, narrow=0, rounding_mode="ROUND")
+    graph.node("AveragePool", kernel_shape=[2, 2], strides=[2, 2], pads=[0] * 4)
+    graph.node("Mul", 4.0).node("Trunc", 1.0, 0.0, 6.0, 4.0, domain=QONNX, rounding_mode="FLOOR")
+    weights = graph.weights(integers(9, 2, 4, 1, 1))
+    return graph.node("Conv", weights, kernel_shape=[1, 1]).model(1, 2, 4, 4, datatype="UINT4")
+
+
+def dense():
+    graph = vector()
+    weights = graph.weights(integers(3, 8, 3))
+    return graph.node("Gemm", weights, integers(4, 3)).model(1, 3)
+
+
+def shuffled():
+    graph = Network(1, 4, 8).levels(4, 0.5).product(1, 8, 6).levels(4, 4.0)
+    return graph.node("Transpose", perm=[0, 2, 1]).product(2, 4, 4).model(1, 6, 4)
+
+
+def attended():
+    graph = Network(1, 4, 8).levels(4, 0.5)
+    fork = graph.tail
+    one = graph.product(1, 8, 4).levels(4, 4.0).tail
+    graph.tail = fork
+    graph.product(2, 8, 4).levels(4, 4.0).node("Transpose", perm=[0, 2, 1])
+    two = graph.tail
+    graph.tail = one
+    return graph.node("MatMul", two).levels(4, 16.0).product(3, 4, 3).model(1, 4, 3)
+
+
+def largest():
+    graph = vector().product(3, 8, 5).largest()
+    return graph.of_integers(1, 1)
+
+
+def joined():
+    graph = vector()
+    fork = graph.tail
+    one = graph.product(2, 8, 8).levels(4, 4.0).tail
+    graph.tail = fork
+    return graph.product(3, 8, 8).levels(4, 4.0).node("Concat", one, axis=1).product(4, 16, 3).model(1, 3)
+
+
+CIRCUITS = {
+    "Add": forked("Add"),
+    "AveragePool": truncated,
+    "BatchNormalization": batch_norm,
+    "BipolarQuant": one_bit("BipolarQuant"),
+    "Concat": joined,
+    "Conv": lambda: pixels(image()),
+    "Div": applied("Div", 3.0),
+    "Dropout": applied("Dropout"),
+    "Flatten": lambda: image().node("Flatten").product(3, 256, 3).model(1, 3),
+    "Gather": looked_up,
+    "Gemm": dense,
+    "GlobalAveragePool": reduced("GlobalAveragePool"),
+    "Identity": applied("Identity"),
+    "MatMul": attended,
+    "MaxPool": of_image("MaxPool", 4, kernel_shape=[2, 2], strides=[2, 2]),
+    "Mul": applied("Mul", 0.7),
+    "Quant": lambda: sums(vector()),
+    "ReduceMean": reduced("ReduceMean", axes=[2, 3], keepdims=0),
+    "Relu": lambda: pixels(image()),
+    "Reshape": lambda: image().flat().product(3, 256, 3).model(1, 3),
+    "Resize": lambda: pixels(enlarged(image()), 16),
+    "Sigmoid": applied("Sigmoid"),
+    "Split": split,
+    "Sub": applied("Sub", 0.3),
+    "Tanh": applied("Tanh"),
+    "TopK": largest,
+    "Transpose": shuffled,
+    "Trunc": truncated,
+}
+"""A network with each operator, by its name: it becomes a circuit."""
+
+ESTIMATES = {
+    "LayerNormalization": normalised,
+    "Mul": forked("Mul"),
+    "Softmax": applied("Softmax", axis=-1),
+    "Sub": forked("Sub"),
+}
+"""A network with each operator that has layers in HLS only: it has estimates, and no circuit."""
