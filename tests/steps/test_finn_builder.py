@@ -117,8 +117,6 @@ def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
 def test_finns_own_builder_runs_our_steps(name, kinds, tmp_path):
     code = f"""
 from brainsmith.plugins import steps
-from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-prepare_finn()
 from finn.builder.build_dataflow import build_dataflow_cfg
 from finn.builder.build_dataflow_config import DataflowBuildConfig
 config = DataflowBuildConfig(
@@ -165,8 +163,6 @@ def test_the_documented_list_builds_a_network_with_normalisations(tmp_path, blue
 def test_finns_own_builder_takes_the_documented_list_for_a_network_with_normalisations(tmp_path):
     code = f"""
 from brainsmith.plugins import steps, transforms as tfm
-from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-prepare_finn()
 from finn.builder.build_dataflow import build_dataflow_cfg
 from finn.builder.build_dataflow_config import DataflowBuildConfig
 front = [
@@ -185,7 +181,12 @@ raise SystemExit(build_dataflow_cfg({str(ENCODER)!r}, config))
     environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": "/opt/Vivado/2024.2"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    made = ModelWrapper(str(tmp_path / "out" / "intermediate_models" / "hardware_inference.onnx"))
+    kept = tmp_path / "out" / "intermediate_models"
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "<lambda>.onnx", "<lambda>_2.onnx", "cleanup.onnx", "hardware_inference.onnx", "qonnx_to_finn.onnx"
+    ]  # fmt: skip
+    assert (kept / "<lambda>.onnx").read_bytes() != (kept / "<lambda>_2.onnx").read_bytes()
+    made = ModelWrapper(str(kept / "hardware_inference.onnx"))
     assert op_types(made).count("LayerNormKernel") == 2
     images = np.load(ENCODER.with_name("encoder_x.npy"))[:32]
     assert np.array_equal(outputs(made, images), outputs(ModelWrapper(str(ENCODER)), images))

@@ -1,7 +1,8 @@
-"""Where FINN's moves past forks and joins take a graph for a simpler one than it is."""
+"""Where FINN takes what it is given for something simpler: graphs with forks and joins, and lists of steps."""
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.graph_edits import bypass_node
@@ -36,6 +37,56 @@ def mend_moves(module: ModuleType) -> None:
     """
     _parted(module.MoveOpPastFork, _part_outputs)
     _parted(module.MoveIdenticalOpPastJoinOp, _part_inputs)
+
+
+def mend_builder(module: ModuleType) -> None:
+    """Let FINN's builder keep a checkpoint of each step, also of several functions of one name, such as lambdas.
+
+    FINN+ 1.6.1 names a step's checkpoint, and its time, after the function: the second lambda overwrote the first one's.
+    """
+    build = module.build_dataflow_cfg
+
+    @wraps(build)
+    def build_dataflow_cfg(model_filename: Any, cfg: Any) -> Any:
+        given = cfg.steps
+        cfg.steps = given and _numbered(given)
+        try:
+            return build(model_filename, cfg)
+        finally:
+            cfg.steps = given
+
+    module.build_dataflow_cfg = build_dataflow_cfg  # type: ignore[attr-defined]
+
+
+def _numbered(steps: list[Any]) -> list[Any]:
+    """Return a list of steps in which each function but the first of its name has a number behind that."""
+    taken = {_name_of(step) for step in steps}
+    seen: set[str] = set()
+    result = []
+    for step in steps:
+        name = _name_of(step)
+        if name in seen and callable(step):
+            number = 2
+            while f"{name}_{number}" in taken:
+                number += 1
+            step = _renamed(step, f"{name}_{number}")
+            taken.add(step.__name__)
+        seen.add(name)
+        result.append(step)
+    return result
+
+
+def _name_of(step: Any) -> str:
+    return step if isinstance(step, str) else str(getattr(step, "__name__", step))
+
+
+def _renamed(step: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
+    @wraps(step)
+    def run(model: Any, cfg: Any) -> Any:
+        return step(model, cfg)
+
+    run.__name__ = run.__qualname__ = name
+    return run
 
 
 def _parted(transformation: Any, part: Callable[[Any, Any], set[str]]) -> None:

@@ -1,0 +1,98 @@
+"""FINN's own builder after `import brainsmith.plugins`: it imports, and keeps a checkpoint of each step."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from brainsmith.plugin.adapters.finn_mends import mend_builder
+from tests.plugin.installed import run_python
+
+
+@pytest.fixture
+def builder():
+    """A builder that does with a list of steps what FINN's does."""
+    module = SimpleNamespace()
+
+    def build_dataflow_cfg(model_filename, cfg):
+        module.names = [step if isinstance(step, str) else step.__name__ for step in cfg.steps or ()]
+        module.results = [step(model_filename, cfg) for step in cfg.steps or () if callable(step)]
+        if model_filename == "bad":
+            raise ValueError("no model")
+        return len(module.names)
+
+    module.build_dataflow_cfg = build_dataflow_cfg
+    mend_builder(module)
+    return module
+
+
+def tidy(model, cfg):
+    return "tidy"
+
+
+def test_functions_of_one_name_are_numbered_and_run_as_they_are(builder):
+    def other(model, cfg):
+        return (model, cfg.kind)
+
+    other.__name__ = "tidy"
+    steps = [tidy, lambda m, c: 1, "step_a", lambda m, c: 2, other, "step_a", lambda m, c: 3]
+    cfg = SimpleNamespace(steps=steps, kind="mine")
+    assert builder.build_dataflow_cfg("m.onnx", cfg) == 7
+    assert builder.names == ["tidy", "<lambda>", "step_a", "<lambda>_2", "tidy_2", "step_a", "<lambda>_3"]
+    assert builder.results == ["tidy", 1, 2, ("m.onnx", "mine"), 3]
+    assert cfg.steps is steps
+
+
+def test_a_number_is_no_name_that_is_taken(builder):
+    def tidy_2(model, cfg):
+        return 2
+
+    builder.build_dataflow_cfg("m.onnx", SimpleNamespace(steps=[tidy, tidy, tidy_2]))
+    assert builder.names == ["tidy", "tidy_3", "tidy_2"]
+
+
+@pytest.mark.parametrize("steps", [None, [tidy]])
+def test_the_configuration_is_as_it_was_also_after_a_failure(builder, steps):
+    cfg = SimpleNamespace(steps=steps)
+    with pytest.raises(ValueError, match="no model"):
+        builder.build_dataflow_cfg("bad", cfg)
+    assert cfg.steps is steps
+
+
+def test_importing_the_door_prepares_finn_when_a_part_of_it_is_imported(tmp_path):
+    code = """
+    import json, sys
+    import brainsmith.plugins
+    early = [name for name in sys.modules if name.startswith(("finn", "brainsmith.plugin.adapters"))]
+    from finn.util.settings import get_settings
+    from finn.xsi import load_sim_obj
+    finders = [getattr(finder, "__qualname__", type(finder).__name__) for finder in sys.meta_path]
+    mended = "_MendingFinder" in finders
+    print(json.dumps([early, str(get_settings().finn_build_dir), finders.count("_FinnFinder"), mended]))
+    """
+    early, folder, finders, mended = run_python(code, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert early == []
+    assert folder == str(tmp_path / "cache" / "brainsmith" / "finn" / "FINN_TMP")
+    assert (finders, mended) == (1, True)
+
+
+def test_without_finn_its_import_fails_as_ever(tmp_path):
+    code = """
+    import sys
+    import brainsmith.plugins
+    sys.modules["finn"] = None
+    import finn.builder
+    """
+    done = run_python(code, cwd=tmp_path, check=False)
+    assert done.stderr.splitlines()[-1].startswith("ModuleNotFoundError: ")
+    assert "finn" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_finns_builder_is_imported_without_another_call(tmp_path):
+    code = """
+    import json
+    import brainsmith.plugins
+    from finn.builder.build_dataflow import build_dataflow_cfg
+    print(json.dumps(build_dataflow_cfg.__wrapped__.__module__))
+    """
+    assert run_python(code, cwd=tmp_path) == "finn.builder.build_dataflow"
