@@ -98,6 +98,7 @@ def test_cnv_has_estimates_with_every_layer_in_rtl(tmp_path):
     assert result.report["estimate"]["fps"] >= 3000
 
 
+@pytest.mark.slow
 def test_counts_of_784_products_are_not_clipped(tmp_path):
     """FINN's rule gives the first layer an accumulator that ends at 511."""
     result = build(

@@ -17,7 +17,7 @@ from brainsmith.plugins import steps
 
 FOLDER = Path(__file__).parents[2] / "examples" / "digits"
 NETWORKS = ("mlp", "cnn", "residual")
-BUILT = ("mlp", "cnn", pytest.param("residual", marks=pytest.mark.slow))
+BUILT = ("mlp", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cnn", "residual")))
 PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn", "binary_mlp": "mlp"}
 OURS = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate")
 LEAST_ACCURACY = {"mlp": 0.95, "cnn": 0.97, "residual": 0.97}
@@ -123,6 +123,7 @@ def test_the_whole_held_out_set_is_the_same_after_every_step(name, tmp_path):
     assert all(node.domain == "finn.custom_op.fpgadataflow.rtl" for node in model.graph.node)
 
 
+@pytest.mark.slow
 def test_the_same_model_gives_the_same_bytes(tmp_path):
     config = StepConfig(str(tmp_path), 5.0, "xczu7ev-ffvc1156-2-e", 20_000, {"*": ("rtl", "hls")})
     results = []

@@ -69,7 +69,7 @@ DAMAGES = ("input", "output", "twice", "shadow", "name", "cycle", "inner")
 
 
 @given(graphs(), st.sampled_from(DAMAGES), st.data())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_random_damage_is_found(made, damage, data):
     nodes = made.node
     node = nodes[data.draw(st.integers(0, len(nodes) - 1))]

@@ -153,7 +153,7 @@ def test_pitfall_06_readers_never_see_half_a_file(kept):
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
         thread.start()
-    for _ in range(40):
+    for _ in range(20):
         for value in values:
             assert kept.save(None, value)
     stop.set()

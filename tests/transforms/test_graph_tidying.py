@@ -35,7 +35,7 @@ OURS = (
 
 
 @pytest.mark.parametrize("name", [*TIDYING, *(f"qonnx:{name}" for name in OURS)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(model=graphs())
 def test_the_graph_computes_the_same_before_and_after(name, model):
     expected = outputs_of(model)
