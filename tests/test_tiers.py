@@ -17,15 +17,17 @@ ROOT = Path(__file__).parent.parent
 TIERS = ("test", "test-slow")
 STUB = """
 import pytest
-from hypothesis import given, strategies
 
 def test_quick(): ...
 
-@given(strategies.integers())
-def test_law(number): ...
-
 @pytest.mark.slow
 def test_slow(): ...
+"""
+KINDS = """
+from hypothesis import given, strategies
+
+@given(strategies.integers())
+def test_law(number): ...
 
 @pytest.mark.parametrize("case", ["quick", pytest.param("slow", marks=pytest.mark.slow)])
 def test_cases(case): ...
@@ -37,13 +39,13 @@ HOOKS = {"pytest_collection_modifyitems", "pytest_collection_finish"}
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """A checkout whose folders and names are this one's; each file of tests holds the same few tests."""
+    """A checkout whose folders and names are this one's; each file of tests holds two tests, the first one more kinds."""
     folder = tmp_path_factory.mktemp("checkout")
     shutil.copy(ROOT / "pyproject.toml", folder)
-    for path in files_of_tests():
+    for at, path in enumerate(files_of_tests()):
         copy = folder / path
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(STUB)
+        copy.write_text(STUB if at else STUB + KINDS)
     for path in (ROOT / "tests").rglob("__init__.py"):
         (folder / path.relative_to(ROOT)).touch()
     return folder
@@ -79,16 +81,13 @@ def collected(tier, folder):
 
 def test_the_two_commands_collect_each_test_once_and_laws_twice(copied):
     quick, slow = (collected(tier, copied) for tier in TIERS)
-    assert sorted(quick) == sorted(
-        f"{path}::{test}"
-        for path in files_of_tests()
-        for test in ("test_quick", "test_law", "test_cases[quick]")
-    )
-    assert sorted(slow) == sorted(
-        f"{path}::{test}"
-        for path in files_of_tests()
-        for test in ("test_law", "test_slow", "test_cases[slow]")
-    )
+    files = files_of_tests()
+    kinds = {"quick": ["test_law", "test_cases[quick]"], "slow": ["test_law", "test_cases[slow]"]}
+    for found, tier in ((quick, "quick"), (slow, "slow")):
+        expected = [f"{path}::test_{tier}" for path in files] + [
+            f"{files[0]}::{test}" for test in kinds[tier]
+        ]
+        assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.parametrize(
