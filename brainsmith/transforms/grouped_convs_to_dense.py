@@ -33,23 +33,43 @@ class GroupedConvsToDense(Transformation):
     The result is the same, exactly where the products are of integers. A matrix product then serves it, which has as
     many times more weights as there were groups: QONNX's LowerConvsToMatMul fails at groups other than those of a
     depthwise convolution, of one channel in and out each, which stay as they are. BIPOLAR weights, which have no 0,
-    become TERNARY.
+    become TERNARY; those of a depthwise convolution too, because LowerConvsToMatMul puts a 0 between its channels.
 
     Left alone: weights that are not constant, and a number of input channels that is not known.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such convolution; the flag is True exactly when there was one."""
+        """Convert every such convolution; the flag is True exactly when something changed."""
         view = GraphView(model)
-        found = [node for node in model.graph.node if is_standard(node, "Conv") and _to_dense(view, node)]
+        found = [
+            node
+            for node in model.graph.node
+            if is_standard(node, "Conv") and attribute(node, "group", 1) > 1 and _converted(view, node)
+        ]
         return model, bool(found)
 
 
-def _to_dense(view: GraphView, node: NodeProto) -> bool:
-    groups = attribute(node, "group", 1)
+def _converted(view: GraphView, node: NodeProto) -> bool:
     weights = view.constant(node.input[1])
-    if groups == 1 or weights is None or weights.shape[1] * groups == weights.shape[0] == groups:
+    if weights is None:
         return False
+    groups = attribute(node, "group", 1)
+    if weights.shape[1] * groups == weights.shape[0] == groups:
+        return _annotated_with_zero(view, node.input[1])
+    _to_dense(view, node, weights, groups)
+    return True
+
+
+def _annotated_with_zero(view: GraphView, name: str) -> bool:
+    """Annotate weights so that 0 is one of their values; tell whether that is new."""
+    datatype = _with_zero(view, name)
+    if datatype == view.model.get_tensor_datatype(name):
+        return False
+    view.model.set_tensor_datatype(name, datatype)
+    return True
+
+
+def _to_dense(view: GraphView, node: NodeProto, weights: npt.NDArray[np.generic], groups: int) -> None:
     old = node.input[1]
     dense = node.__class__.FromString(node.SerializeToString())
     dense.input[1] = view.add_constant(f"{old}_dense", _dense(weights, groups), _with_zero(view, old))
@@ -58,7 +78,6 @@ def _to_dense(view: GraphView, node: NodeProto) -> bool:
             stated.i = 1
     view.replace(node, [dense])
     view.drop_unread([old])
-    return True
 
 
 def _dense(weights: npt.NDArray[np.generic], groups: int) -> npt.NDArray[np.generic]:

@@ -42,5 +42,17 @@ def test_the_datatype_has_the_zeros_that_are_added(before, then):
     assert after.get_tensor_datatype(after.graph.node[0].input[1]) == DataType[then]
 
 
+@pytest.mark.parametrize(
+    ("before", "then", "changed"), [("INT3", "INT3", False), ("BIPOLAR", "TERNARY", True)]
+)
+def test_depthwise_weights_stay_and_their_datatype_has_the_zeros_that_lowering_adds(before, then, changed):
+    model = grouped(3, 1, 1)
+    model.set_initializer("w", np.where(model.get_initializer("w") < 0, -1.0, 1.0).astype(np.float32))
+    model.set_tensor_datatype("w", DataType[before])
+    after, modified = apply(GroupedConvsToDense(), model)
+    assert (after.get_tensor_datatype("w"), modified) == (DataType[then], changed)
+    assert attribute(after, "group") == 3
+
+
 def test_one_group_stays():
     assert apply(GroupedConvsToDense(), grouped(1, 3, 2))[1] is False

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.program.functions.checks import annotated
+
 if TYPE_CHECKING:
+    from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
@@ -99,13 +102,34 @@ def span_of(values: Array) -> Span | None:
 
 
 def initialisers(model: ModelWrapper) -> dict[str, Array]:
-    """Read the initialisers, rounded to their datatype annotations once instead of at every use."""
+    """Read the initialisers, rounded to their datatype annotations once instead of at every use.
+
+    Raises:
+        BuildError: One that a node reads is not what it is annotated as.
+    """
     from onnx import numpy_helper
-    from qonnx.util.basic import sanitize_quant_values
 
     constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    used = {name for node in model.graph.node for name in node.input}
-    return dict(sanitize_quant_values(model, [name for name in constants if name in used], constants))
+    for name in {name for node in model.graph.node for name in node.input} & set(constants):
+        constants[name] = _as_annotated(name, constants[name], model.get_tensor_datatype(name))
+    return constants
+
+
+def _as_annotated(name: str, values: Array, datatype: BaseDataType) -> Array:
+    from qonnx.util.basic import get_execution_error_thresh
+
+    if not datatype.is_integer():
+        return values
+    return annotated(
+        values,
+        tensor=name,
+        datatype=datatype.name,
+        low=float(datatype.min()),
+        high=float(datatype.max()),
+        holes="" if datatype.allowed(0) else "bipolar",
+        threshold=get_execution_error_thresh(),
+        settled=True,
+    )
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
