@@ -169,15 +169,17 @@ class DeviceError(PluginNotFoundError, ValueError):
 
 
 class BuildError(BrainsmithError, RuntimeError):
-    """A step of a build failed."""
-
-
-class VerificationError(BuildError):
-    """A step changed what the model computes, or a circuit does not compute it.
+    """A step of a build failed.
 
     Attributes:
         step: The step to blame; empty if none is, or it is not known.
     """
+
+    step: str = ""
+
+
+class VerificationError(BuildError):
+    """A step changed what the model computes, or a circuit does not compute it."""
 
     def __init__(self, message: str = "", step: str = "") -> None:
         super().__init__(message)

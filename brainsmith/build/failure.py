@@ -37,7 +37,9 @@ def failed_step(name: str, error: BaseException, text: str) -> BuildError:
         error: Says at which node.
         text: What it was.
     """
-    return BuildError(f"step '{name}' failed{failing_node(error)}: {text}")
+    failed = BuildError(f"step '{name}' failed{failing_node(error)}: {text}")
+    failed.step = name
+    return failed
 
 
 def refusal(error: BaseException) -> ModelError | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from brainsmith.progress import Listening
 from brainsmith.store.audit import RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.selection import BuildSelection
@@ -70,6 +71,7 @@ class Job:
         self._source = source
         self._progress = progress
         self._explain = explain
+        self._now = 0, ""  # the number and name of what runs
         self._verification: BuildVerification | None = None
         self.warnings: list[str] = list(self.selection.warnings)
         steps = self.selection.steps
@@ -101,12 +103,15 @@ class Job:
         """Checkpoint and verify the step that is over, and announce the next."""
         count = len(self.runner.results)
         if previous is not None:
+            self._now = count, f"verifying {previous.name}"
             self._checkpoint(count, previous, model)
             done = self.runner.results[-1]
             if self._verification is not None and self._verification.running:
                 done.verified = self._verification.check(previous.name, model, whole=following is None)
             self._tell("done", count, _line(done, self._explain), done)
+        self._now = count, "report"
         if following is not None:
+            self._now = count + 1, following.name
             self._tell("start", count + 1, following.name)
 
     def _checkpoint(self, count: int, step: BuildStep, model: Artifact) -> None:
@@ -120,11 +125,14 @@ class Job:
         Raises:
             BuildError: One failed.
         """
-        if self._progress is None:
-            return self.pipeline.run(self._source, self.runner.apply)
+        return self.pipeline.run(self._source, self.runner.apply)
+
+    @contextmanager
+    def listened(self) -> Iterator[None]:
+        """Let whoever started the build hear how far it is; what that raises ends it."""
         try:
-            with Listening(self._tell_work):
-                return self.pipeline.run(self._source, self.runner.apply)
+            with nullcontext() if self._progress is None else Listening(self._tell_work):
+                yield
         except _ListenerFailedError as failure:
             raise failure.error from None
 
@@ -136,9 +144,9 @@ class Job:
         """Tell what goes on inside of a step. What the listener prints, reads or raises is none of the step's."""
         listener = self._progress
         assert listener is not None
-        at = min(len(self.runner.results), len(self.pipeline.steps) - 1)
-        text = f"{self.pipeline.steps[at].name}: {'; '.join(map(str, works))}"
-        event = Progress("work", at + 1, len(self.pipeline.steps), text, works=works)
+        index, name = self._now
+        text = f"{name}: {'; '.join(map(str, works))}"
+        event = Progress("work", index, len(self.pipeline.steps), text, works=works)
         try:
             with self.runner.log.aside():
                 RUNNING.aside(lambda: listener(event))
@@ -202,6 +210,7 @@ class Job:
         """Write the report of a build that failed: what there was until then, and the error."""
         named = re.match(r"step '(.*?)' ", str(error))
         blamed = error.step if isinstance(error, VerificationError) else named.group(1) if named else ""
+        error.step = blamed
         failure = {"step": blamed or None, "message": message}
         self._report(model, source, None, report, error=failure)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LOG = "build.log"
 """The file of a build with all that its steps say."""
 
+LOGGER = logging.getLogger(__name__)
 
 _WARNING = "warning"
 
@@ -71,6 +72,7 @@ class BuildLog:
         try:
             yield collector.said
         finally:
+            collector.log("\n" if collector.line else "")
             _streams.send_to(outer)
             root.removeHandler(collector)
 
@@ -110,6 +112,7 @@ class _Collector(logging.Handler):
         self.said = Said()
         self.shown = shown
         self.aside = False
+        self.line = ""
         self._file = file
         self._title = f"== {title}\n"
         self._thread = threading.get_ident()
@@ -130,6 +133,12 @@ class _Collector(logging.Handler):
             self.said.warnings.append(line)
             self.said.add(_WARNING, line)
             self.append(f"warning: {line}\n")
+
+    def log(self, text: str) -> None:
+        """Log the lines that are whole, for who wants to follow what steps print."""
+        *lines, self.line = (self.line + text).split("\n")
+        for line in lines:
+            LOGGER.debug("%s", line, extra={"shown": self.shown})
 
     def append(self, text: str) -> None:
         """Write to the file; a step's result does not depend on whether its words can be kept."""
@@ -155,6 +164,7 @@ class _Stream:
         if collector is not None:
             collector.said.add(self._name, text)
             collector.append(text)
+            collector.log(text)
         if self._stream is not None and (collector is None or collector.shown):
             self._stream.write(text)
         return len(text)
@@ -201,6 +211,7 @@ class _Streams:
         collector = self._collectors.get(threading.get_ident())
         if collector is not None:
             collector.keep(str(message))
+            LOGGER.debug("warning: %s", message)
         elif self._before is not None:
             self._before[2](message, *where, **more)
 

@@ -120,6 +120,20 @@ class BuildResult:
     explanations: tuple[str, ...] = field(default=())
 
     @property
+    def page(self) -> Path | None:
+        """The report for people, `report.html`; None if it was left out."""
+        from brainsmith.build.report import PAGE
+
+        return path if (path := self.output / PAGE).is_file() else None
+
+    @property
+    def package(self) -> Path | None:
+        """The folder of the packed accelerator; None if there is none."""
+        from brainsmith.build.report import PACKAGE
+
+        return path if (path := self.output / PACKAGE).is_dir() else None
+
+    @property
     def shortfalls(self) -> tuple[Shortfall, ...]:
         """What is not proven, or not as it was asked for; each is a warning too."""
         from brainsmith.build.shortfalls import Shortfall

@@ -86,8 +86,9 @@ def build(
         job = Job(selection, source, workspace, use_cache, progress, explain, model_name(model))
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
-        last = job.run()
-        result = job.finish(model, source, last, report)
+        with job.listened():
+            last = job.run()
+            result = job.finish(model, source, last, report)
         workspace.publish()
     if selection.strict and not result.proven:
         raise NotProvenError(_shortfalls_text(result), result)

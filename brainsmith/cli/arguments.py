@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+HELP = "help"
+"""The verb that prints what another one takes, as `--help` behind it does."""
+
+QUIET, VERBOSE, LOG_FILE = "--quiet", "--verbose", "--log-file"
+"""The options that say how much is said, and where."""
+
+
 class Argument:
     """One thing that a verb takes.
 
@@ -119,6 +126,11 @@ class Options:
     def flag(self, name: str) -> bool:
         """Tell whether a switch was given."""
         return name in self._flags
+
+    @property
+    def says_how_much(self) -> bool:
+        """Whether an option was given that says how much is said."""
+        return QUIET in self._flags or VERBOSE in self._flags or LOG_FILE in self._texts
 
     def set(self, argument: Argument, value: str | None) -> None:
         """Note a value, or a switch (None)."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.blueprint.schema import Blueprint, Verify
-    from brainsmith.blueprint.selection import KernelUse, Selection, TransformUse
+    from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
 
@@ -23,6 +23,9 @@ def run(options: Options, terminal: Terminal) -> int:
     manager = get_plugin_manager()
     manager.discover_plugins(modes=["full"])
     blueprint, selection = check_blueprint(path, manager.registry)
+    if options.flag("--json"):
+        terminal.document = _plain(path, blueprint, selection)
+        return 0
     terminal.write(f"{path}: no errors")
     pairs = [(name, value) for name, value in _plan(blueprint, selection) if value]
     terminal.pairs(pairs, "  ")
@@ -30,6 +33,46 @@ def run(options: Options, terminal: Terminal) -> int:
         terminal.write(f"  skipped: {skipped}")
     warn_of_problems(manager)
     return 0
+
+
+def _plain(path: str, blueprint: Blueprint, selection: Selection) -> dict[str, Any]:
+    """Return what a blueprint selects, for programs."""
+    target, verify = blueprint.target, blueprint.verify
+    return {
+        "file": path,
+        "target": {"part": target.part, "clock_ns": target.clock_ns, "fps": target.fps},
+        "kernels": [
+            {"plugin": use.record.qualified, "backends": [backend.qualified for backend in use.backends]}
+            for use in selection.kernels
+        ],
+        "steps": [_plain_step(use, selection) for use in selection.steps],
+        "verify": {
+            "approximate": list(verify.approximate),
+            "changes_outputs": list(verify.changes_outputs),
+            "unverified": list(verify.unverified),
+        },
+        "output": selection.output,
+        "left_out": [use.name for use in selection.left_out],
+        "strict": blueprint.strict,
+        "plugins": sorted(f"{record.type} {record.qualified}" for record in selection.records),
+        "skipped": list(selection.skipped),
+        "error": None,
+    }
+
+
+def _plain_step(use: StepUse, selection: Selection) -> dict[str, Any]:
+    transforms = [
+        {"plugin": one.record.qualified, "args": one.args, "group": one.group or None}
+        for one in (selection.phase(use.name) if use.kind == "phase" else ())
+    ]
+    plugin = use.record.qualified if use.record is not None else None
+    return {
+        "name": use.name,
+        "kind": use.kind,
+        "plugin": plugin,
+        "args": use.args,
+        "transforms": transforms,
+    }
 
 
 def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str]]:

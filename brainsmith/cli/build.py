@@ -40,19 +40,46 @@ def run(options: Options, terminal: Terminal) -> int:
             strict=options.flag("--strict") or None,  # else the blueprint decides
         )
     except NotProvenError as error:
-        _show(error.result, terminal, begin, strict=True)
+        _end(error.result, options, terminal, begin, strict=True)
         raise
-    _show(result, terminal, begin)
+    _end(result, options, terminal, begin)
     return 0
 
 
-def _show(result: Any, terminal: Terminal, begin: float, strict: bool = False) -> None:
-    """Print the end of a build; what a strict one lacks is its error, and no warning besides."""
+def _end(result: Any, options: Options, terminal: Terminal, begin: float, strict: bool = False) -> None:
+    if options.flag("--json"):
+        terminal.document = _plain(result, time.perf_counter() - begin)
+    else:
+        _show(result, terminal, begin)
+    _warn(result, strict)
+
+
+def _plain(result: Any, seconds: float) -> dict[str, Any]:
+    """Return a build's result for programs: paths, and of `report.json` all but layers, graphs and plugins."""
+    made = {"report": result.output / "report.json", "page": result.page, "package": result.package}
+    kept = ("shortfalls", "warnings", "steps", "estimate", "rate", "rtl", "synthesis", "device", "accuracy")
+    return {
+        "output": result.output,
+        "model": result.model,
+        **made,
+        "seconds": round(seconds, 1),
+        "proven": result.proven,
+        **{name: result.report.get(name) for name in kept},
+        "error": None,
+    }
+
+
+def _show(result: Any, terminal: Terminal, begin: float) -> None:
+    """Print the end of a build."""
     terminal.write("")
     for line in result.summary().splitlines():
         if not line.startswith("warning: "):
             terminal.write(line)
     terminal.write(f"{'time':<10} {time.perf_counter() - begin:.1f} s from start to end")
+
+
+def _warn(result: Any, strict: bool) -> None:
+    """Print the warnings; what a strict build lacks is its error, and no warning besides."""
     told = {shortfall.text for shortfall in result.shortfalls} if strict else set()
     for warning in result.warnings:
         if warning not in told:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from brainsmith.cli.inputs import Inputs
+from brainsmith.cli.live import shown
 from brainsmith.cli.models import HINT, check_model, is_without_build, resources
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.comparison.compare import Compared
@@ -31,17 +36,23 @@ def run(options: Options, terminal: Terminal) -> int:
     results: list[Compared] = []
     with resources(model, devices, options, terminal, inputs) as each:
         try:
-            compare_targets(
-                each,
-                lambda signature: inputs.feed(devices[0], signature),
-                tolerance=tolerance,
-                progress=lambda device: terminal.write_over(f"{device} ..."),
-                found=results.append,
-                strict=False,
-            )
+            with shown(terminal):
+                compare_targets(
+                    each,
+                    lambda signature: inputs.feed(devices[0], signature),
+                    tolerance=tolerance,
+                    progress=lambda device: terminal.write_over(f"{device} ..."),
+                    found=results.append,
+                    strict=False,
+                )
         finally:  # what is done is printed, whatever ends it
-            terminal.write_over("")
-            _show(results, devices[0], terminal)
+            if options.flag("--json"):
+                terminal.document = _plain(model, results, devices)
+            else:
+                _show(results, devices[0], terminal)
+            for one in results:
+                if one.reason:
+                    complain(f"error: {one.reason}")
     if not all(one.supported for one in results) and is_without_build(model, each):
         complain(f"  {HINT}")
     return 0 if outcome(results) else 1
@@ -55,9 +66,17 @@ def _show(results: list[Compared], first: str, terminal: Terminal) -> None:
         if one.first is not None:
             terminal.write(one.told(first))
     terminal.flush()
-    for one in results:
-        if one.reason:
-            complain(f"error: {one.reason}")
+
+
+def _plain(model: str, results: list[Compared], devices: Sequence[str]) -> dict[str, Any]:
+    """Return the comparison for programs: of each target that was compared, or could not be."""
+    return {
+        "model": model,
+        "compared_with": devices[0],
+        "agrees": len(results) == len(devices) and all(one.agrees for one in results),
+        "targets": [{**asdict(one), "agrees": one.agrees} for one in results],
+        "error": None,
+    }
 
 
 def _tolerance(text: str | None, default: float) -> float:

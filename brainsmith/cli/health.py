@@ -26,9 +26,7 @@ def run(options: Options, terminal: Terminal) -> int:
     """Print the state; return 0 if it is healthy."""
     health = get_plugin_manager().health_check()
     if options.flag("--json"):
-        import json
-
-        terminal.write(json.dumps(health, indent=2))
+        terminal.document = health
     else:
         _print(health, terminal)
     return 0 if health["status"] == "healthy" else 1

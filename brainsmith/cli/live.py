@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from brainsmith.cli.terminal import note
+from brainsmith.progress import Listening
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from brainsmith.cli.terminal import Terminal
     from brainsmith.progress import Work
@@ -36,6 +40,8 @@ class LiveLine:
             self._said = now
             if self._say is not None and not self._terminal.colour:
                 self._say(text)
+            else:
+                note(text)
 
     def works(self, works: tuple[Work, ...]) -> None:
         """Show work: a listener for `brainsmith.progress.Listening`."""
@@ -45,3 +51,14 @@ class LiveLine:
         """Leave the line to what is printed next, which counts as a line of a log."""
         self._terminal.write_over("")
         self._said = time.monotonic()
+
+
+@contextmanager
+def shown(terminal: Terminal) -> Iterator[None]:
+    """Show how far the work of the body is, on a terminal."""
+    line = LiveLine(terminal)
+    try:
+        with Listening(line.works):
+            yield
+    finally:
+        line.clear()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith.cli.arguments import HELP
 from brainsmith.cli.terminal import Terminal, complain
 from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing
@@ -34,23 +35,43 @@ def main(argv: Sequence[str] | None = None) -> int:
         complete()
     if argv is None:
         _end_as_by_ctrl_c()
+    if "--json" in _ahead(words) and not _asks_for_help(words):
+        from brainsmith.cli.document import with_document
+
+        status = with_document(lambda terminal: _attempt(words, terminal), own_process=argv is None)
+    else:
+        status, _ = _attempt(words, Terminal())
+    _settle_output()
+    return status
+
+
+def _attempt(words: list[str], terminal: Terminal) -> tuple[int, BaseException | None]:
+    """Run a command; return the exit code, and the error that ended it, which was printed."""
     try:
-        terminal = Terminal()
         status = _run(words, terminal)
         terminal.flush()
+        return status, None
     except BrainsmithError as error:
         complain(f"error: {error}")
-        status = exit_code(error)
+        return exit_code(error), error
     except KeyboardInterrupt as error:
         complain(str(error) or "interrupted")
         # An interrupt inside of exec() of a text, such as dataclasses run when they are imported, is remembered by the
         # interpreter as one that nobody caught, and ends the process by the signal; the next exec() forgets that.
         exec("")
-        status = exit_code(error)
+        return exit_code(error), error
     except BrokenPipeError as error:  # whoever read our output has seen enough
-        status = exit_code(error)
-    _settle_output()
-    return status
+        return exit_code(error), error
+
+
+def _ahead(words: list[str]) -> list[str]:
+    """Return the words that may be options."""
+    return words[: words.index("--")] if "--" in words else words
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    ahead = _ahead(words)
+    return not words or words[0] == HELP or "--help" in ahead or "-h" in ahead
 
 
 def _end_as_by_ctrl_c() -> None:
@@ -66,15 +87,12 @@ def _end_as_by_ctrl_c() -> None:
 
 
 def _run(words: list[str], terminal: Terminal) -> int:
-    from brainsmith.cli.verbs import HELP
-
     if words[:1] in (["--version"], ["-V"]):
         from brainsmith import __version__
 
         terminal.write(f"brainsmith {__version__}")
         return 0
-    ahead = words[: words.index("--")] if "--" in words else words
-    if not words or words[0] == HELP or "--help" in ahead or "-h" in ahead:
+    if _asks_for_help(words):
         _help(words[1:] if words[:1] == [HELP] else words, terminal)
         return 0
     verb = find_verb(words)
@@ -82,7 +100,15 @@ def _run(words: list[str], terminal: Terminal) -> int:
 
     options = parse(verb, words[len(verb.words) :])
     __import__(verb.module)
-    status: int = sys.modules[verb.module].run(options, terminal)
+    run = sys.modules[verb.module].run
+    status: int
+    if options.says_how_much:
+        from brainsmith.cli.log import logged
+
+        with logged(options, terminal, words):
+            status = run(options, terminal)
+    else:
+        status = run(options, terminal)
     return status
 
 
@@ -104,7 +130,7 @@ def find_verb(words: list[str]) -> Verb:
     Raises:
         UsageError: There is no such verb; a close one is named.
     """
-    from brainsmith.cli.verbs import HELP, VERBS
+    from brainsmith.cli.verbs import VERBS
 
     for verb in VERBS:
         if tuple(words[: len(verb.words)]) == verb.words:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.cli.build import step_line
 from brainsmith.cli.live import LiveLine
-from brainsmith.cli.terminal import complain
+from brainsmith.cli.terminal import complain, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,17 +53,18 @@ def built(model: str, blueprint: str, terminal: Terminal) -> Iterator[str]:
 def _build(model: str, blueprint: str, folder: Path, terminal: Terminal) -> None:
     from brainsmith.build import build
 
-    line = LiveLine(terminal, complain)
+    say = note if terminal.quiet else complain
+    line = LiveLine(terminal, say)
 
     def show(event: Any) -> None:
         if terminal.colour or event.kind == "work":
             line.show(f"building {model}: {event}{' ...' if event.kind == 'start' else ''}")
         elif event.kind != "start":
             line.clear()
-            complain(step_line(event) if event.step is not None else event.text)
+            say(step_line(event) if event.step is not None else event.text)
 
     if not terminal.colour:
-        complain(f"building {model} with {blueprint}")
+        say(f"building {model} with {blueprint}")
     try:
         build(model, blueprint, folder, produce="rtl", report=False, progress=show, strict=False)
     except KeyboardInterrupt as error:

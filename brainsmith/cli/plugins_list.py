@@ -33,9 +33,7 @@ def run(options: Options, terminal: Terminal) -> int:
     if not records:
         _refuse_unknown(everything, framework, stage, manager)
     if options.flag("--json"):
-        import json
-
-        terminal.write(json.dumps([plain(info) for info in records], indent=2))
+        terminal.document = [plain(info) for info in records]
     else:
         _print_table(records, terminal)
     warn_of_problems(manager)

@@ -7,13 +7,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.arrays import check_output, described, write_arrays
+from brainsmith.cli.arrays import check_output, write_arrays
 from brainsmith.cli.inputs import Inputs
+from brainsmith.cli.live import shown
 from brainsmith.cli.models import check_model, resources
 from brainsmith.errors import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
@@ -31,17 +33,36 @@ def run(options: Options, terminal: Terminal) -> int:
         chosen = manager.config.device
         with resources(model, [chosen], options, terminal, inputs) as each:
             # What is done is written and printed before the targets are let go of, which may fail.
-            pairs = _run(manager, each[chosen], inputs, output)
+            with shown(terminal):
+                done = _run(manager, each[chosen], inputs, output)
             if each[chosen] != model:
-                pairs.insert(0, ("circuit", options.text("--build") or f"of {options.text('--blueprint')}"))
-            terminal.pairs([("model", model), *pairs])
-            terminal.flush()
+                done["circuit"] = options.text("--build") or f"of {options.text('--blueprint')}"
+            if options.flag("--json"):
+                terminal.document = {"model": model, **done, "error": None}
+            else:
+                terminal.pairs(_pairs(model, done))
+                terminal.flush()
     return 0
 
 
-def _run(
-    manager: ResourceManager, resource: str, inputs: Inputs, output: str | None
-) -> list[tuple[str, str]]:
+def _pairs(model: str, done: dict[str, Any]) -> list[tuple[str, str]]:
+    samples, seconds = done["samples"], done["execute_seconds"]
+    outputs = ", ".join(
+        (f"{one['name']} " if len(done["outputs"]) > 1 else "") + f"{tuple(one['shape'])} {one['dtype']}"
+        for one in done["outputs"]
+    )
+    return [
+        ("model", model),
+        *([("circuit", done["circuit"])] if done["circuit"] else []),
+        ("target", f"{done['target']}: {done['description']}"),
+        ("samples", f"{samples:,}"),
+        ("prepared", f"in {done['prepare_seconds'] * 1e3:,.1f} ms"),
+        ("executed", f"in {seconds * 1e3:,.1f} ms, {samples / seconds:,.0f} samples/s"),
+        ("output", f"{done['output']}: {outputs}") if done["output"] else ("outputs", outputs),
+    ]
+
+
+def _run(manager: ResourceManager, resource: str, inputs: Inputs, output: str | None) -> dict[str, Any]:
     begin = time.perf_counter()
     # A manager without a target is to choose one for this resource, and not one for any before.
     prepared = manager.prepare_resource(resource, device=None if manager.active else manager.config.device)
@@ -56,15 +77,19 @@ def _run(
     samples = runs * prepared.signature.batch
     if output is not None:
         write_arrays(Path(output), outputs)
-    return [
-        ("target", f"{info.name}:{prepared.target.device_id}: {prepared.target.describe()}"),
-        ("samples", f"{samples:,}"),
-        ("prepared", f"in {prepare_seconds * 1e3:,.1f} ms"),
-        ("executed", f"in {seconds * 1e3:,.1f} ms, {samples / seconds:,.0f} samples/s"),
-        ("output", f"{output}: {described(outputs)}")
-        if output is not None
-        else ("outputs", described(outputs)),
-    ]
+    return {
+        "circuit": None,
+        "target": f"{info.name}:{prepared.target.device_id}",
+        "description": prepared.target.describe(),
+        "samples": samples,
+        "prepare_seconds": prepare_seconds,
+        "execute_seconds": seconds,
+        "output": output,
+        "outputs": [
+            {"name": name, "shape": list(values.shape), "dtype": str(values.dtype)}
+            for name, values in outputs.items()
+        ],
+    }
 
 
 @contextmanager

@@ -21,6 +21,7 @@ def run(options: Options, terminal: Terminal) -> int:
     numbers = {name: _number(options, name, least) for name, least in _NUMBERS}
     from pathlib import Path
 
+    from brainsmith.cli.live import shown
     from brainsmith.rtl.package.reading import read_package
     from brainsmith.rtl.package.rerun import simulate_package
 
@@ -33,14 +34,16 @@ def run(options: Options, terminal: Terminal) -> int:
     if output is not None:
         check_output(Path(output))
     trace = options.text("--trace")
-    done = simulate_package(
-        package,
-        None if given is None else read_arrays(given, inputs),
-        frames=numbers["--frames"],
-        seed=numbers["--stalls"],
-        limit=numbers["--limit"],
-        trace=None if trace is None else Path(trace),
-    )
+    arrays = None if given is None else read_arrays(given, inputs)
+    with shown(terminal):
+        done = simulate_package(
+            package,
+            arrays,
+            frames=numbers["--frames"],
+            seed=numbers["--stalls"],
+            limit=numbers["--limit"],
+            trace=None if trace is None else Path(trace),
+        )
     terminal.pairs(_summary(package, done, golden=given is None))
     if output is not None:
         write_arrays(Path(output), {name: done.outputs[name] for name in outputs})

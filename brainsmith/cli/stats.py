@@ -18,9 +18,7 @@ def run(options: Options, terminal: Terminal) -> int:
     manager.discover_plugins(modes=["full"])
     stats = manager.get_performance_stats()
     if options.flag("--json"):
-        import json
-
-        terminal.write(json.dumps(stats, indent=2))
+        terminal.document = stats
         return 0
     terminal.pairs([(label(name), shown(name, value)) for name, value in stats.items()])
     return 0

@@ -19,9 +19,7 @@ def run(options: Options, terminal: Terminal) -> int:
 
     records = list_plugins(available_only=False)
     if options.flag("--json"):
-        import json
-
-        terminal.write(json.dumps([_plain(info) for info in records], indent=2))
+        terminal.document = [_plain(info) for info in records]
         return 0
     terminal.table(COLUMNS, [_row(info) for info in records])
     if terminal.is_terminal:

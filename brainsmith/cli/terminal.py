@@ -10,11 +10,26 @@ from brainsmith.settings import wants_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TextIO
+    from collections.abc import Callable, Sequence
+    from typing import Any, TextIO
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 _GAP = "  "
+
+
+_copies: list[Callable[[str], None] | None] = [None]
+
+
+def copy_to(function: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    """Have a function called with all that is printed, as a log wants it; return the one that was."""
+    before, _copies[0] = _copies[0], function
+    return before
+
+
+def note(text: str) -> None:
+    """Write a text to the log alone, if there is one."""
+    if _copies[0] is not None:
+        _copies[0](text)
 
 
 class Terminal:
@@ -24,6 +39,8 @@ class Terminal:
         is_terminal: Whether somebody reads it as it comes.
         width: Columns of the terminal; 0 where nothing is cut.
         colour: Whether it may be coloured.
+        quiet: Whether only warnings and errors are printed.
+        document: What the command gives, where it is to be printed as JSON (`--json`) when it has ended.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -31,14 +48,18 @@ class Terminal:
         self.is_terminal = self._stream is not None and self._stream.isatty()
         self.width = _width(self._stream) if self.is_terminal else 0
         self.colour = wants_colour(self.is_terminal)
+        self.quiet = False
+        self.document: Any = None
 
     def write(self, text: str) -> None:
         """Print a text and a line break. A stream that was closed before we began takes nothing."""
-        self._print(text + "\n")
+        note(text)
+        if not self.quiet:
+            self._print(text + "\n")
 
     def write_over(self, text: str) -> None:
         """Show a line that the next one takes the place of; only where the cursor can be moved."""
-        if self.colour:
+        if self.colour and not self.quiet:
             self._print(f"\r\x1b[K{self.cut(text)}")
             self.flush()
 
@@ -102,6 +123,7 @@ class Terminal:
 
 def complain(text: str) -> None:
     """Print a line on standard error; a stream that is closed or gone takes nothing."""
+    note(text)
     try:
         if sys.stderr is not None:
             sys.stderr.write(_encodable(text + "\n", sys.stderr))

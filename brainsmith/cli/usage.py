@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.verbs import HELP, VERBS
+from brainsmith.cli.arguments import HELP
+from brainsmith.cli.verbs import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

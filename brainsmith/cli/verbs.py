@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
-from brainsmith.cli.arguments import Argument, Verb
+from brainsmith.cli.arguments import LOG_FILE, QUIET, VERBOSE, Argument, Verb
 from brainsmith.plugin.info import PLUGIN_TYPES
-
-HELP = "help"
-"""The verb that prints what another one takes, as `--help` behind it does."""
 
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
@@ -15,7 +12,13 @@ SHELLS = ("bash", "zsh", "fish")
 _TYPE = Argument(
     "--type", "TYPE", f"only plugins of this type: {', '.join(PLUGIN_TYPES)}", choices=PLUGIN_TYPES
 )
-_JSON = Argument("--json", about="print JSON, for programs")
+_JSON = Argument("--json", about="print one JSON document, for programs")
+_HOW_MUCH = (
+    Argument(QUIET, about="print warnings and errors only"),
+    Argument(VERBOSE, about="print what is logged, too: what steps say, and where an error comes from"),
+    Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file", completes="files"),
+    _JSON,
+)
 _INPUT = "its input, or an .npz file of several by name"
 _CIRCUIT = (
     Argument(
@@ -76,7 +79,7 @@ VERBS = (
         "check a blueprint and show what it selects",
         "Prints the plan with all names resolved, or every error with file:line:column.",
         "brainsmith blueprint check blueprints/digits_mlp.yaml",
-        (Argument("FILE", about="a blueprint", completes="files"),),
+        (Argument("FILE", about="a blueprint", completes="files"), *_HOW_MUCH),
     ),
     Verb(
         "build",
@@ -113,6 +116,7 @@ VERBS = (
             Argument("--no-report", about="do not write report.html"),
             Argument("--no-cache", about="run every step, and keep nothing for later builds"),
             Argument("--explain", about="say of each step why it was or was not reused"),
+            *_HOW_MUCH,
         ),
     ),
     Verb(
@@ -163,6 +167,7 @@ VERBS = (
             Argument("--input", "X.npy", _INPUT, completes="files", required=True),
             Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
             *_CIRCUIT,
+            *_HOW_MUCH,
         ),
     ),
     Verb(
@@ -182,6 +187,7 @@ VERBS = (
                 "--tolerance", "T", "the share of a tensor's largest size by which floats may differ; 1e-6"
             ),
             *_CIRCUIT,
+            *_HOW_MUCH,
         ),
     ),
     Verb(

@@ -18,11 +18,13 @@ def run(options: Options, terminal: Terminal) -> int:
     frame, links, window = _frame(options), _links(options), _window(options)
     from pathlib import Path
 
+    from brainsmith.cli.live import shown
     from brainsmith.rtl.drawing.wave import check_file, draw_wave, write_wave
 
     file = Path(options.text("--output") or DEFAULT)
     check_file(file)
-    wave = draw_wave(Path(options.required("DIR")), frame, links, window)
+    with shown(terminal):
+        wave = draw_wave(Path(options.required("DIR")), frame, links, window)
     write_wave(wave, file)
     for change in wave.changed:
         complain(f"warning: {options.required('DIR')}: {change}; the picture is of what design.json connects")

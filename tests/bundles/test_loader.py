@@ -10,6 +10,7 @@ import pytest
 from brainsmith import ops
 from brainsmith import plugins as door
 from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.cli.arguments import Options
 from brainsmith.cli.main import main
 from brainsmith.errors import (
     BundleClashError,
@@ -304,7 +305,7 @@ def test_loading_can_be_turned_off(project, monkeypatch, call, capsys):
             call("acme")
 
     monkeypatch.setattr(brainsmith.cli.verbs, "VERBS", (Verb,))
-    monkeypatch.setattr("brainsmith.cli.arguments.parse", lambda verb, words: None)
+    monkeypatch.setattr("brainsmith.cli.arguments.parse", lambda verb, words: Options())
     monkeypatch.setitem(sys.modules, "acme_verb", Verb)
     assert main(["load"]) == 1
     assert capsys.readouterr().err == f"error: {what}BRAINSMITH_DYNAMIC_LOADING){how}\n"

@@ -111,7 +111,7 @@ MISUSE = {
         "--type needs a value, TYPE: transform, kernel, backend, step, op, target or bundle\n"
         "  brainsmith plugins list --help shows what it takes"
     ),
-    "plugins list --framework --json": (
+    "plugins list --framework --stage": (
         "--framework needs a value, FRAMEWORK\n  brainsmith plugins list --help shows what it takes"
     ),
     "plugins list --json=yes": (

@@ -1,0 +1,133 @@
+"""`--json`: one JSON document on standard output, and nothing else, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+
+from brainsmith.cli.terminal import Terminal, complain
+from brainsmith.errors import BlueprintError, BuildError, OutputError, exit_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TextIO
+
+    from brainsmith.errors import Problem
+
+_PLACE = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::(?P<column>\d+))?: "
+
+
+def with_document(attempt: Callable[[Terminal], tuple[int, BaseException | None]], own_process: bool) -> int:
+    """Run a command; print what it gives, or its error, as JSON, when it has ended.
+
+    Args:
+        attempt: Runs it, with a terminal on standard error; returns the exit code, and the error that ended it.
+        own_process: Whether the process is this command's: then programs and libraries do not write there either.
+
+    Returns:
+        The exit code.
+    """
+    before = sys.stdout
+    output = _taken(own_process)
+    sys.stdout = sys.stderr
+    terminal = Terminal(sys.stderr)
+    try:
+        status, error = attempt(terminal)
+    except BaseException as bug:  # it keeps its traceback
+        _print(document(terminal.document, bug), exit_code(bug), output)
+        raise
+    finally:
+        sys.stdout = before
+    return _print(document(terminal.document, error), status, output)
+
+
+def document(value: Any, error: BaseException | None) -> Any:
+    """Return what is printed: the value of the command, or an object with `error` and what there was until then."""
+    if error is None:
+        return plain(value)
+    found = plain(value) if isinstance(value, dict) else {}
+    return {**found, "error": error_fields(error)}
+
+
+def error_fields(error: BaseException) -> dict[str, Any]:
+    """Return an error as plain data: its class, its message, where it is, and the exit code."""
+    problems = error.problems if isinstance(error, BlueprintError) else []
+    fields = {
+        "kind": type(error).__name__,
+        "message": str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else ""),
+        "where": _place(problems[0]) if problems else _where(error),
+        "exit_code": exit_code(error),
+    }
+    if problems:
+        fields["problems"] = [{**_place(problem), "message": problem.text} for problem in problems]
+    return fields
+
+
+def _where(error: BaseException) -> dict[str, Any]:
+    """Return where an error is: the step that it names, and the place at which its message begins, if it does."""
+    import re
+
+    step = error.step if isinstance(error, BuildError) else ""
+    found = re.match(_PLACE, str(error))
+    if found is None:
+        return {"file": None, "line": None, "column": None, "step": step or None}
+    line, column = found["line"], found["column"]
+    return {
+        "file": found["file"],
+        "line": int(line),
+        "column": int(column) if column else None,
+        "step": step or None,
+    }
+
+
+def _place(problem: Problem) -> dict[str, Any]:
+    return {
+        "file": problem.file,
+        "line": problem.line or None,
+        "column": problem.column or None,
+        "step": None,
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return a value in JSON's types: tuples as lists, numbers that JSON lacks and whatever else as text."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return plain(value.item()) if hasattr(value, "item") else str(value)
+
+
+def _print(value: Any, status: int, output: TextIO | None) -> int:
+    """Print a document; return the exit code, which is that of a failure if it cannot be printed."""
+    if output is None:
+        return status
+    try:
+        terminal = Terminal(output)
+        terminal.write(json.dumps(value, indent=2, allow_nan=False))
+        terminal.flush()
+    except BrokenPipeError as error:
+        return exit_code(error)
+    except OutputError as error:
+        complain(f"error: {error}")
+        return exit_code(error)
+    return status
+
+
+def _taken(own_process: bool) -> TextIO | None:
+    """Return standard output; what programs and libraries write there goes to standard error until the process ends."""
+    if not own_process or sys.stdout is None:
+        return sys.stdout
+    try:
+        output = os.fdopen(os.dup(1), "w", encoding="ascii")
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        return sys.stdout
+    return output
