@@ -147,7 +147,8 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
         ]  # fmt: skip
         _compile(command, program.top)
 
-    return KeptFolders(cache or Path(cache_dir()) / "hls").obtain(key, make) / "program.so"
+    store = KeptFolders(cache or Path(cache_dir()) / "hls", holds_code=True)
+    return store.obtain(key, make) / "program.so"
 
 
 def run_program(

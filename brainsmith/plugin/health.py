@@ -161,6 +161,8 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
 
 def check_caches(folder: str) -> dict[str, Any]:
     """Say whether the caches can be written, and what lies in them."""
+    from brainsmith.store.safety import why_replaceable
+
     kinds: dict[str, dict[str, int]] = {}
     for here, _, files in os.walk(folder):
         kind = os.path.relpath(here, folder).partition(os.sep)[0]
@@ -173,6 +175,12 @@ def check_caches(folder: str) -> dict[str, Any]:
                 pass
     reason = _why_not_writable(folder)
     advice = f"{reason}; every run takes longer. Make it writable, or set XDG_CACHE_HOME" if reason else ""
+    place, why = why_replaceable(folder)
+    if why and not advice:
+        advice = (
+            f"{place} {why}, who may put another folder in the place of the cache folder: nothing that is compiled is "
+            "loaded from it. Set XDG_CACHE_HOME to a folder of your own"
+        )
     return {
         "path": folder,
         "writable": not reason,

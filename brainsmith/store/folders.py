@@ -24,7 +24,7 @@ from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.quota import is_abandoned, quota_of
 from brainsmith.store.quota import trim as trim_entries
-from brainsmith.store.safety import make_private, why_untrusted, withdraw_rights
+from brainsmith.store.safety import make_private, why_replaceable, why_untrusted, withdraw_rights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,14 +42,21 @@ class KeptFolders:
         limit: Bytes that are left at most when one more was made; by default what `quota` says of the folder's name.
             The entries used longest ago go first, never one that is in use.
         failure: The error that says that the folder cannot be written, or may not be believed.
+        holds_code: Whether entries are loaded or run, so that no other user may put another folder in this one's place.
     """
 
     def __init__(
-        self, folder: Path, limit: int | None = None, failure: type[BrainsmithError] = SimulationError
+        self,
+        folder: Path,
+        limit: int | None = None,
+        failure: type[BrainsmithError] = SimulationError,
+        *,
+        holds_code: bool = False,
     ) -> None:
         self.folder = folder
         self.limit = quota_of(folder.name) if limit is None else limit
         self.failure = failure
+        self.holds_code = holds_code
         self._locks = EntryLocks(str(folder / "lock"))
 
     def entry(self, key: str) -> Path:
@@ -146,7 +153,13 @@ class KeptFolders:
                 yield from inner if inner and not any(map(Path.is_file, folder.iterdir())) else [folder]
 
     def _check_owner(self) -> None:
-        """Refuse a folder that another user may write; one of our own is tightened."""
+        """Refuse a folder that another user may write, or replace; one of our own is tightened."""
+        place, reason = why_replaceable(str(self.folder)) if self.holds_code else ("", "")
+        if reason:
+            raise self.failure(
+                f"{self.folder}: another user may put another folder in its place, since {place} {reason}, and what is "
+                f"loaded from there runs as you\n  {_advice(reason, place)}set XDG_CACHE_HOME to a folder of your own"
+            )
         try:
             reason = why_untrusted(str(self.folder))
             if reason:
@@ -198,6 +211,10 @@ class KeptFolders:
         work.parent.mkdir(mode=0o700, exist_ok=True)
         work.mkdir(mode=0o700)
         return work
+
+
+def _advice(reason: str, place: str) -> str:
+    return f"chmod o-w {place}, or " if "written" in reason else ""
 
 
 def _is_whole(entry: Path, key: str) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import stat
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_OVERFLOW = "/proc/sys/kernel/overflowuid"
 
 
 def make_private(folder: str) -> None:
@@ -51,6 +56,46 @@ def why_untrusted(path: str) -> str:
         if owner not in (0, os.geteuid()):
             return f"belongs to another user ({_user(owner)})"
     return "may be written by other users" if status.st_mode & _OTHERS_WRITE else ""
+
+
+def why_replaceable(folder: str) -> tuple[str, str]:
+    """Return which folder above lets another user put another one in a folder's place, and why; two empty texts if none.
+
+    As ssh asks it of a user's keys: each folder up to the root belongs to this user or to root, and others may write it
+    only where it is sticky, as /tmp is. Folders that are not there yet count for nothing. That a group may write is
+    accepted: where each user has a group alone (Debian, Fedora), a user's own folders are so.
+    """
+    for place in dict.fromkeys(_above(folder)):
+        try:
+            status = os.stat(place)
+        except OSError:
+            continue
+        if status.st_uid not in (0, os.geteuid()) and not _is_unmapped(status.st_uid):
+            return place, f"belongs to another user ({_user(status.st_uid)})"
+        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+            return place, "may be written by other users"
+    return "", ""
+
+
+def _above(folder: str) -> Iterator[str]:
+    """Yield the folders above one, from the root down: by its name, and by where its name leads through links."""
+    for path in (os.path.abspath(folder), os.path.realpath(folder)):
+        names = path.split(os.sep)[1:-1]
+        for count in range(len(names) + 1):
+            yield os.sep + os.sep.join(names[:count])
+
+
+def _is_unmapped(owner: int) -> bool:
+    """Tell whether an owner is one of all those that a container without root does not know, such as the host's root."""
+    try:
+        with (
+            open("/proc/self/uid_map", encoding="ascii") as table,
+            open(_OVERFLOW, encoding="ascii") as unknown,
+        ):
+            known = sum(int(line.split()[2]) for line in table)
+            return known < 2**32 - 1 and owner == int(unknown.read())
+    except (OSError, ValueError, IndexError):
+        return False
 
 
 def withdraw_rights(folder: str) -> None:

@@ -205,6 +205,16 @@ def test_duplicates_are_told_apart():
     ]
 
 
+def test_a_cache_folder_that_others_may_replace_is_said(tmp_path):
+    tmp_path.chmod(0o777)
+    caches = check_caches(str(tmp_path / "caches"))
+    assert caches["writable"] is True
+    assert caches["advice"] == (
+        f"{tmp_path} may be written by other users, who may put another folder in the place of the cache folder: nothing "
+        "that is compiled is loaded from it. Set XDG_CACHE_HOME to a folder of your own"
+    )
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who can give a folder to another user")
 def test_a_cache_folder_of_another_user_is_a_problem(tmp_path):
     os.chown(tmp_path, 65_500, -1)

@@ -278,6 +278,62 @@ def test_an_entry_of_another_user_is_made_again_and_a_folder_of_one_is_refused(t
     )
 
 
+@pytest.fixture
+def outer(tmp_path):
+    """A folder between this test's own and the cache folder, which others may enter."""
+    (tmp_path / "outer" / "caches").mkdir(parents=True)
+    return tmp_path / "outer"
+
+
+def compiled(folder):
+    return KeptFolders(folder / "caches" / "store", holds_code=True).obtain("key", fill("text", []))
+
+
+def test_code_is_not_loaded_where_others_may_write_a_folder_above(outer):
+    outer.chmod(0o777)
+    for _ in range(2):  # before the folder is made too
+        with pytest.raises(SimulationError) as caught:
+            compiled(outer)
+        assert str(caught.value) == (
+            f"{outer}/caches/store: another user may put another folder in its place, since {outer} may be written by "
+            "other users, and what is loaded from there runs as you\n"
+            f"  chmod o-w {outer}, or set XDG_CACHE_HOME to a folder of your own"
+        )
+    KeptFolders(outer / "caches" / "store").obtain(
+        "key", fill("text", [])
+    )  # what is only read is not asked for it
+
+
+@pytest.mark.parametrize("rights", [0o1777, 0o775, 0o2775, 0o755, 0o711])
+def test_a_folder_above_may_be_sticky_or_its_group_s(outer, rights):
+    outer.chmod(rights)
+    compiled(outer)
+
+
+def test_a_link_to_a_folder_that_others_may_replace_is_followed(outer, tmp_path):
+    outer.chmod(0o777)
+    (tmp_path / "link").symlink_to(outer / "caches")
+    with pytest.raises(SimulationError, match=f"since {outer} may be written by other users"):
+        KeptFolders(tmp_path / "link" / "store", holds_code=True).obtain("key", fill("text", []))
+    outer.chmod(0o755)
+    tmp_path.joinpath("open").mkdir()
+    tmp_path.joinpath("open", "link").symlink_to(outer / "caches")
+    tmp_path.joinpath("open").chmod(0o777)
+    with pytest.raises(SimulationError, match=f"since {tmp_path}/open may be written by other users"):
+        KeptFolders(tmp_path / "open" / "link" / "store", holds_code=True).obtain("key", fill("text", []))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who can give a folder to another user")
+def test_code_is_not_loaded_below_a_folder_of_another_user(outer):
+    os.chown(outer, 65_500, -1)
+    with pytest.raises(SimulationError) as caught:
+        compiled(outer)
+    assert str(caught.value) == (
+        f"{outer}/caches/store: another user may put another folder in its place, since {outer} belongs to another user "
+        "(65500), and what is loaded from there runs as you\n  set XDG_CACHE_HOME to a folder of your own"
+    )
+
+
 def test_what_a_killed_process_left_is_removed(tmp_path):
     old = tmp_path / "tmp" / "1-dead"
     old.mkdir(parents=True)

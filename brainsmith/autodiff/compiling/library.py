@@ -70,7 +70,7 @@ def build(source: str, name: str) -> Path:
         except ToolError:  # a compiler that does not know this CPU
             _compile(command, name)
 
-    store = KeptFolders(Path(cache_dir()) / "ops", failure=OpError)
+    store = KeptFolders(Path(cache_dir()) / "ops", failure=OpError, holds_code=True)
     return store.obtain(_key(source), make) / "op.so"
 
 

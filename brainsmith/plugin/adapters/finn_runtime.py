@@ -23,7 +23,7 @@ from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
-from brainsmith.store.safety import make_private, why_untrusted
+from brainsmith.store.safety import make_private, why_replaceable, why_untrusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +88,8 @@ def _finn_folder() -> str:
     for folder in (os.path.join(cache_dir(), "finn"), below):
         try:
             make_private(folder)
-            if not why_untrusted(folder):  # FINN compiles there, and loads what it compiled
+            # FINN compiles there, and loads what it compiled.
+            if not why_untrusted(folder) and not any(why_replaceable(folder)):
                 return folder
         except OSError:
             continue

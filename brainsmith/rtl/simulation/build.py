@@ -65,7 +65,7 @@ def build_simulator(
         ToolError: A tool is missing or too old.
     """
     tools = tools or find_toolchain()
-    store = KeptFolders(cache or Path(cache_dir()) / "rtl")
+    store = KeptFolders(cache or Path(cache_dir()) / "rtl", holds_code=True)
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
     key = _key(plan, tools, store, quick)
     entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key), quick))
