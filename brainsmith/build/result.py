@@ -99,7 +99,7 @@ class Progress:
         return f"[{self.index:>{width}}/{self.total}] {self.text}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BuildResult:
     """A finished build.
 
@@ -162,3 +162,20 @@ class BuildResult:
         from brainsmith.build.report import summary_text
 
         return summary_text(self.report, self.output)
+
+    def __repr__(self) -> str:
+        """Say what the last lines of a build on a terminal say; the report has all."""
+        lines = [shown[:_WIDTH] for shown in self.summary().splitlines()]
+        kept = (
+            lines if len(lines) <= _LINES else [*lines[:_LINES], f"and {len(lines) - _LINES} more: summary()"]
+        )
+        return "\n  ".join([f"<BuildResult {self.model}", *kept]) + ">"
+
+    def _repr_html_(self) -> str:
+        from brainsmith.build.result_page import result_page
+
+        return result_page(self)
+
+
+_LINES, _WIDTH = 20, 160
+"""How much of a summary a repr shows."""

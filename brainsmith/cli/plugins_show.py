@@ -139,13 +139,14 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     yield "origin", info.origin
     yield "version", info.version
     yield "author", info.author
+    yield "license", info.license
     yield "requires", ", ".join(info.requires)
     yield "needs brainsmith", " and ".join(_bounds(info))
     yield "priority", "" if info.priority == 50 else str(info.priority)
     yield "device types", ", ".join(info.device_types)
     yield "tags", ", ".join(info.tags)
     for name, value in info.extra.items():
-        if name not in ("domain", "op_type"):
+        if name not in ("domain", "op_type", "license"):
             yield name.replace("_", " "), ", ".join(value) if isinstance(value, tuple) else str(value)
 
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_TEXTS = ("name", "version", "description", "author", "min_brainsmith", "max_brainsmith")
+_TEXTS = ("name", "version", "description", "author", "license", "min_brainsmith", "max_brainsmith")
 _LISTS = ("requires", "tags")
 _COMMON = (*_TEXTS, *_LISTS, "priority", "override")
 _OWN: dict[str, tuple[str, ...]] = {
@@ -22,7 +22,17 @@ _OWN: dict[str, tuple[str, ...]] = {
     "target": ("display_name", "vendor", "device_types", "depends_on"),
     "bundle": (),
 }
-_EXTRA = ("domain", "op_type", "num_inputs", "display_name", "vendor", "depends_on", "override", "inputs")
+_EXTRA = (
+    "license",
+    "domain",
+    "op_type",
+    "num_inputs",
+    "display_name",
+    "vendor",
+    "depends_on",
+    "override",
+    "inputs",
+)
 
 _DOOR = "brainsmith.plugins"
 _HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", _DOOR)

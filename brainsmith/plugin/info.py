@@ -63,7 +63,7 @@ FIELDS = (
 )
 """The fields of a record, in the order of its plain form."""
 
-EXTRA_FIELDS = ("display_name", "vendor")
+EXTRA_FIELDS = ("display_name", "vendor", "license")
 """What a record is given as if it were a field, and holds in `extra`: what a target says of itself for people."""
 
 _LISTS = ("requires", "device_types", "tags")
@@ -187,6 +187,13 @@ class PluginInfo:
         return load(self)
 
     @property
+    def license(self) -> str:
+        """The licence that the plugin states, or else that of the distribution it comes from; empty if none is stated."""
+        from brainsmith.plugin.licence import licence_of
+
+        return licence_of(self)
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the constructor or function, read from the source, without `self`."""
         from brainsmith.plugin.details import details_of
@@ -203,7 +210,7 @@ class PluginInfo:
     def __getitem__(self, name: str) -> Any:
         if name == "class":
             return self.load()
-        if name in FIELDS:
+        if name in FIELDS or name == "license":
             return getattr(self, name)
         try:
             return self.extra[name]
@@ -257,6 +264,11 @@ class PluginInfo:
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.qualified} {self.reference}>"
+
+    def _repr_html_(self) -> str:
+        from brainsmith.plugin.pages import record_page
+
+        return record_page(self)
 
 
 class _Field:

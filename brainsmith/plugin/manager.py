@@ -329,6 +329,11 @@ class PluginManager:
                 errors[0].add_note(f"and then: {other}")
             raise errors[0]
 
+    def __repr__(self) -> str:
+        """Say what was found by now; nothing is discovered for it."""
+        asked = self._request.mode if self._request else "as the settings say"
+        return f"<plugin manager: mode {asked}, {self._registry!r}, {self._registry.loaded_count()} loaded>"
+
     def _start_anew(self) -> None:
         """Forget what another thread was just finding when the process forked."""
         self._cache = DiscoveryCache()

@@ -13,6 +13,10 @@ else:
     Base = tuple
 
 
+SHOWN, SHOWN_WIDTH = 20, 100
+"""How much of a list its repr shows: a screen has 24 lines at least."""
+
+
 class RecordList(Base):
     """Records in order; `.items()` gives pairs (name, record) as well."""
 
@@ -29,3 +33,13 @@ class RecordList(Base):
     def names(self) -> list[str]:
         """Return the names."""
         return [info.name for info in self]
+
+    def __repr__(self) -> str:
+        shown = [f"  {info.key:<40} {info.framework}"[:SHOWN_WIDTH] for info in self[:SHOWN]]
+        more = [f"  and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+        return "\n".join([f"<{len(self)} plugin{'' if len(self) == 1 else 's'}", *shown, *more]) + ">"
+
+    def _repr_html_(self) -> str:
+        from brainsmith.plugin.pages import records_page
+
+        return records_page(self)

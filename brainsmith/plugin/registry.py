@@ -461,6 +461,12 @@ class Registry:
         """Return the records by key; of two that clash, so that neither can be looked up, there is one."""
         return {f"{info.type}:{name}": info for name, info in named(self.records())}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what is in it: the one registry is that of the process that reads it, any other one is its records."""
+        if self is REGISTRY:
+            return _the_registry, ()
+        return _registry_of, ([info.to_plain() for info in self.values()], dict(self._groups))
+
     def __repr__(self) -> str:
         counts: dict[str, int] = {}
         for info in self.known():
@@ -471,3 +477,17 @@ class Registry:
 
 REGISTRY = Registry()
 """The one registry of this process. Use `brainsmith.plugin.core.get_registry`, which has discovery behind it."""
+
+
+def _the_registry() -> Registry:
+    from brainsmith.plugin.core import get_registry
+
+    return get_registry()
+
+
+def _registry_of(records: list[tuple[Any, ...]], groups: dict[str, tuple[str, ...]]) -> Registry:
+    registry = Registry()
+    for values in records:
+        registry.register(PluginInfo.from_plain(values))
+    registry._groups = groups
+    return registry
