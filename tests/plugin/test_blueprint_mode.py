@@ -7,7 +7,7 @@ import pytest
 from brainsmith.errors import AmbiguousPluginError, PluginNotFoundError, SettingsError
 from brainsmith.plugin import load_blueprint_plugins
 from brainsmith.plugin.manager import reset_plugin_system
-from tests.plugin.installed import run_python, step_file
+from tests.plugin.installed import run_python, step_file, transform_file
 
 BLUEPRINT = """
 hw_compiler:
@@ -153,10 +153,7 @@ def test_a_plugin_of_the_blueprint_that_moves_is_found_where_it_is(blueprint, pr
 
 def test_pitfall_05_a_changed_group_in_the_settings_is_seen(project):
     for name in ("A", "B"):
-        project.write(
-            f"plugins/{name.lower()}.py",
-            f"from brainsmith.plugin.core import transform\n@transform(stage='s')\nclass {name}: pass\n",
-        )
+        project.write(f"plugins/{name.lower()}.py", transform_file(name))
     path = str(project.write("my.yaml", "hw_compiler:\n  transforms: [mine]\n"))
     project.write(".brainsmith/config.yaml", "plugin_system: {groups: {mine: [A]}}\n")
     assert names(load_blueprint_plugins(path)["transforms"]) == {"A"}

@@ -123,7 +123,7 @@ BROKEN = {
     ),
     "import": (
         kernel_file("Cut", "CutKernel").replace("from brainsmith.plugin.core import kernel", ""),
-        "{path}: no plugin is found in it; `brainsmith plugins check {path}` says why",
+        "{path}:6: @kernel is not imported, so the file's plugins cannot be loaded: from brainsmith import kernel",
     ),
 }
 
