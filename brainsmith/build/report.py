@@ -84,7 +84,7 @@ def assemble(
 
 def files_of(folder: Path) -> list[str]:
     """List what a reader of the report may open beside it, relative to the build's folder."""
-    there = [name for name in (f"{PACKAGE}/", "model.onnx", LOG) if (folder / name).exists()]
+    there = [name for name in (f"{PACKAGE}/", "model.onnx", "checkpoints/", LOG) if (folder / name).exists()]
     return [*there, "report.json"]
 
 

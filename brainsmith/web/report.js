@@ -49,8 +49,12 @@
       this.canvas.scrollTop = top;
     }
 
+    whole() {
+      return Math.min(this.canvas.clientWidth / this.size.width, this.canvas.clientHeight / this.size.height, 1);
+    }
+
     fit() {
-      const whole = Math.min(this.canvas.clientWidth / this.size.width, this.canvas.clientHeight / this.size.height, 1);
+      const whole = this.whole();
       this.scale((Math.abs(this.zoom - whole) < 0.01 ? 1 : whole) / this.zoom);
     }
 
@@ -112,6 +116,11 @@
       image.draggable = false;
       this.addTools("picture");
       if (canvas.clientWidth > 0.7 * this.size.width) this.fit();
+    }
+
+    // All of the time is what counts; rows that are out of sight are scrolled to.
+    whole() {
+      return Math.min(this.canvas.clientWidth / this.size.width, 1);
     }
   }
 

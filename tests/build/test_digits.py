@@ -11,6 +11,7 @@ import pytest
 from brainsmith.build import build
 from brainsmith.plugins import steps
 from brainsmith.plugins import transforms as tfm
+from tests.test_docs import load
 
 ROOT = Path(__file__).parents[2]
 STEPS = ["cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate"]
@@ -89,8 +90,17 @@ def test_a_whole_network_becomes_a_circuit_that_gives_every_label(name, tmp_path
     ]
     assert circuit["accuracy"] == known["test_correct"] / known["test_samples"]
     assert (tmp_path / "out" / "accelerator" / "README.md").is_file()
-    assert result.report["files"] == ["accelerator/", "model.onnx", "build.log", "report.json"]
+    assert result.report["files"] == [
+        "accelerator/",
+        "model.onnx",
+        "checkpoints/",
+        "build.log",
+        "report.json",
+    ]
     assert circuit["wave"]["file"] == "report/wave.svg"
+    drawn = load("docs/pictures/draw.py").circuit_pictures(tmp_path / "out") if name == "residual" else {}
+    for file, content in drawn.items():
+        assert content.rstrip() == (ROOT / "docs" / "pictures" / file).read_text().rstrip()
     picture = (tmp_path / "out" / "report" / "wave.svg").read_bytes()
     assert base64.b64encode(picture).decode() in (tmp_path / "out" / "report.html").read_text()
 
@@ -118,6 +128,7 @@ import json, sys
 from brainsmith.build import build
 from brainsmith.plugins import steps
 from brainsmith.plugins import transforms as tfm
+from tests.test_docs import load
 result = build(*sys.argv[1:4], verify=False, use_cache=False)
 print(json.dumps(sorted(set(sys.modules))))
 """

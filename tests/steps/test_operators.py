@@ -2,15 +2,17 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from brainsmith.errors import BuildError
 from brainsmith.plugins import steps
 from brainsmith.steps.conversions import convertible_op_types
-from tests.steps.conftest import op_types
+from tests.steps.conftest import QONNX, Graph, integers, op_types
 from tests.steps.operator_cases import CIRCUITS, ESTIMATES
+from tests.steps.test_front_end import run
 from tests.steps.test_networks import FRONT, build
-from tests.test_docs import ROOT
+from tests.test_docs import ROOT, blocks
 
 PAGE = (ROOT / "docs" / "operators.md").read_text()
 CIRCUIT_PART, ESTIMATE_PART, KNOWN_PART = re.split(r"^## .*\n", PAGE, flags=re.MULTILINE)[1:4]
@@ -33,6 +35,23 @@ def test_every_operator_that_the_steps_know_stands_in_one_place():
 def test_every_row_has_its_network():
     assert list(rows(CIRCUIT_PART)) == sorted(CIRCUITS)
     assert list(rows(ESTIMATE_PART)) == sorted(ESTIMATES)
+
+
+def test_a_model_of_floats_takes_integers_as_the_page_says(config):
+    graph = Graph(1, 8).node(
+        "Quant", 1 / 255, 0.0, 8.0, domain=QONNX, signed=0, narrow=0, rounding_mode="ROUND"
+    )
+    model = graph.node("MatMul", graph.weights(integers(1, 8, 4))).model(1, 4, datatype="FLOAT32")
+    model = steps.cleanup(model, config)
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 1, 8))
+    before = [run(model, x.astype(np.float32) / np.float32(255)) for x in pixels]
+    scope = {}
+    exec("\n".join(blocks("docs/operators.md", "python")), scope)
+    changed = scope["takes_integers"](model)
+    assert changed.get_tensor_datatype(changed.graph.input[0].name).name == "UINT8"
+    changed = steps.cleanup(changed, config)
+    for x, expected in zip(pixels, before, strict=True):
+        np.testing.assert_array_equal(run(changed, x.astype(np.float32)), expected)
 
 
 @pytest.mark.slow

@@ -24,6 +24,11 @@ TOP = "finn_design"
 FIFO = "fifo/hdl/fifo.sv"
 _WEIGHTS = End("", "m_axis_0")
 _WHOLE = re.compile(r"U?INT\d+|BINARY|TERNARY|BIPOLAR")
+_INSIDE = "quantise it to integers, or leave the layers around it out of the accelerator"
+_TAKEN = (
+    "the accelerator takes it: give the model's input a datatype of integers, such as UINT8, and put a factor such as "
+    "1/255 behind it; docs/operators.md shows how"
+)
 
 
 def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
@@ -119,7 +124,7 @@ def _inputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:
         layer = nodes[consumer.name]
         lanes, kind = layer.get_folded_input_shape(index)[-1], layer.get_input_datatype(index)
         bits = int(layer.get_instream_width_padded(index))
-        found.append(DesignStream(f"s_axis_{at}", bits, _layout(model, tensor, lanes, kind)))
+        found.append(DesignStream(f"s_axis_{at}", bits, _layout(model, tensor, lanes, kind, _TAKEN)))
     return found
 
 
@@ -140,11 +145,10 @@ def _given(model: ModelWrapper, layer: Any, index: int) -> Layout:
     return _layout(model, layer.onnx_node.output[index], lanes, kind)
 
 
-def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any) -> Layout:
+def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any, advice: str = _INSIDE) -> Layout:
     if not _WHOLE.fullmatch(kind.name):
         raise BuildError(
-            f"tensor {tensor!r} is {kind.name}, and the streams of a design carry integers\n"
-            "  quantise it to integers, or leave the layers around it out of the accelerator"
+            f"tensor {tensor!r} is {kind.name}, and the streams of a design carry integers\n  {advice}"
         )
     shape = tuple(int(size) for size in model.get_tensor_shape(tensor))
     bipolar = kind.name == "BIPOLAR"
