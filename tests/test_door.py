@@ -79,6 +79,7 @@ def test_an_ambiguous_name_says_so_and_is_contained():
 
 def test_a_missing_name_is_an_attribute_error_and_a_lookup_error():
     assert not hasattr(tfm, "ExpandNorm")
+    assert not hasattr(tfm, "_ExpandNorm")
     assert getattr(tfm, "ExpandNorm", None) is None
     with pytest.raises(PluginNotFoundError) as caught:
         tfm.ExpandNorm

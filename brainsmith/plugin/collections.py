@@ -97,8 +97,10 @@ class Collection(metaclass=_Completed):
         return sorted({info.framework for info in self.list_plugins()})
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name.startswith(
+            "_"
+        ):  # asked by tools (notebooks, pytest) of whatever they meet; `collection["_X"]` reaches a plugin
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self._framework is None and not self._registry().knows(self._type, name):
             framework = self._framework_named(name)
             if framework is not None:
