@@ -1,4 +1,4 @@
-# Two commands do everything on a machine that has Python 3.11, g++, make and a package index:
+# Two commands do everything on a machine that has Python 3.11 or newer, g++, make and a package index:
 #   make example   builds the shipped example to a packed accelerator, and ends with its report
 #   make test      passes the tests
 PYTHON ?= $(shell command -v python3.11 || command -v python3)

@@ -8,11 +8,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+import yaml
 
 from brainsmith import errors, settings
 
@@ -114,6 +116,16 @@ def test_the_readme_names_two_commands_that_make_knows(project):
     named = re.findall(r"^make (\S+)", "\n".join(blocks("README.md", "sh")), re.MULTILINE)
     assert named == ["example", "test"]
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in named)
+
+
+def test_the_first_page_and_the_citation_agree_with_the_package():
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (citation["version"], citation["license"]) == (package["version"], package["license"])
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)  # what the format asks for
+    least = package["requires-python"].removeprefix(">=")
+    assert f"On a machine with Python {least} or newer, g++, make" in (ROOT / "README.md").read_text()
+    assert f"Python {least} or newer is needed" in (ROOT / "Makefile").read_text()
 
 
 @pytest.mark.slow

@@ -148,11 +148,16 @@ def _table(layers: Sequence[Layer], places: Mapping[int, str]) -> Markup:
         for layer in layers
     ]
     sums = [
-        sum(measures(layer)[heading] or 0 for layer in layers) for heading in MEASURES if heading != "Cycles"
+        _sum([measures(layer)[heading] for layer in layers]) for heading in MEASURES if heading != "Cycles"
     ]
     label = [tag("td"), tag("th", "All layers", scope="row"), tag("td", colspan=5)]
-    foot = tag("tfoot", tag("tr", label, [cell(figures.count(total)) for total in sums], tag("td")))
+    foot = tag("tfoot", tag("tr", label, [cell(total) for total in sums], tag("td")))
     return table("Layers", _COLUMNS, rows, {0, *range(4, 11)}, foot)
+
+
+def _sum(values: Sequence[float | None]) -> str:
+    """Add up a column; where a layer has no figure, the sum is a lower bound."""
+    return ("≥ " if None in values else "") + figures.count(sum(value or 0 for value in values))
 
 
 def _row(layer: Layer, top: bool, place: str | None) -> Markup:

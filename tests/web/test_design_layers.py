@@ -55,6 +55,7 @@ def test_a_converter_is_in_the_charts_the_table_and_the_diagram(converted):
         f"{CONVERTER} 34",
         "MVAU_rtl_0 810 (5,230)",
         "All FIFOs 9",
+        "All layers ≥ 844 ≥ 0 ≥ 8 ≥ 0",
         f"2 {CONVERTER} StreamingDataWidthConverter_rtl rtl – – – 34 0 0 0 –",
     ]:
         assert words in parsed.text
