@@ -1,0 +1,84 @@
+"""Every use in the form in which it is written (docs/usage.md) runs, and the page says where each part is."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "usage.md").read_text()
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+HOME = os.environ.get("HOME", "")
+"""The user's, in which cargo is set up; tests have one of their own."""
+PROGRAMS = [name for name in SECTIONS if name not in ("Native plugins", "Where each part is")]
+
+
+def blocks(section, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", SECTIONS[section], re.MULTILINE | re.DOTALL)
+
+
+def run(command, folder, **variables):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, "PATH": path, **variables}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def project(tmp_path):
+    shutil.copytree(
+        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__", "target")
+    )
+    (tmp_path / ".brainsmith").mkdir()
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("section", PROGRAMS)
+def test_each_section_is_a_program_that_runs(section, project):
+    for text in blocks(section, "yaml"):
+        if text.startswith("hw_compiler:"):
+            (project / "production_model.yaml").write_text(text)
+    run([sys.executable, "-c", "\n".join(blocks(section, "python"))], project)
+
+
+@pytest.mark.slow
+def test_the_blueprint_loads_with_the_configuration_beside_it(project):
+    blueprint, config = blocks("The plugin system", "yaml")
+    (project / "production_model.yaml").write_text(blueprint)
+    (project / ".brainsmith" / "config.yaml").write_text(config)
+    run(["brainsmith", "blueprint", "check", "production_model.yaml"], project)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo: rustup.rs")
+def test_a_native_plugin_is_built_and_loaded(project):
+    (command,) = blocks("Native plugins", "sh")
+    run(command.split(), project, HOME=HOME)
+    run([sys.executable, "-c", *blocks("Native plugins", "python")], project)
+
+
+def test_the_table_names_pages_and_tests_that_are_there():
+    rows = [line for line in SECTIONS["Where each part is"].splitlines() if line.startswith("| ")][2:]
+    assert len(rows) >= 14
+    for row in rows:
+        _, pages, tests = (cell.strip() for cell in row.strip("|").split("|"))
+        for page, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", pages):
+            text = (ROOT / "docs" / page).read_text()
+            headings = [
+                heading.lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+            ]
+            assert not anchor or anchor in headings, (page, anchor)
+        named = re.findall(r"`([^`]+)`", tests)
+        assert named and all((ROOT / path).exists() for path in named), row
+
+
+def test_no_use_is_left_out():
+    assert set(SECTIONS) == {
+        "The plugin system", "Bundles", "Native plugins", "Targets", "Custom operations", "Where each part is"
+    }  # fmt: skip
