@@ -6,7 +6,7 @@
             task.add()
 
 Who listens is held by a context variable, so that two builds in two threads do not hear each other. Without a listener a
-task costs next to nothing. A listener is called in its own thread alone: what other threads do for it (`carried`) is told
+task costs next to nothing. A listener is called in its own thread alone: what other threads do for it (`carried`) it hears
 when its own thread says something, or waits for them (`wait_for`). A forked child has no listener.
 """
 

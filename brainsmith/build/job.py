@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class _ListenerFailedError(BaseException):
-    """Carries what a listener raised out of the step that it was told of, which has not failed."""
+    """Carries what a listener raised through the step that called it, which has not failed."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))

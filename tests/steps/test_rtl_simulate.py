@@ -23,7 +23,7 @@ def report_of(tmp_path):
     return json.loads((tmp_path / "report" / "rtl_simulation.json").read_text())
 
 
-def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path):
+def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path, heard):
     images = integers(3, 40, 8, low=-8)
     np.save(tmp_path / "x.npy", images)
     config.verify_input_npy = tmp_path / "x.npy"
@@ -49,6 +49,9 @@ def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path):
     golden = GoldenFrames(stitched, design, config)
     np.testing.assert_array_equal(results, golden.outputs[design.outputs[0].layout.tensor])
     assert not (tmp_path / "rtl" / "trace.vcd").exists()
+    said = {work for line in heard for work in line.split("; ")}
+    assert {f"each layer alone: {done} of 2 runs" for done in range(3)} <= said
+    assert {f"the whole design: {done} of 4 runs" for done in range(4)} <= said
 
 
 @pytest.mark.slow

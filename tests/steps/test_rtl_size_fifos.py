@@ -14,7 +14,7 @@ from brainsmith.steps.design_files import PROPERTY, take_design
 
 
 @pytest.mark.slow
-def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path):
+def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path, heard):
     before = take_design(stitched, config)
     model = steps.rtl_size_fifos(stitched, config)
     design = take_design(model, config)
@@ -27,6 +27,10 @@ def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path):
     )
     assert (report["interval"], report["minimal"], report["notes"]) == (design.interval, True, [])
     assert all("fifo #" in text for text in [(tmp_path / "rtl/design/hdl/finn_design.v").read_text()])
+    assert {line.partition("; ")[0] for line in heard} == {"sizing FIFOs"}
+    many = len(depths)
+    said = {work for line in heard for work in line.split("; ")}
+    assert {f"making FIFOs smaller, turn 1: {done} of {many} FIFOs" for done in range(many + 1)} <= said
 
 
 @pytest.mark.slow

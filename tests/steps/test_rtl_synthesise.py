@@ -17,7 +17,7 @@ def yosys():
 
 
 @pytest.mark.slow
-def test_the_figures_are_written(stitched, config, tmp_path):
+def test_the_figures_are_written(stitched, config, tmp_path, heard):
     before = stitched.model.SerializeToString()
     assert steps.rtl_synthesise(stitched, config) is stitched
     assert stitched.model.SerializeToString() == before
@@ -32,6 +32,8 @@ def test_the_figures_are_written(stitched, config, tmp_path):
     assert report["dsp"] == sum(layer["dsp"] for layer in report["layers"])
     assert report["lut"] > 0 < report["ff"]
     assert "place" not in report
+    assert heard[0].startswith("synthesising: 0 of ") and heard[0].endswith(" parts of the design")
+    assert all(line.startswith("synthesising: ") for line in heard)
 
 
 def test_a_device_that_is_none_is_refused_before_anything_is_synthesised(
