@@ -5,10 +5,13 @@ DS889 (RFSoC), DS987 (Kria K26) and DS998 (K24), the Alveo data sheets DS962, DS
 Lattice FPGA-DS-02012 (ECP5), with the exact numbers of LUTs of its chips from project Trellis.
 
 The figures were entered by hand. What was checked since: AMD's LUTs against the tables' numbers of logic cells (1.6 for
-each LUT of 7 series, 2.1875 for each later one; the tests do it again, but for Alveo, Kria and a few others), and seven
-boards against FINN+'s rounded figures (`finn.util.platforms`). Block RAM, UltraRAM and DSP slices of the other rows have
-no second source: where a figure matters, compare it with the data sheet; `target: {device: ...}` overrides it, and declares
-a device that is not here.
+each LUT of 7 series, 2.1875 for each later one; the tests do it again, but for Alveo, Kria and a few others); ten boards
+against FINN+'s rounded figures (`finn.util.platforms`); and, exactly, what the vendors' own tools reported as available in
+published designs: all three ECP5 (Lattice Diamond), xc7a35t, xc7z020, xczu3eg, xczu7ev, xczu9eg, xck26, xcvu9p, xcu50,
+xcu250 and xcu280 (Vivado, and what others took from its reports). Nothing differed: where a report has 960 LUTs fewer of an
+Alveo card, its shell prohibits these. Block RAM, UltraRAM and DSP slices of the other rows have no second source: where
+a figure matters, compare it with the data sheet; `target: {device: ...}` overrides it, and declares a device that is not
+here.
 
 A row is names, LUTs, block RAMs of 36 Kbit, UltraRAMs of 288 Kbit, DSP slices. AMD's devices have two flip-flops for
 each LUT.

@@ -126,14 +126,33 @@ def test_ultraram_is_where_the_family_has_it():
     assert [name for name in having if name.startswith(("xc7", "xcku0", "xcvu0", "lfe"))] == []
 
 
+REPORTED = """
+lfe5u-25f 24288 56 0 28  lfe5u-45f 43848 108 0 72  lfe5u-85f 83640 208 0 156
+xc7a35t 20800 100 0 90  xc7z020 53200 280 0 220  xczu3eg 70560 432 0 360  xczu7ev 230400 624 96 1728
+xczu9eg 274080 1824 0 2520  xck26 117120 288 64 1248  xcvu9p 1182240 4320 960 6840  xcu50 871680 2688 640 5952
+xcu250 1728000 5376 1280 12288  xcu280 1303680 4032 960 9024
+"""
+"""LUTs, block RAMs of 18 Kbit, UltraRAMs and DSP slices that Lattice Diamond and Vivado report as available."""
+
+
+@pytest.mark.parametrize("line", [row for line in REPORTED.strip().splitlines() for row in line.split("  ")])
+def test_what_the_vendors_tools_report(line):
+    name, *figures = line.split()
+    found = device_of(part_of(name))
+    assert [found.lut, found.bram18, found.uram, found.dsp] == list(map(int, figures))
+
+
 BOARDS = {
     "Pynq-Z1": "xc7z020",
+    "Ultra96": "xczu3eg",
     "ZCU104": "xczu7ev",
     "ZCU102": "xczu9eg",
     "ZCU111": "xczu28dr",
     "U200": "xcu200",
     "U250": "xcu250",
     "U280": "xcu280",
+    "U50": "xcu50",
+    "U55C": "xcu55c",
 }
 
 
