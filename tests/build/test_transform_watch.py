@@ -5,6 +5,7 @@ from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.transformation.base import Transformation
+from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.build import build
 from brainsmith.build.transform_watch import PASSES, transforms_watched
@@ -200,6 +201,32 @@ def test_a_transform_or_step_that_breaks_the_graph_is_named(tmp_path, edit, faul
     assert (
         ended(applying, tmp_path) == f"step 'applying' failed: transform 'Edit' left a broken graph: {fault}"
     )
+
+
+@pytest.mark.parametrize("step", ["finn:step_tidy_up", {"transform": "qonnx:RemoveStaticGraphInputs"}])
+def test_what_the_steps_of_finn_and_qonnx_do_is_looked_at_too(tmp_path, monkeypatch, step):
+    from qonnx.transformation.general import RemoveStaticGraphInputs
+
+    def breaks(self, model):
+        model.graph.node[-1].input[0] = "nowhere"
+        return model, False
+
+    def loses(self, model):
+        del model.graph.value_info[:]
+        return model, False
+
+    model = graphs.quant_mlp().transform(InferShapes())
+    monkeypatch.setattr(RemoveStaticGraphInputs, "apply", breaks)
+    said = ended(step, tmp_path)
+    name = step if isinstance(step, str) else "RemoveStaticGraphInputs"
+    assert said.startswith(f"step '{name}' failed: transform '")
+    assert " left a broken graph: node " in said
+    assert said.endswith(" needs the tensor 'nowhere', which no input, constant or node gives")
+    monkeypatch.setattr(RemoveStaticGraphInputs, "apply", loses)
+    result = build(model, output=tmp_path / "out", steps=[step], verify=False, report=False, use_cache=False)
+    (line,) = result.steps[0].messages
+    assert line.startswith("the shapes of '")
+    assert line.endswith(" were lost, and cannot be inferred")  # what infers them loses them as well
 
 
 def test_a_transform_may_use_another_while_its_own_work_is_half_done(tmp_path):
