@@ -54,6 +54,10 @@ class PluginArgumentsError(BrainsmithError, TypeError):
     """A plugin cannot be made of these arguments; the message says what it takes, or that it is made for a node."""
 
 
+class PluginUnavailableError(PluginLoadError):
+    """A plugin's record says that it does not work here: another version of this host, a package that is missing."""
+
+
 class FrameworkUnavailableError(BrainsmithError, ImportError):
     """A framework that is needed here is not installed or does not work."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from brainsmith.blueprint.lookup import Lookup, in_framework
 from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.schema import KernelEntry, PluginName
-from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError
+from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.precedence import split_name
 from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.requirements import refuse_unusable
 
 
 class BackendChoice:
@@ -45,10 +46,10 @@ class BackendChoice:
         same = [b for b in own if b.name.lower() == name.name.lower() and in_framework(b, name.framework)]
         exact = [backend for backend in same if backend.name == name.name] or same
         if exact:
-            return exact[0]
+            return self._usable(exact[0], name)
         try:
             other = self._lookup.record("backend", name)
-        except (AmbiguousPluginError, DuplicatePluginError):
+        except (AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError):
             other = None
         if other is not None:
             implemented = _implemented(self._lookup.registry, other)
@@ -62,6 +63,18 @@ class BackendChoice:
         else:
             self._lookup.report(name, text)
         return None
+
+    def _usable(self, backend: PluginInfo, name: PluginName) -> PluginInfo | None:
+        """Give a backend that is named if it can be used here, or collect why it cannot."""
+        try:
+            refuse_unusable(backend)
+        except PluginUnavailableError as error:
+            if name.optional:
+                self._lookup.skip(name, "backend", str(error))
+            else:
+                self._lookup.report(name, str(error))
+            return None
+        return backend
 
     def _note_missing_types(
         self, kernel: PluginInfo, own: list[PluginInfo], missing: list[PluginName], others: bool

@@ -11,6 +11,7 @@ from brainsmith.errors import (
     DuplicatePluginError,
     PluginDefinitionError,
     PluginNotFoundError,
+    PluginUnavailableError,
     Problem,
 )
 from brainsmith.plugin.info import PluginInfo
@@ -52,7 +53,7 @@ class Lookup:
         found: list[tuple[PluginInfo, str]] = []
         try:
             found.extend(self._expand(kind, name, name.optional, ()))
-        except PluginNotFoundError as error:
+        except (PluginNotFoundError, PluginUnavailableError) as error:
             if name.optional:
                 self.skip(name, kind, str(error))
             else:
@@ -156,7 +157,7 @@ class Lookup:
         """Expand one member of a group; the error of an absent one names the group."""
         try:
             yield from self._expand(kind, member, optional or member.optional, trail)
-        except PluginNotFoundError as error:
+        except (PluginNotFoundError, PluginUnavailableError) as error:
             if not optional and not member.optional:
                 self.report(group, f"in group {group.name!r}: {error}")
             else:

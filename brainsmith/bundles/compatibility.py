@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BundleDependencyError, BundleVersionError
-from brainsmith.plugin.version import Version
+from brainsmith.plugin.requirements import wrong_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,22 +19,9 @@ def check_host(info: BundleInfo) -> None:
     Raises:
         BundleVersionError: It is not; both versions are named.
     """
-    host, oldest, newest = Version.current(), info.min_brainsmith_version, info.max_brainsmith_version
-    here = f"and this is brainsmith {host}"
-    if host < oldest:
-        raise BundleVersionError(
-            f"bundle '{info}' needs brainsmith {oldest} or newer, {here}: "
-            "update brainsmith, or take an older version of the bundle"
-        )
-    if not host.is_compatible_with(oldest):
-        raise BundleVersionError(
-            f"bundle '{info}' is made for brainsmith {oldest.major}.x ({oldest} or newer), {here}: "
-            "take a newer version of the bundle"
-        )
-    if newest is not None and host > newest:
-        raise BundleVersionError(
-            f"bundle '{info}' works up to brainsmith {newest}, {here}: take a newer version of the bundle"
-        )
+    reason = wrong_host(info.min_brainsmith_version, info.max_brainsmith_version, "the bundle")
+    if reason:
+        raise BundleVersionError(f"bundle '{info}' {reason}")
 
 
 def check_needs(info: BundleInfo, present: Mapping[str, BundleInfo]) -> None:

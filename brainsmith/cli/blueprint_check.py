@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.plugins_list import warn_of_problems
+from brainsmith.errors import BlueprintError, Problem
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.source_check import load_problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from brainsmith.blueprint.schema import Blueprint, Verify
+    from brainsmith.blueprint.schema import Blueprint, Position, Verify
     from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
+    from brainsmith.plugin.info import PluginInfo
 
 
 def run(options: Options, terminal: Terminal) -> int:
@@ -23,8 +26,11 @@ def run(options: Options, terminal: Terminal) -> int:
     manager = get_plugin_manager()
     manager.discover_plugins(modes=["full"])
     blueprint, selection = check_blueprint(path, manager.registry)
+    if options.flag("--load"):
+        _load(selection)
     if options.flag("--json"):
         terminal.document = _plain(path, blueprint, selection)
+        warn_of_problems(manager)
         return 0
     terminal.write(f"{path}: no errors")
     pairs = [(name, value) for name, value in _plan(blueprint, selection) if value]
@@ -33,6 +39,25 @@ def run(options: Options, terminal: Terminal) -> int:
         terminal.write(f"  skipped: {skipped}")
     warn_of_problems(manager)
     return 0
+
+
+def _load(selection: Selection) -> None:
+    """Import every plugin that is named.
+
+    Raises:
+        BlueprintError: All that cannot be, each at the place that names it.
+    """
+    transforms = (*selection.pre_hw, *selection.transforms, *selection.post_hw)
+    uses: list[tuple[PluginInfo | None, Position]] = [(use.record, use.position) for use in selection.kernels]
+    uses += [(backend, use.position) for use in selection.kernels for backend in use.backends]
+    uses += [(use.record, use.position) for use in transforms]
+    uses += [(use.record, use.position) for use in selection.steps]
+    problems: dict[str, Problem] = {}
+    for record, place in uses:
+        for problem in load_problems([record] if record else []):
+            problems.setdefault(problem.text, Problem(place.file, place.line, place.column, problem.text))
+    if problems:
+        raise BlueprintError(sorted(problems.values(), key=lambda problem: (problem.line, problem.column)))
 
 
 def _plain(path: str, blueprint: Blueprint, selection: Selection) -> dict[str, Any]:

@@ -79,7 +79,11 @@ VERBS = (
         "check a blueprint and show what it selects",
         "Prints the plan with all names resolved, or every error with file:line:column.",
         "brainsmith blueprint check blueprints/digits_mlp.yaml",
-        (Argument("FILE", about="a blueprint", completes="files"), *_HOW_MUCH),
+        (
+            Argument("FILE", about="a blueprint", completes="files"),
+            Argument("--load", about="import what it names, too"),
+            *_HOW_MUCH,
+        ),
     ),
     Verb(
         "build",
@@ -274,6 +278,15 @@ VERBS = (
         " do not change it.",
         "brainsmith health",
         (_JSON,),
+    ),
+    Verb(
+        "install-finn",
+        "brainsmith.cli.install_finn",
+        "install FINN without what no build here imports",
+        "Installs FINN+ and what it needs with this Python's pip, at versions that were tested together, without brevitas"
+        " and torch (5 GB).",
+        "brainsmith install-finn",
+        (Argument("--dry-run", about="print the command, for another installer, and run nothing"),),
     ),
     Verb(
         "stats",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
+from brainsmith.errors import (
+    AmbiguousPluginError,
+    DuplicatePluginError,
+    PluginNotFoundError,
+    PluginUnavailableError,
+)
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
 from brainsmith.plugin.records import RecordList
@@ -119,10 +124,19 @@ class Collection(metaclass=_Completed):
                 return framework
         if name in ADAPTED:
             raise PluginNotFoundError(
-                f"framework {name!r} offers no {self._type}s here: it is not installed, or not enabled in the settings"
-                "\n  brainsmith health says what to do"
+                f"framework {name!r} offers no {self._type}s here: {self._why_empty(name)}"
             )
         return None
+
+    def _why_empty(self, framework: str) -> str:
+        registry = self._registry()
+        if framework in registry.absent():
+            from brainsmith.plugin.not_found import INSTALL
+
+            return f"it is not installed\n  to install it: {INSTALL[framework]}"
+        if registry.restriction:
+            return registry.restriction
+        return "it has none, or is not enabled in the settings\n  brainsmith health says what to do"
 
     def __getitem__(self, name: str) -> Any:
         return self.get_plugin(name)
@@ -132,7 +146,7 @@ class Collection(metaclass=_Completed):
             self.get_info(str(name))
         except PluginNotFoundError:
             return False
-        except (AmbiguousPluginError, DuplicatePluginError):
+        except (AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError):
             return True
         return True
 

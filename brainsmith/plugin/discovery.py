@@ -124,7 +124,6 @@ def _put_together(
     groups.update(settings.groups)
     problems = [
         *_unknown_frameworks(settings),
-        *_frameworks_without_plugins(frameworks, records),
         *(problem for result in results for problem in result.problems),
     ]
     if len(frozenset().union(*(result.claims() for result in results))) < len(records):
@@ -212,26 +211,6 @@ def _unknown_frameworks(settings: Settings) -> list[Problem]:
         )
         for name in settings.frameworks or ()
         if name not in (*OURS, *ADAPTED)
-    ]
-
-
-def _frameworks_without_plugins(
-    frameworks: tuple[str, ...] | None, records: list[PluginInfo]
-) -> list[Problem]:
-    """Return a problem for each framework that was asked for and that nothing is found of; ours may be empty."""
-    if not frameworks:
-        return []
-    found = {framework_identifier(info.framework) for info in records}
-    return [
-        Problem(
-            f"frameworks={list(frameworks)!r}",
-            0,
-            0,
-            f"no plugin has the framework {name!r}: it is neither one of {', '.join((*OURS, *ADAPTED))} "
-            "nor an installed distribution that offers plugins",
-        )
-        for name in frameworks
-        if name not in (*OURS, *ADAPTED) and framework_identifier(name) not in found
     ]
 
 

@@ -6,6 +6,7 @@ import os
 
 from brainsmith import __version__
 from brainsmith.errors import BrainsmithError
+from brainsmith.plugin.not_found import INSTALL
 from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.packages import check_pairs, framework_failure
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "brainsmith.health/1"
 """The version of the form of `check`'s result."""
-
-_ADVICE = {
-    "qonnx": "pip install qonnx",
-    "finn": "pip install 'brainsmith[finn]', or the lighter set of the README",
-}
 
 
 def check(manager: PluginManager) -> dict[str, Any]:
@@ -117,15 +113,15 @@ def _check_adapter(summary: dict[str, Any], enabled: bool, cache_dir: str) -> di
     name, status, detail, advice = summary["name"], summary["status"], summary["detail"], ""
     if not enabled:
         return _disabled(name)
-    if status == "absent":
-        advice = _ADVICE.get(name, "")
+    if status == "absent" and name in INSTALL:
+        advice = f"it is not installed; to install it: {INSTALL[name]}"
     elif status == "failed":
         advice = "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step"
     else:
         failure = framework_failure(name, summary["version"], cache_dir)
         if failure:
             status, detail = "failed", f"its plugins are listed, but cannot be loaded: {failure}"
-            advice = _ADVICE.get(name, "")
+            advice = INSTALL.get(name, "")
     return {
         "status": status,
         "version": summary["version"],

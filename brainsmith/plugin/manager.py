@@ -13,6 +13,7 @@ from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.precedence import ADAPTED, OURS
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.request import Request
 from brainsmith.plugin.stats import Stats
@@ -96,12 +97,36 @@ class PluginManager:
             The records.
 
         Raises:
-            SettingsError: A mode or type is unknown, or the mode is `blueprint` and none is loaded.
+            SettingsError: A mode, framework or type is unknown, or the mode is `blueprint` and none is loaded.
         """
         request = Request.of(modes, frameworks, types, self.settings.discovery_mode)
         with self._lock:
-            self._request = request
-            return self._discover(request)
+            before, self._request = self._request, request
+            try:
+                found = self._discover(request)
+                self._refuse_unknown_framework(request, found)
+            except BrainsmithError:
+                self._request = before  # what is looked up next goes by what was asked for before
+                self._current = None
+                raise
+            return found
+
+    def _refuse_unknown_framework(self, request: Request, found: RecordList) -> None:
+        """Check that each framework that is asked for is one, though it may have no plugin of the types asked for."""
+        if request.unknown_framework(found) is None:
+            return
+        snapshot = self._whole(self.settings)
+        name = request.unknown_framework(snapshot.records)
+        if name is not None:
+            from brainsmith.plugin.definition import did_you_mean
+
+            known = sorted({*OURS, *ADAPTED, *(info.framework for info in snapshot.records)})
+            reasons = "".join(f"\n  {problem}" for problem in snapshot.problems)
+            asked = f"frameworks={list(request.frameworks or ())!r}"
+            raise SettingsError(
+                f"{asked}: no plugin has the framework {name!r}{did_you_mean(name, known)}"
+                f"\n  there are {', '.join(known)}{reasons}"
+            )
 
     def _refresh(self) -> None:
         with self._lock:
@@ -122,7 +147,7 @@ class PluginManager:
         snapshot, source = self._snapshot(request, settings)
         view = self._view(snapshot, request, settings)
         if view is not self._current:
-            self._registry.replace_discovered(view)
+            self._registry.replace_discovered(view, request.restriction)
             self._current = view
         self._checked = checked
         self.stats.discovered(source, begin)

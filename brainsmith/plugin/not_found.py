@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import framework_identifier, split_name
 
@@ -11,6 +12,15 @@ if TYPE_CHECKING:
 
     from brainsmith.errors import Problem
     from brainsmith.plugin.registry import Registry
+
+INSTALL = {"qonnx": "pip install qonnx", "finn": INSTALL_FINN}
+"""The commands that install the frameworks that adapters read."""
+
+_OFFERS = {
+    "qonnx": frozenset({"transform", "op"}),
+    "finn": frozenset({"transform", "kernel", "backend", "step", "op"}),
+}
+"""The types of plugins that they have."""
 
 _MOST = 3
 """The problems that one message shows."""
@@ -61,8 +71,14 @@ def perhaps_because(registry: Registry, types: Iterable[str], name: str) -> str:
 
 
 def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[str]:
+    framework, bare = split_name(name)
+    for absent in registry.absent():
+        if framework in (None, absent) and not _OFFERS[absent].isdisjoint(types):
+            kinds = ", ".join(f"{one}s" for one in PLUGIN_TYPES if one in types and one in _OFFERS[absent])
+            yield f"{absent.upper()} is not installed, so none of its {kinds} is found: {INSTALL[absent]}"
+    if registry.restriction:
+        yield registry.restriction
     problems = registry.problems
-    _, bare = split_name(name)
     naming = [problem for problem in problems if _names(problem, bare)]
     if naming:
         yield "it stands in a file that cannot be used:"

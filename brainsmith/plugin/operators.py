@@ -6,12 +6,10 @@ the name of the class where it states none). Its class is imported when such a n
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 
-from brainsmith.errors import DuplicatePluginError, PluginLoadError, Problem
-from brainsmith.plugin.files import list_sources
+from brainsmith.errors import DuplicatePluginError, PluginLoadError
 from brainsmith.plugin.node_types import NodeType, keep_current, keep_name_whole
 
 TYPE_CHECKING = False
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+    from brainsmith.errors import Problem
     from brainsmith.plugin.info import PluginInfo
 
 TABLE = "custom_op"
@@ -116,7 +115,6 @@ def leave_operator(info: PluginInfo, cls: Any) -> None:
 
 
 _DEFINED = re.compile(rb"""^class\s+(\w+)|\bop_type\s*=\s*["'](\w+)["']""", re.MULTILINE)
-_DECORATED = re.compile(rb"^@(?:[\w.]+\.)?(?:kernel|backend)\b", re.MULTILINE)
 
 
 def _unread() -> dict[str, Problem]:
@@ -125,34 +123,23 @@ def _unread() -> dict[str, Problem]:
     QONNX looks a type up in `__all__` first, and says only that it is not there: with these names in it, the look-up
     comes here and the problem is reported.
     """
-    from brainsmith.plugin.adapters.project import ProjectAdapter
     from brainsmith.plugin.manager import get_plugin_manager
 
-    manager = get_plugin_manager()
-    snapshot = manager.everything()
     found: dict[str, Problem] = {}
-    for problem in snapshot.problems:
+    for problem in get_plugin_manager().everything().problems:
         for name in _defined(problem.file):
             found.setdefault(name, problem)
-    known = {info.file for info in snapshot.records if info.framework == "project"}
-    for folder in ProjectAdapter(manager.settings).folders():
-        for file in list_sources(folder, "").files if os.path.isdir(folder) else ():
-            names = _defined(file.path, _DECORATED) if file.path not in known else ()
-            for name in names:
-                text = f"no plugin is found in it; `brainsmith plugins check {file.path}` says why"
-                found.setdefault(name, Problem(file.path, 0, 0, text))
     return found
 
 
-def _defined(path: str, only: re.Pattern[bytes] = _DEFINED) -> list[str]:
-    """Return the types that a file may define, if its text matches a pattern; none of a file that is not there."""
+def _defined(path: str) -> list[str]:
+    """Return the types of nodes that a file may define; none of a file that cannot be read."""
     try:
         with open(path, "rb") as file:
             data = file.read()
     except OSError:
         return []
-    pairs = _DEFINED.findall(data) if only.search(data) else []
-    return [name.decode() for pair in pairs for name in pair if name]
+    return [name.decode() for pair in _DEFINED.findall(data) for name in pair if name]
 
 
 def lazy_operators(domain: str) -> Callable[[str], Any]:

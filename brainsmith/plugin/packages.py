@@ -7,6 +7,7 @@ import re
 
 from brainsmith.errors import ToolError
 from brainsmith.plugin.distributions import InfoFolder, environment, info_folders, search_folders
+from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.store.files import read_bytes
 from brainsmith.store.values import Kept
@@ -166,12 +167,23 @@ def unmet_requirements(requirements: Iterable[str]) -> list[str]:
             continue
         found = installed() if found is None else found
         name, wanted = parsed
-        if name not in found:
-            unmet.append(f"requires {name}{wanted}, which is not installed: pip install '{name}{wanted}'")
-        elif _is_met(wanted, found[name].version) is False:
+        if name not in found and not any(fork in found for fork in _FORKS.get(name, ())):
+            unmet.append(f"requires {name}{wanted}, which is not installed: {install_command(name, wanted)}")
+        elif name not in found:
+            continue
+        elif wanted and _is_met(wanted, found[name].version) is False:
             version = found[name].version
             unmet.append(f"requires {name}{wanted}, and {version} is installed: pip install '{name}{wanted}'")
     return unmet
+
+
+_FORKS = {"finn-plus": ("finn",)}
+"""Distributions that give the same packages as another one, in versions of their own."""
+
+
+def install_command(name: str, wanted: str = "") -> str:
+    """Return the command that installs a distribution: for FINN the one that leaves out 5 GB that no build imports."""
+    return INSTALL_FINN if name == "finn-plus" else f"pip install '{name}{wanted}'"
 
 
 def _parsed(text: str) -> tuple[str, str] | None:
@@ -182,12 +194,18 @@ def _parsed(text: str) -> tuple[str, str] | None:
         return None
 
 
+_BARE_NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
+"""A requirement that needs no package to be read."""
+
+
 def _requirement(text: str) -> tuple[str, str] | None:
     """Return name and versions of a PEP 508 requirement; None for one that does not hold here.
 
     Raises:
         ValueError: It is none.
     """
+    if _BARE_NAME.fullmatch(text):
+        return normalised(text), ""
     try:
         from packaging.requirements import Requirement
     except ImportError:

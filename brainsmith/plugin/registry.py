@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from _thread import _local
 
-from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
+from brainsmith.errors import (
+    AmbiguousPluginError,
+    DuplicatePluginError,
+    PluginNotFoundError,
+    PluginUnavailableError,
+)
 from brainsmith.forks import lock_of
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
 from brainsmith.plugin.precedence import (
+    ADAPTED,
     chosen,
     duplicate_message,
     framework_identifier,
@@ -48,6 +54,9 @@ class Registry:
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
         self._snapshot: Snapshot | None = None
+        self._usable: set[PluginInfo] = set()
+        self.restriction = ""
+        """What the last discovery did not look at, as a sentence; empty for a whole one."""
         self._journals: Any = _local()
         self.generation = 0
         """Grows with every change; what was resolved in an earlier generation is resolved again."""
@@ -64,8 +73,13 @@ class Registry:
         self._refresh = refresh
         self._recheck = recheck
 
-    def replace_discovered(self, snapshot: Snapshot) -> None:
-        """Take over what a discovery found, in place of what the last one found."""
+    def replace_discovered(self, snapshot: Snapshot, restriction: str = "") -> None:
+        """Take over what a discovery found, in place of what the last one found.
+
+        Args:
+            snapshot: What it found.
+            restriction: What it did not look at, as a sentence; nothing for a whole one.
+        """
         records = snapshot.records
         with self._lock:
             self.generation += 1
@@ -81,6 +95,8 @@ class Registry:
                 self._registered[key] = kept
             self._groups = dict(snapshot.groups)
             self._snapshot = snapshot
+            self.restriction = restriction
+            self._usable = set()  # other distributions may be installed
         if self._objects:  # something changed, and what is loaded may be of what was before
             from brainsmith.plugin.renewal import renew
 
@@ -283,6 +299,7 @@ class Registry:
             PluginNotFoundError: Nothing has this name; close ones are suggested.
             AmbiguousPluginError: A bare name that only frameworks have, and several do.
             DuplicatePluginError: Two different objects of one framework claim it.
+            PluginUnavailableError: Its record says that it cannot be used here.
         """
         # While several changes are made as one, whoever makes them must not wait for a discovery, which waits for them.
         if self._recheck is not None and not self._lock._is_owned():  # type: ignore[attr-defined]
@@ -295,6 +312,11 @@ class Registry:
             from brainsmith.plugin.not_found import not_found_message
 
             raise PluginNotFoundError(not_found_message(self, plugin_type, name))
+        if (info.requires or info.min_brainsmith or info.max_brainsmith) and info not in self._usable:
+            from brainsmith.plugin.requirements import refuse_unusable
+
+            refuse_unusable(info)
+            self._usable.add(info)
         return info
 
     def knows(self, plugin_type: str, name: str) -> bool:
@@ -418,6 +440,11 @@ class Registry:
         """What the last discovery could not use, and clashes: each with its place."""
         return [] if self._snapshot is None else self._snapshot.problems
 
+    def absent(self) -> list[str]:
+        """Return the frameworks that an adapter would read and that are not installed."""
+        adapters = [] if self._snapshot is None else self._snapshot.adapters
+        return [one["name"] for one in adapters if one["name"] in ADAPTED and one["status"] == "absent"]
+
     def group(self, name: str) -> tuple[str, ...] | None:
         """Return the members of a declared group, or the transforms that state a stage of that name; else None."""
         declared = self.groups.get(name)
@@ -435,7 +462,7 @@ class Registry:
             self[str(key)]
         except PluginNotFoundError:
             return False
-        except (AmbiguousPluginError, DuplicatePluginError):
+        except (AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError):
             return True
         return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainsmith.errors import SettingsError
 from brainsmith.plugin.info import PLUGIN_TYPES
-from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 from brainsmith.settings import MODES
 
 TYPE_CHECKING = False
@@ -72,6 +72,27 @@ class Request:
                 )
         mode = next(mode for mode in ("full", "blueprint", "selective") if mode in chosen)
         return cls(mode, _as_tuple(frameworks), wanted_types, mode == "blueprint" and "selective" in chosen)
+
+    def unknown_framework(self, records: Iterable[PluginInfo]) -> str | None:
+        """Return a framework that is asked for and has nothing here; ours and those with an adapter may be empty."""
+        known = {framework_identifier(info.framework) for info in records}
+        for name in self.frameworks or ():
+            if name not in (*OURS, *ADAPTED) and framework_identifier(name) not in known:
+                return name
+        return None
+
+    @property
+    def restriction(self) -> str:
+        """What is not looked at, for who misses a plugin; empty for a whole discovery."""
+        given = [
+            f"{name}={list(values)!r}"
+            for name, values in (("frameworks", self.frameworks), ("types", self.types))
+            if values is not None
+        ]
+        only = ["what the loaded blueprint names"] if self.mode == "blueprint" else []
+        if not given and not only:
+            return ""
+        return f"discovery was restricted to {' and '.join([*only, *given])}: discover_plugins(modes=['full']) finds all"
 
     @property
     def read_frameworks(self) -> tuple[str, ...] | None:

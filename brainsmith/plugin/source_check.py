@@ -15,6 +15,7 @@ from brainsmith.plugin.loading import folder_module, import_object
 from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
 from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.requirements import refuse_unusable
 from brainsmith.plugin.scan import scan
 from brainsmith.plugin.source import Source
 
@@ -98,6 +99,7 @@ def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
         ):  # nothing is loaded beyond the plugins' own modules
             continue
         try:
+            refuse_unusable(info)
             import_object(info)
         except PluginLoadError as error:
             yield Problem(info.file, info.line, 0, str(error))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.loading import describe_error
-from brainsmith.plugin.packages import unmet_requirements
-from brainsmith.plugin.version import Version
+from brainsmith.plugin.requirements import why_unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +28,7 @@ def why_unavailable(
         live: Makes its instance.
         above: The targets that depend on it, by qualified name, from the first.
     """
-    return (
-        _of_host(info)
-        or "; ".join(unmet_requirements(info.requires))
-        or _of_dependencies(info, live, above)
-        or _of_instance(info, live)
-    )
+    return why_unusable(info) or _of_dependencies(info, live, above) or _of_instance(info, live)
 
 
 def why_unsupported(live: LiveTarget, resource: Any) -> str:
@@ -43,18 +37,6 @@ def why_unsupported(live: LiveTarget, resource: Any) -> str:
         return live.target.supports(resource)
     except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is the reason)
         return f"its supports raised {describe_error(error)}"
-
-
-def _of_host(info: PluginInfo) -> str:
-    try:
-        host = Version.current()
-        if info.min_brainsmith and not host.is_compatible_with(Version.parse(info.min_brainsmith)):
-            return f"needs brainsmith {info.min_brainsmith} or newer of the same major version, and this is {host}"
-        if info.max_brainsmith and host > Version.parse(info.max_brainsmith):
-            return f"works up to brainsmith {info.max_brainsmith}, and this is {host}"
-    except BrainsmithError as error:
-        return f"{info.origin}: {error}"
-    return ""
 
 
 def _of_dependencies(

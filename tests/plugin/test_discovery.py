@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from brainsmith.errors import DuplicatePluginError
+from brainsmith.errors import DuplicatePluginError, SettingsError
 from tests.plugin.installed import step_file
 
 
@@ -36,9 +36,20 @@ def test_two_that_say_override_clash(project, manager):
         manager.registry.get("step", "twice")
 
 
-def test_a_framework_that_nothing_has_is_told(manager):
-    assert len(manager.discover_plugins(frameworks=["nope", "project"])) == 0
-    assert list(map(str, manager.problems)) == [
-        "frameworks=['nope', 'project']: no plugin has the framework 'nope': it is neither one of project, brainsmith, "
-        "qonnx, finn nor an installed distribution that offers plugins"
-    ]
+def test_a_framework_that_nothing_has_is_an_error_and_changes_nothing(project, manager):
+    project.write("plugins/one.py", step_file("one"))
+    manager.discover_plugins(frameworks=["project"])
+    with pytest.raises(SettingsError) as caught:
+        manager.discover_plugins(frameworks=["nope", "project"])
+    assert str(caught.value) == (
+        "frameworks=['nope', 'project']: no plugin has the framework 'nope'\n"
+        "  there are brainsmith, finn, project, qonnx"
+    )
+    assert [info.qualified for info in manager.registry.records()] == ["project:one"]
+
+
+def test_a_framework_may_have_no_plugin_of_the_types_that_are_asked_for(site, manager):
+    site.install("acme", "1.0", {"all": "acme_steps"}, acme_steps=step_file("look"))
+    assert len(manager.discover_plugins(frameworks=["acme"], types=["kernel"])) == 0
+    with pytest.raises(SettingsError, match=r"no plugin has the framework 'acne'. Did you mean 'acme'\?"):
+        manager.discover_plugins(frameworks=["acne"], types=["kernel"])

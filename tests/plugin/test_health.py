@@ -104,8 +104,7 @@ def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, 
     assert health["adapters"]["finn"]["status"] == "absent"
     assert health["adapters"]["finn"]["detail"] == "no package 'finn' is installed"
     assert (
-        health["adapters"]["finn"]["advice"]
-        == "pip install 'brainsmith[finn]', or the lighter set of the README"
+        health["adapters"]["finn"]["advice"] == "it is not installed; to install it: brainsmith install-finn"
     )
 
 
