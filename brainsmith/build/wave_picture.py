@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.report import PACKAGE
-from brainsmith.errors import BrainsmithError
+from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.store.computed import Computed
 
 if TYPE_CHECKING:
@@ -14,17 +14,22 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 PICTURE = "report/wave.svg"
+MOST = 50_000_000
+"""Each takes a byte of memory; the residual example has about a million."""
 _ROOTS = ("brainsmith.rtl.drawing.wave",)
 _FACTS = ("frame", "cycles", "interval")
 
 
-def wave_for_report(folder: Path, fingerprint: str | None, cache_dir: Path) -> Fields | None:
+def wave_for_report(
+    folder: Path, fingerprint: str | None, cache_dir: Path, most: int = MOST
+) -> Fields | None:
     """Draw the first golden frame of a packed accelerator into the build's folder.
 
     Args:
         folder: The output folder of the build.
         fingerprint: Of all that its steps made; None where nothing is kept.
         cache_dir: Where pictures are kept.
+        most: The cycles that are watched, of all links together.
 
     Returns:
         The report's `rtl.wave`: `file` (relative to the folder; None if it could not be drawn), `frame`, `cycles`,
@@ -36,7 +41,7 @@ def wave_for_report(folder: Path, fingerprint: str | None, cache_dir: Path) -> F
     drawn: Fields | None = None if kept is None else kept.load()
     if drawn is None:
         try:
-            drawn = _drawn(folder)
+            drawn = _drawn(folder, most)
         except (BrainsmithError, OSError, ValueError) as error:  # a finished build is not lost to its picture
             reason = str(error).replace(str(folder), "the build's folder").partition("\n")[0]
             return {"file": None, **dict.fromkeys(_FACTS), "reason": reason}
@@ -46,8 +51,22 @@ def wave_for_report(folder: Path, fingerprint: str | None, cache_dir: Path) -> F
     return {"file": PICTURE, **{name: drawn[name] for name in _FACTS}, "reason": ""}
 
 
-def _drawn(folder: Path) -> Fields:
-    from brainsmith.rtl.drawing.wave import draw_wave
+def _drawn(folder: Path, most: int) -> Fields:
+    """Draw a frame.
 
+    Raises:
+        BuildError: Simulating it is too much for what ends a build, or there is no whole package.
+    """
+    from brainsmith.rtl.drawing.wave import draw_wave
+    from brainsmith.rtl.package.reading import read_package
+    from brainsmith.rtl.verification.frames import estimated_cycles
+    from brainsmith.rtl.verification.handshakes import FOLLOWERS
+
+    design = read_package(folder).design
+    cycles, links = estimated_cycles(design, 1 + FOLLOWERS), sum(not link.weights for link in design.links)
+    if cycles * links > most:
+        raise BuildError(
+            f"{cycles:,} cycles on {links} links are too many to simulate for a report; `brainsmith wave` draws them"
+        )
     wave = draw_wave(folder)
     return {"svg": wave.svg, **{name: getattr(wave, name) for name in _FACTS}}

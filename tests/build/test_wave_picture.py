@@ -45,5 +45,14 @@ def test_a_picture_that_cannot_be_drawn_has_a_reason_and_is_tried_again(folder, 
     assert wave_for_report(folder, "as built", tmp_path / "cache")["reason"] == ""
 
 
+def test_what_takes_too_long_is_left_to_the_command(folder, tmp_path):
+    found = wave_for_report(folder, None, tmp_path / "cache", most=107)
+    assert found["reason"] == (
+        "36 cycles on 3 links are too many to simulate for a report; `brainsmith wave` draws them"
+    )
+    assert not (folder / "report" / "wave.svg").exists()
+    assert wave_for_report(folder, None, tmp_path / "cache", most=108)["reason"] == ""
+
+
 def test_without_a_package_there_is_none(tmp_path):
     assert wave_for_report(tmp_path, None, tmp_path / "cache") is None
