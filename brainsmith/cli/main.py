@@ -90,6 +90,7 @@ def _run(words: list[str], terminal: Terminal) -> int:
     if words[:1] in (["--version"], ["-V"]):
         from brainsmith import __version__
 
+        terminal.document = {"version": __version__}
         terminal.write(f"brainsmith {__version__}")
         return 0
     if _asks_for_help(words):
@@ -118,7 +119,7 @@ def _help(words: list[str], terminal: Terminal) -> None:
     from brainsmith.cli.verbs import VERBS
 
     first_option = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
-    named = words[:first_option]
+    named = [] if words[:1] == [HELP] else words[:first_option]
     if len(named) > 1 or (named and named[0] not in [verb.words[0] for verb in VERBS]):
         find_verb(named)
     print_help(named, terminal)

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from brainsmith import __version__
 from brainsmith.cli import stats
 from brainsmith.cli.document import document, error_fields, plain
 from brainsmith.cli.main import main
@@ -264,6 +265,14 @@ def test_of_a_comparison(x, capsys):  # noqa: F811
         ("numpy", True, 0.0),
     ]
     assert err.startswith(f"error: {circuit['reason']}\n")
+
+
+def test_of_the_version(capsys):
+    assert given(["--version", "--json"], capsys) == (
+        0,
+        {"version": __version__},
+        f"brainsmith {__version__}\n",
+    )
 
 
 @pytest.mark.parametrize("words", [["plugins", "list", "--type", "step"], ["targets"], ["stats"]])

@@ -88,7 +88,7 @@ def test_in_a_pipe_a_build_prints_how_far_a_step_is(sheep, capsys, monkeypatch):
 
 
 def test_on_a_terminal_how_far_a_step_is_is_replaced(sheep):
-    status, shown = on_terminal(*sheep(1.1))
+    status, shown = on_terminal(*sheep(0.55))
     assert status == 0
     assert "\r\x1b[K[2/2] slow ...\r\x1b[K[2/2] slow: counting: " in shown
     assert "\r\x1b[K[2/2] slow     " in shown

@@ -33,6 +33,12 @@ def test_help_is_a_verb_too(words, capsys):
     assert capsys.readouterr() == expected
 
 
+def test_help_has_no_help_of_its_own(capsys):
+    assert main(["--help"]) == main(["help", "help"]) == main(["help", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == shown[: len(shown) // 3] * 3
+
+
 def test_the_installed_command_is_the_module(tmp_path):
     script = os.path.join(os.path.dirname(sys.executable), "brainsmith")
     installed = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
