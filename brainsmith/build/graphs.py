@@ -9,6 +9,16 @@ from brainsmith.graph.ends import input_values
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.build.artifact import Artifact
+
+
+def graphs_of(before: Artifact, after: Artifact | None) -> dict[str, Any]:
+    """Return the report's `graphs`: the input model, and the last one that a step made."""
+    return {
+        "before": graph_data(before.peek()),
+        "after": None if after is None else graph_data(after.peek()),
+    }
+
 
 def graph_data(model: ModelWrapper) -> dict[str, Any]:
     """Return nodes and edges of a graph.

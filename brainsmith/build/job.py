@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
-from brainsmith.build.circuits import SIMULATION, read_circuit, read_synthesis
+from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.device_use import device_use
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
+from brainsmith.build.graphs import graphs_of
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import BuildStep, Pipeline
@@ -73,6 +74,7 @@ class Job:
         self._explain = explain
         self._now = 0, ""  # the number and name of what runs
         self._verification: BuildVerification | None = None
+        self._reached: Artifact | None = None  # the last good model
         self.warnings: list[str] = list(self.selection.warnings)
         steps = self.selection.steps
         self.pipeline = Pipeline(steps, self._between)
@@ -108,6 +110,7 @@ class Job:
             done = self.runner.results[-1]
             if self._verification is not None and self._verification.running:
                 done.verified = self._verification.check(previous.name, model, whole=following is None)
+            self._reached = model
             self._tell("done", count, _line(done, self._explain), done)
         self._now = count, "report"
         if following is not None:
@@ -196,13 +199,11 @@ class Job:
 
     def _wave(self, last: Artifact) -> dict[str, Any] | None:
         """Draw the handshakes of a frame, where the circuit was simulated and packed."""
-        staging = self.workspace.staging
-        if not (staging / SIMULATION).is_file():
-            return None
         from brainsmith.build.wave_picture import wave_for_report
 
+        kept = self.runner.fingerprint(last), self.selection.cache_folder.parent
         with self.runner.log.taken("picture of a frame"):
-            return wave_for_report(staging, self.runner.fingerprint(last), self.selection.cache_folder.parent)
+            return wave_for_report(self.workspace.staging, *kept)
 
     def report_failure(
         self, model: object, source: Artifact, error: BuildError, message: str, report: bool
@@ -246,7 +247,7 @@ class Job:
             synthesis,
             accuracy,
             self.warnings + self.runner.warnings + ([] if verification is None else verification.warnings),
-            self._graphs(source, last) if page else None,
+            graphs_of(source, last or self._reached) if page else None,
             None if verification is None else verification.float_model(),
             targets,
             None if verification is None else verification.golden(),
@@ -264,14 +265,6 @@ class Job:
             render(content, staging / PAGE, "" if picture is None else picture.read_text("utf-8"))
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
-
-    def _graphs(self, source: Artifact, last: Artifact | None) -> dict[str, Any]:
-        from brainsmith.build.graphs import graph_data
-
-        return {
-            "before": graph_data(source.peek()),
-            "after": graph_data(last.peek()) if last is not None else None,
-        }
 
     def explain_failure(self, error: BuildError, failed: Path) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""

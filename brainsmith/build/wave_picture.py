@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.build.circuits import SIMULATION
 from brainsmith.build.report import PACKAGE
 from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.store.computed import Computed
@@ -33,9 +34,9 @@ def wave_for_report(
 
     Returns:
         The report's `rtl.wave`: `file` (relative to the folder; None if it could not be drawn), `frame`, `cycles`,
-        `interval`, and `reason`. None if there is no package.
+        `interval`, and `reason`. None if nothing was simulated or packed.
     """
-    if not (folder / PACKAGE).is_dir():
+    if not ((folder / PACKAGE).is_dir() and (folder / SIMULATION).is_file()):
         return None
     kept = None if fingerprint is None else Computed(str(cache_dir), "waves", fingerprint, _ROOTS)
     drawn: Fields | None = None if kept is None else kept.load()

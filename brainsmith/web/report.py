@@ -79,7 +79,7 @@ def page(report: Mapping[str, Any], wave: str = "") -> str:
         "main",
         summary(report, subject, layers, steps),
         sections.warnings_section(warnings),
-        sections.graphs_section(before, after),
+        sections.graphs_section(before, after, failed=bool(report.get("error"))),
         steps_section(steps),
         layers_section(layers, interval, after.places if after else {}, read_fifos(report)),
         circuit_section(report.get("rtl"), layers, subject.clock_ns, wave),

@@ -23,8 +23,8 @@ def warnings_section(warnings: Sequence[str]) -> Markup:
     )
 
 
-def graphs_section(before: Drawing | None, after: Drawing | None) -> Markup:
-    """Show the two graphs side by side."""
+def graphs_section(before: Drawing | None, after: Drawing | None, failed: bool = False) -> Markup:
+    """Show the two graphs side by side; of a failed build the last good one."""
     if not before and not after:
         return section(
             "graphs", "Graphs", sentence("The report holds no graph: the build ended before it was drawn.")
@@ -34,7 +34,7 @@ def graphs_section(before: Drawing | None, after: Drawing | None) -> Markup:
     legend = tag("ul", keys, class_="legend")
     pair = [
         _graph("before", "Before", "the model as it was given", before),
-        _graph("after", "After", "what the build made of it", after),
+        _graph("after", "After", "the last good model" if failed else "what the build made of it", after),
     ]
     return section("graphs", "Graphs", legend, tag("div", pair, class_="pair"))
 

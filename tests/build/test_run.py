@@ -16,6 +16,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 
 import brainsmith.build
 from brainsmith.build import build
+from brainsmith.build.graphs import graph_data
 from brainsmith.errors import BuildError, ModelError, OutputError, UnverifiedStepError, VerificationError
 from tests.build import graphs
 
@@ -130,6 +131,9 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
     page = (tmp_path / "out" / "failed" / "report.html").read_text()
     assert "Build failed" in page
     assert f"step &#x27;{name}&#x27; changed what" in page
+    assert "the last good model" in page
+    good = ModelWrapper(str(tmp_path / "out" / "failed" / "checkpoints" / "01_named.onnx"))
+    assert report["graphs"]["after"] == json.loads(json.dumps(graph_data(good)))
 
 
 def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):

@@ -15,6 +15,7 @@ def folder(tmp_path, simulations, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = write_small(tmp_path / "out")
     (made / "report").mkdir()
+    (made / "report" / "rtl_simulation.json").write_text("{}")
     return made
 
 
@@ -54,5 +55,7 @@ def test_what_takes_too_long_is_left_to_the_command(folder, tmp_path):
     assert wave_for_report(folder, None, tmp_path / "cache", most=108)["reason"] == ""
 
 
-def test_without_a_package_there_is_none(tmp_path):
+def test_without_a_package_or_a_simulation_there_is_none(folder, tmp_path):
     assert wave_for_report(tmp_path, None, tmp_path / "cache") is None
+    (folder / "report" / "rtl_simulation.json").unlink()
+    assert wave_for_report(folder, None, tmp_path / "cache") is None
