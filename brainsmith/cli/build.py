@@ -23,6 +23,7 @@ def run(options: Options, terminal: Terminal) -> int:
     warnings.formatwarning = one_line
     from brainsmith.build import build
 
+    progress = _Progress(terminal, options.flag("--explain"))
     try:
         result = build(
             options.required("MODEL"),
@@ -36,12 +37,15 @@ def run(options: Options, terminal: Terminal) -> int:
             report=not options.flag("--no-report"),
             use_cache=not options.flag("--no-cache"),
             explain=options.flag("--explain"),
-            progress=_Progress(terminal, options.flag("--explain")),
+            progress=progress,
             strict=options.flag("--strict") or None,  # else the blueprint decides
         )
     except NotProvenError as error:
+        progress.clear()
         _end(error.result, options, terminal, begin, strict=True)
         raise
+    finally:  # an error has a line of its own
+        progress.clear()
     _end(result, options, terminal, begin)
     return 0
 
@@ -113,6 +117,10 @@ class _Progress:
         self._line.clear()
         self._terminal.write(step_line(event, self._explain) if event.step is not None else event.text)
         self._terminal.flush()
+
+    def clear(self) -> None:
+        """Leave the line in which the running step is."""
+        self._line.clear()
 
     def _say(self, text: str) -> None:
         self._terminal.write(text)

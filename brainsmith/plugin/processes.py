@@ -60,7 +60,7 @@ def run(
         raise ToolError(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from error
     child = Child(process)
     try:
-        with Task(name):
+        with Task(what or command[0].rpartition("/")[2]):
             output, errors = _what_it_prints(process, input_text, timeout)
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"{name} did not end within {timeout:g} seconds") from error

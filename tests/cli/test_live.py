@@ -92,3 +92,12 @@ def test_on_a_terminal_how_far_a_step_is_is_replaced(sheep):
     assert status == 0
     assert "\r\x1b[K[2/2] slow ...\r\x1b[K[2/2] slow: counting: " in shown
     assert "\r\x1b[K[2/2] slow     " in shown
+
+
+def test_on_a_terminal_an_error_has_a_line_of_its_own(sheep):
+    status, shown = on_terminal(*sheep("1 / 0"))
+    assert status == 1
+    assert (
+        "\r\x1b[K[2/2] slow ...\r\x1b[Kerror: step 'slow' failed: ZeroDivisionError: division by zero\n"
+        in shown
+    )
