@@ -56,7 +56,7 @@ def _drawn(folder: Path, most: int) -> Fields:
     """Draw a frame.
 
     Raises:
-        BuildError: Simulating it is too much for what ends a build, or there is no whole package.
+        BuildError: Simulating it takes too long for the end of a build, or there is no whole package.
     """
     from brainsmith.rtl.drawing.wave import draw_wave
     from brainsmith.rtl.package.reading import read_package
