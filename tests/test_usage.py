@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.native.building import HOME, expect_cargo
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "usage.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-HOME = os.environ.get("HOME", "")
-"""The user's, in which cargo is set up; tests have one of their own."""
 PROGRAMS = [name for name in SECTIONS if name not in ("Native plugins", "Where each part is")]
 
 
@@ -56,8 +56,8 @@ def test_the_blueprint_loads_with_the_configuration_beside_it(project):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo: rustup.rs")
 def test_a_native_plugin_is_built_and_loaded(project):
+    expect_cargo()
     (command,) = blocks("Native plugins", "sh")
     run(command.split(), project, HOME=HOME)
     run([sys.executable, "-c", *blocks("Native plugins", "python")], project)

@@ -27,12 +27,15 @@ def run(options: Options, terminal: Terminal) -> int:
     files = (main, *(Path(name) for name in said.files))
     plan = plan_import(files, options.text("--top") or main.stem, said)
     folders = Path(options.text("--output") or PLUGINS), Path(options.text("--tests") or TESTS)
-    written = write_import(plan, *folders)
+    update = options.flag("--update")
+    written = write_import(plan, *folders, update=update)
     terminal.pairs(_found(plan))
     terminal.write("")
     for path in written:
-        terminal.write(f"wrote {path}")
-    for line in _what_next(folders[0], written[-1]):
+        terminal.write(f"{'updated' if update else 'wrote'} {path}")
+    if not written:
+        terminal.write("nothing has changed")
+    for line in _what_next(folders[0], folders[1] / f"test_{plan.stem}.py"):
         terminal.write(line)
     return 0
 

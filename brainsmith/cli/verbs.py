@@ -268,6 +268,9 @@ VERBS = (
                 "--output", "DIR", "the folder for the plugins; plugins by default", completes="folders"
             ),
             Argument("--tests", "DIR", "the folder for the test; tests by default", completes="folders"),
+            Argument(
+                "--update", about="write over what an earlier import wrote, but for its test, after an edit"
+            ),
         ),
     ),
     Verb(

@@ -10,6 +10,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
+from brainsmith.rtl.cores.frames import telling_frames
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
@@ -56,13 +57,15 @@ def check_kernel(
     kernel: str,
     folder: Path,
     *,
-    frames: int = 4,
+    frames: int = 64,
     seed: int = 0,
     attributes: Mapping[str, int | str] | None = None,
     part: str = PART,
     cache: Path | None = None,
 ) -> KernelCheck:
-    """Simulate a kernel's first RTL backend with random inputs, and compare with its Python execution.
+    """Simulate a kernel's first RTL backend, and compare with its Python execution.
+
+    The inputs are both ends of their ranges, all values in order as far as half of the frames go, and random ones.
 
     Args:
         kernel: Its name.
@@ -81,7 +84,8 @@ def check_kernel(
         raise ValueError(f"frames must be 3 or more, not {frames!r}")
     prepare_finn()
     backend = _rtl_backend(kernel)
-    cases = [default_case(backend, attributes or {})]
+    case = default_case(backend, attributes or {})
+    cases = [replace(case, frames=tuple(telling_frames(seed, case.inputs, frames)))]
     model, design = make_design(cases, folder, part)
     golden = golden_tensors(model, cases, frames, seed)
     layer = verify_layers(design, golden, seed=seed + 1, cache=cache)[0]

@@ -45,24 +45,28 @@ def check_name(name: str, stem: str) -> None:
         )
 
 
-def check_free(name: str, contents: Mapping[Path, bytes]) -> None:
+def check_free(name: str, contents: Mapping[Path, bytes], *, update: bool = False) -> None:
     """Refuse a kernel whose names a plugin has that another import, or somebody, wrote.
 
     Args:
         name: Of the kernel.
         contents: What is to be written; a plugin of the same content is this import, done before.
+        update: Whether a plugin in one of these places is an earlier import, too.
 
     Raises:
         RtlSourceError: With all such plugins and their places.
     """
     ours = {f"{name}Kernel", f"{name}RTL"}
     own = set(contents.values())
+    places = {str(path.resolve()) for path in contents} if update else set()
     registry = get_plugin_manager().all_records()[0]
     rivals = [
         info
         for kind in ("kernel", "backend")
         for info in registry.records(kind)
-        if (info.name in (name, f"{name}RTL") or op_type_of(info) in ours) and _content(info) not in own
+        if (info.name in (name, f"{name}RTL") or op_type_of(info) in ours)
+        and _content(info) not in own
+        and info.file not in places
     ]
     if rivals:
         lines = "".join(f"\n  {one.type} {one.qualified} at {one.origin}" for one in rivals)

@@ -11,6 +11,7 @@ from brainsmith.rtl.importing.checks import check_distinct, check_free, check_go
 from brainsmith.rtl.importing.module_reader import READER
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from brainsmith.rtl.importing.plan import ImportPlan
@@ -18,28 +19,31 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ...]:
+def write_import(plan: ImportPlan, plugins: Path, tests: Path, *, update: bool = False) -> tuple[Path, ...]:
     """Write an imported core into a folder of plugins, and its test.
 
     Args:
         plan: The core.
         plugins: Where kernel, backend, golden function and the core's sources go.
         tests: Where the test goes.
+        update: Write over what an earlier import of this kernel wrote; a test that is there stays, since it may hold more.
 
     Returns:
-        What was written, in that order.
+        What was written, in that order; with `update`, only what changed.
 
     Raises:
         RtlSourceError: A name is taken, a file exists with another content, two would be one, one would be no Python or
             lack what it imports, or cannot be read or written. Then nothing is written.
     """
     contents = _contents(plan, plugins, tests)
-    check_free(plan.name, contents)
+    check_free(plan.name, contents, update=update)
     taken = [path for path, data in contents.items() if path.exists() and _read_bytes(path) != data]
+    if update:
+        return _written_over(contents, taken, plugins)
     if taken:
         raise RtlSourceError(
             f"{', '.join(map(str, taken))}: there is such a file with another content, and nothing is written over\n"
-            "  remove it, or give the kernel another name with --name"
+            "  --update writes over what an earlier import of it wrote; or give the kernel another name with --name"
         )
     made: list[Path] = []
     try:
@@ -53,6 +57,26 @@ def write_import(plan: ImportPlan, plugins: Path, tests: Path) -> tuple[Path, ..
             path.unlink(missing_ok=True)
         raise RtlSourceError(f"{error.filename}: cannot be written: {error.strerror}") from error
     return tuple(contents)
+
+
+def _written_over(contents: Mapping[Path, bytes], taken: list[Path], plugins: Path) -> tuple[Path, ...]:
+    """Write what differs from an earlier import, all or nothing; return it."""
+    kernel = next(iter(contents))
+    if not kernel.is_file():
+        raise RtlSourceError(f"{kernel}: there is no such kernel to update; import it without --update first")
+    changed = [path for path in contents if not path.exists() or (path in taken and path.parent == plugins)]
+    before: dict[Path, bytes | None] = {}
+    try:
+        for path in changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = path.read_bytes() if path.exists() else None
+            path.write_bytes(contents[path])
+            before[path] = data
+    except OSError as error:
+        for path, data in before.items():
+            path.unlink(missing_ok=True) if data is None else path.write_bytes(data)
+        raise RtlSourceError(f"{error.filename}: cannot be written: {error.strerror}") from error
+    return tuple(changed)
 
 
 def _contents(plan: ImportPlan, plugins: Path, tests: Path) -> dict[Path, bytes]:
@@ -159,13 +183,13 @@ class {plan.name}RTL(ImportedCore, {plan.name}Kernel):
 
 def check_file(plan: ImportPlan) -> str:
     """Return the test."""
-    return f'''"""{plan.name}RTL against the golden function: random frames, without stalls and with random ones."""
+    return f'''"""{plan.name}RTL against the golden function: extremes, values in order, random ones; with stalls too."""
 
 from brainsmith.rtl.cores.checking import check_kernel
 
 
 def test_{plan.stem}(tmp_path):
-    check = check_kernel("{plan.name}", tmp_path, frames=4)
+    check = check_kernel("{plan.name}", tmp_path, frames=64)
     assert check.right, str(check)
     assert check.interval == check.estimate  # cycles from frame to frame, as the kernel says
 '''

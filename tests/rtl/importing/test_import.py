@@ -276,9 +276,56 @@ def test_nothing_is_written_over(folder, capsys):
     assert bring(*COMPLETE) == 1
     assert said(capsys) == (
         "error: plugins/scale.py: there is such a file with another content, and nothing is written over\n"
-        "  remove it, or give the kernel another name with --name\n"
+        "  --update writes over what an earlier import of it wrote; or give the kernel another name with --name\n"
     )
     assert (folder / "plugins" / "scale.py").read_text() == "# mine\n"
+
+
+def test_after_an_edit_an_update_writes_over_what_was_written_and_leaves_the_test(folder, capsys):
+    bring(*COMPLETE)
+    (folder / "tests" / "test_scale.py").write_text("# more tests\n")
+    (folder / "scale.sv").write_text(SOURCE.replace("PE = 2", "PE = 3"))
+    capsys.readouterr()
+    assert bring(*COMPLETE) == 1
+    assert bring(*COMPLETE, "--update") == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith("updated")] == [
+        "updated plugins/scale.py",
+        "updated plugins/scale.sv",
+    ]
+    assert out.endswith("simulate it: python -m pytest tests/test_scale.py\n")
+    assert '"PE": 3' in (folder / "plugins" / "scale.py").read_text()
+    assert (folder / "plugins" / "scale.sv").read_text() == (folder / "scale.sv").read_text()
+    assert (folder / "tests" / "test_scale.py").read_text() == "# more tests\n"
+    assert bring(*COMPLETE, "--update") == 0
+    assert "\nnothing has changed\n" in capsys.readouterr().out
+
+
+def test_an_update_of_nothing_is_an_error_and_takes_no_other_plugin_s_name(folder, capsys):
+    assert bring(*COMPLETE, "--update") == 1
+    assert said(capsys) == (
+        "error: plugins/scale.py: there is no such kernel to update; import it without --update first\n"
+    )
+    assert not (folder / "plugins").exists()
+    assert bring(*COMPLETE, "--name", "MVAU", "--update") == 1
+    assert said(capsys).startswith("error: the kernel cannot be called 'MVAU': ")
+
+
+def test_an_update_that_cannot_be_written_changes_nothing(folder, capsys):
+    bring(*COMPLETE)
+    before = (folder / "plugins" / "scale.py").read_text()
+    (folder / "plugins" / "scale.sv").unlink()
+    (folder / "plugins" / "scale.sv").mkdir()
+    (folder / "scale.sv").write_text(SOURCE.replace("PE = 2", "PE = 3"))
+    capsys.readouterr()
+    assert bring(*COMPLETE, "--update") == 1
+    assert said(capsys) == "error: plugins/scale.sv: cannot be written: Is a directory\n"
+    assert (folder / "plugins" / "scale.py").read_text() == before
+
+
+def test_the_written_test_simulates_64_frames(folder):
+    bring(*COMPLETE)
+    assert 'check_kernel("Scale", tmp_path, frames=64)' in (folder / "tests" / "test_scale.py").read_text()
 
 
 def test_a_module_with_errors_is_quoted(folder, capsys):
