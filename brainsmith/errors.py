@@ -183,11 +183,16 @@ class BuildError(BrainsmithError, RuntimeError):
 
 
 class VerificationError(BuildError):
-    """A step changed what the model computes, or a circuit does not compute it."""
+    """A step changed what the model computes, or a circuit does not compute it.
 
-    def __init__(self, message: str = "", step: str = "") -> None:
+    Attributes:
+        advice: What the blueprint can say of such a difference; empty where nothing would be right.
+    """
+
+    def __init__(self, message: str = "", step: str = "", advice: str = "") -> None:
         super().__init__(message)
         self.step = step
+        self.advice = advice
 
 
 class UnverifiedStepError(VerificationError):

@@ -37,6 +37,21 @@ class Comparison:
         return int(self.wrong.sum())
 
 
+_ROUNDING = 1e-3
+"""Of the largest value: what float32 can lose in a long sum, and no wrong value is likely to be within."""
+
+
+def advice(step: str, found: Comparison, outputs: Iterable[Array]) -> str:
+    """Return what a blueprint can say of a step's difference: that it is rounding if it may be, else an approximation."""
+    finite = (np.abs(output[np.isfinite(output)]) for output in outputs)
+    largest = max((float(values.max(initial=0.0)) for values in finite), default=0.0)
+    stated = f"`verify: {{approximate: {{{step}: {{error: ERROR, classes: SAMPLES}}}}}}`"
+    if found.max_error <= _ROUNDING * largest:
+        allowed = f"`verify: {{tolerance: {{{step}: ERROR}}}}`"
+        return f"if the difference is mere rounding, allow it: {allowed}; if '{step}' approximates, state it: {stated}"
+    return f"the difference is too large for rounding; if '{step}' approximates, state it: {stated}"
+
+
 def compare(
     expected: Mapping[str, Array],
     outputs: Mapping[str, Array],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import BuildError, ModelError, UnverifiedStepError, VerificationError
+from brainsmith.errors import BrainsmithError, BuildError, ModelError, VerificationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,17 +29,30 @@ def failing_node(error: BaseException) -> str:
     return ""
 
 
-def failed_step(name: str, error: BaseException, text: str) -> BuildError:
+def failed_step(name: str, error: BaseException, text: str, file: str = "") -> BuildError:
     """Return the error of a step in which another one was raised.
 
     Args:
         name: Of the step.
-        error: Says at which node.
+        error: Says at which node. One of ours names its nodes in its text: what a frame of it holds may be another one,
+            such as the last of a loop that collected those nodes.
         text: What it was.
+        file: Where the step is defined; the line of it that raised is named.
     """
-    failed = BuildError(f"step '{name}' failed{failing_node(error)}: {text}")
+    node = "" if isinstance(error, BrainsmithError) else failing_node(error)
+    failed = BuildError(f"step '{name}' failed{node}: {text}{_line_in(file, error)}")
     failed.step = name
     return failed
+
+
+def _line_in(file: str, error: BaseException) -> str:
+    """Return ` (file:line)`, the innermost line of a file that was on the way to an error; nothing if none was."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" ({file}:{line})" if line else ""
 
 
 def refusal(error: BaseException) -> ModelError | None:
@@ -94,9 +107,6 @@ def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) 
         lines.append(f"  last good model: {failed / checkpoint_name(good, done[good - 1])}")
     else:
         lines.append("  it was the first step; the last good model is the input model")
-    if isinstance(error, VerificationError) and not isinstance(error, UnverifiedStepError):
-        lines.append(
-            "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
-            "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`"
-        )
+    if isinstance(error, VerificationError) and error.advice:
+        lines.append(f"  {error.advice}")
     return "\n".join(lines)

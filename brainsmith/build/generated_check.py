@@ -69,4 +69,5 @@ class GeneratedCheck:
                 f"{error}\n  shown by inputs that the build generated (extremes, patterns, values around thresholds), not "
                 "by the golden ones",
                 error.step,
+                error.advice,
             ) from error

@@ -39,8 +39,8 @@ def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -
     names = list(dict.fromkeys(found))
     if names:
         raise BuildError(
-            f"{blueprint} names no device, which {', '.join(names)} {'need' if len(names) > 1 else 'needs'}: "
-            "add `part:` under `hw_compiler: target:`"
+            f"{blueprint} names no part (the device), which {', '.join(names)} {'need' if len(names) > 1 else 'needs'}: "
+            "add `part:` under `hw_compiler: target:`, or name it for this build: --part PART, part="
         )
 
 

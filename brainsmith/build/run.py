@@ -41,6 +41,7 @@ def build(
     explain: bool = False,
     use_cache: bool = True,
     strict: bool | None = None,
+    part: str | None = None,
 ) -> BuildResult:
     """Build a model.
 
@@ -63,6 +64,7 @@ def build(
         use_cache: Whether results of earlier builds may be reused, and are kept.
         strict: Whether a build that is not proven in full raises, with its output written; None takes the blueprint's
             `strict`.
+        part: The device, in place of the blueprint's: "xczu7ev-ffvc1156-2-e".
 
     Raises:
         ModelError: The model cannot be built.
@@ -82,7 +84,7 @@ def build(
     with _nothing_half_written(workspace):
         source = read_model(model)
         golden = (verify_inputs, verify_labels, verify_expected)
-        selection = _select(Request(blueprint, steps, *golden, produce, strict), source)
+        selection = _select(Request(blueprint, steps, *golden, produce, strict, part), source)
         job = Job(selection, source, workspace, use_cache, progress, explain, model_name(model))
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):

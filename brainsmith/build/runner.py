@@ -42,6 +42,16 @@ _QUIET = ("brainsmith", "qonnx", "finn")
 _PLACES = ("output_dir", "config_path", "model_path")
 
 
+def _own_file(step: BuildStep, error: BaseException) -> str:
+    """Return the file of a plugin that is none of a framework's, and that raised what is no error of ours."""
+    if step.framework in _QUIET or isinstance(error, BrainsmithError):
+        return ""
+    if step.record is not None:
+        return step.record.file
+    code = getattr(step.target, "__code__", None)
+    return code.co_filename if code is not None else ""
+
+
 class StepRunner:
     """Runs the steps of one build.
 
@@ -224,7 +234,7 @@ class StepRunner:
                 refused.__cause__ = error
                 raise failed_step(step.name, error, str(refused)) from refused
             text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
-            raise failed_step(step.name, error, text) from error
+            raise failed_step(step.name, error, text, _own_file(step, error)) from error
         writes = writes_of(view)
         self._changed.update(writes)
         if parts is None or self._cache is None:

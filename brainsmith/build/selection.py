@@ -37,6 +37,7 @@ class Request:
     verify_expected: Any = None
     produce: str | None = None
     strict: bool | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ def select(request: Request) -> BuildSelection:
     else:
         steps, output = arranged(steps_from(request.steps, registry), request.produce, registry)
         blueprint, chosen = _resolved(request, registry, [step.name for step in steps])
+    if request.part is not None:
+        blueprint = replace(blueprint, target=replace(blueprint.target, part=request.part, device={}))
     targets = _targets(chosen, registry, output)
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
@@ -126,7 +129,7 @@ def select(request: Request) -> BuildSelection:
         changes_outputs=_changes_outputs(request, blueprint),
         unverified=blueprint.verify.unverified,
         strict=blueprint.strict if request.strict is None else request.strict,
-        warnings=(*chosen.skipped, *map(str, registry.problems)),
+        warnings=(*chosen.skipped, *map(str, registry.limits.problems)),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.build.aligned import AlignedModel, chosen_runs
 from brainsmith.build.baseline import baseline_after, baseline_of
-from brainsmith.build.compare import Comparison, compare
+from brainsmith.build.compare import Comparison, advice, compare
 from brainsmith.build.executable import PARTITION, never_ran, other_partitions
 from brainsmith.build.float_model import FloatDistance, float_distance
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
@@ -193,7 +193,8 @@ class Verifier:
         changed = self._changed(step, comparison)
         if comparison.mismatches and not (made.alignment.classes and changed is not None):
             self._refuse_device(step, model, holder, chosen, made.executor)
-            raise VerificationError(made.difference(step, chosen, comparison, self.tolerance(step)), step)
+            text = made.difference(step, chosen, comparison, self.tolerance(step))
+            raise VerificationError(text, step, advice(step, comparison, base.outputs.values()))
         result = Verified(
             len(chosen) * base.batch,
             0,

@@ -30,6 +30,7 @@ def run(options: Options, terminal: Terminal) -> int:
             options.required("--blueprint"),
             options.required("--output"),
             produce=options.text("--produce"),
+            part=options.text("--part"),
             verify_inputs=options.text("--verify-inputs"),
             verify_labels=options.text("--verify-labels"),
             verify_expected=options.text("--verify-expected"),

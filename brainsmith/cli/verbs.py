@@ -108,6 +108,7 @@ VERBS = (
                 f"how far to go, in place of the blueprint's output: {', '.join(OUTPUTS)}",
                 choices=OUTPUTS,
             ),
+            Argument("--part", "PART", "the device, in place of the blueprint's"),
             Argument(
                 "--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's", completes="files"
             ),

@@ -130,12 +130,12 @@ class Collection(metaclass=_Completed):
 
     def _why_empty(self, framework: str) -> str:
         registry = self._registry()
-        if framework in registry.absent():
+        if framework in registry.limits.absent:
             from brainsmith.plugin.not_found import INSTALL
 
             return f"it is not installed\n  to install it: {INSTALL[framework]}"
-        if registry.restriction:
-            return registry.restriction
+        if registry.limits.restriction:
+            return registry.limits.restriction
         return "it has none, or is not enabled in the settings\n  brainsmith health says what to do"
 
     def __getitem__(self, name: str) -> Any:

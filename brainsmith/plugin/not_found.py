@@ -72,13 +72,13 @@ def perhaps_because(registry: Registry, types: Iterable[str], name: str) -> str:
 
 def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[str]:
     framework, bare = split_name(name)
-    for absent in registry.absent():
+    for absent in registry.limits.absent:
         if framework in (None, absent) and not _OFFERS[absent].isdisjoint(types):
             kinds = ", ".join(f"{one}s" for one in PLUGIN_TYPES if one in types and one in _OFFERS[absent])
             yield f"{absent.upper()} is not installed, so none of its {kinds} is found: {INSTALL[absent]}"
-    if registry.restriction:
-        yield registry.restriction
-    problems = registry.problems
+    if registry.limits.restriction:
+        yield registry.limits.restriction
+    problems = registry.limits.problems
     naming = [problem for problem in problems if _names(problem, bare)]
     if naming:
         yield "it stands in a file that cannot be used:"

@@ -13,8 +13,8 @@ from brainsmith.errors import (
 from brainsmith.forks import lock_of
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
+from brainsmith.plugin.limits import Limits
 from brainsmith.plugin.precedence import (
-    ADAPTED,
     chosen,
     duplicate_message,
     framework_identifier,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from brainsmith.errors import Problem
     from brainsmith.plugin.snapshot import Snapshot
 
 
@@ -53,10 +52,7 @@ class Registry:
         self._registered: dict[str, dict[str, PluginInfo]] = {}
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
-        self._snapshot: Snapshot | None = None
-        self._usable: set[PluginInfo] = set()
-        self.restriction = ""
-        """What the last discovery did not look at, as a sentence; empty for a whole one."""
+        self.limits = Limits()
         self._journals: Any = _local()
         self.generation = 0
         """Grows with every change; what was resolved in an earlier generation is resolved again."""
@@ -74,12 +70,7 @@ class Registry:
         self._recheck = recheck
 
     def replace_discovered(self, snapshot: Snapshot, restriction: str = "") -> None:
-        """Take over what a discovery found, in place of what the last one found.
-
-        Args:
-            snapshot: What it found.
-            restriction: What it did not look at, as a sentence; nothing for a whole one.
-        """
+        """Take over what a discovery found, in place of what the last one found; and what it did not look at."""
         records = snapshot.records
         with self._lock:
             self.generation += 1
@@ -94,9 +85,7 @@ class Registry:
                 kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in self._by_reference}
                 self._registered[key] = kept
             self._groups = dict(snapshot.groups)
-            self._snapshot = snapshot
-            self.restriction = restriction
-            self._usable = set()  # other distributions may be installed
+            self.limits = Limits(snapshot, restriction)
         if self._objects:  # something changed, and what is loaded may be of what was before
             from brainsmith.plugin.renewal import renew
 
@@ -156,7 +145,7 @@ class Registry:
             self.generation += 1
             self.redefinitions += 1
             self._records, self._discovered, self._by_reference, self._registered = {}, {}, {}, {}
-            self._objects, self._groups, self._snapshot = {}, {}, None
+            self._objects, self._groups, self.limits = {}, {}, Limits()
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
         """Enter a plugin that exists as an object: what a decorator does.
@@ -312,11 +301,7 @@ class Registry:
             from brainsmith.plugin.not_found import not_found_message
 
             raise PluginNotFoundError(not_found_message(self, plugin_type, name))
-        if (info.requires or info.min_brainsmith or info.max_brainsmith) and info not in self._usable:
-            from brainsmith.plugin.requirements import refuse_unusable
-
-            refuse_unusable(info)
-            self._usable.add(info)
+        self.limits.refuse_unusable(info)
         return info
 
     def knows(self, plugin_type: str, name: str) -> bool:
@@ -434,16 +419,6 @@ class Registry:
         if self._refresh is not None:
             self._refresh()
         return dict(self._groups)
-
-    @property
-    def problems(self) -> list[Problem]:
-        """What the last discovery could not use, and clashes: each with its place."""
-        return [] if self._snapshot is None else self._snapshot.problems
-
-    def absent(self) -> list[str]:
-        """Return the frameworks that an adapter would read and that are not installed."""
-        adapters = [] if self._snapshot is None else self._snapshot.adapters
-        return [one["name"] for one in adapters if one["name"] in ADAPTED and one["status"] == "absent"]
 
     def group(self, name: str) -> tuple[str, ...] | None:
         """Return the members of a declared group, or the transforms that state a stage of that name; else None."""

@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from brainsmith.build.compare import compare, first_changed_tensor, predictions
+from brainsmith.build.compare import Comparison, advice, compare, first_changed_tensor, predictions
 
 ONES = np.asarray([[[1.0, 2.0]], [[4.0, 3.0]]])
 
@@ -46,3 +47,25 @@ def test_first_changed_tensor_follows_the_order():
     after = {"a": np.zeros(3), "b": np.ones(3), "c": np.ones(3)}
     assert first_changed_tensor(["a", "c", "b"], before, after, 0.1) == "c"
     assert first_changed_tensor(["a"], before, after, 0.1) == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            0.001,
+            "if the difference is mere rounding, allow it: `verify: {tolerance: {fold: ERROR}}`; if 'fold' approximates, "
+            "state it: `verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
+        ),
+        (
+            0.1,
+            "the difference is too large for rounding; if 'fold' approximates, state it: "
+            "`verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
+        ),
+    ],
+)
+def test_a_tolerance_is_advised_where_the_difference_may_be_rounding(error, text):
+    outputs = [np.array([[1.0, -2.0, np.inf]]), np.zeros((0, 3))]
+    found = Comparison(np.array([True]), error, "y", 0, np.array([0]))
+    assert advice("fold", found, outputs) == text
+    assert "too large" in advice("fold", Comparison(np.array([True]), np.inf, "y", 0, np.array([0])), outputs)

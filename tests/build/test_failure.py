@@ -5,7 +5,7 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.util.basic import qonnx_make_model
 
-from brainsmith.build.failure import failing_node, refusal
+from brainsmith.build.failure import failed_step, failing_node, refusal
 from brainsmith.errors import ModelError
 from brainsmith.plugins import transforms as tfm
 
@@ -81,3 +81,32 @@ def test_what_is_no_decision_of_a_framework_is_no_refusal():
     assert refused(model.get_first_global_in) is None  # an IndexError of Python's
     assert refused(lambda: DataType["INT"]) is None  # one of a library below, or of a look-up
     assert refused(lambda: model.transform(None)) is None
+
+
+def test_the_line_of_the_plugin_that_raised_is_named_though_a_library_did():
+    def step():
+        np.linalg.inv(np.zeros((2, 2)))
+
+    with pytest.raises(np.linalg.LinAlgError) as error:
+        step()
+    line = step.__code__.co_firstlineno + 1
+    assert str(failed_step("mine", error.value, "LinAlgError: Singular matrix", __file__)) == (
+        f"step 'mine' failed: LinAlgError: Singular matrix ({__file__}:{line})"
+    )
+    assert str(failed_step("mine", error.value, "x", "elsewhere.py")) == "step 'mine' failed: x"
+
+
+def test_an_error_of_ours_names_its_own_nodes_and_not_the_last_of_a_loop():
+    nodes = [helper.make_node("Add", ["a"], ["b"], name=f"Add_{at}") for at in range(3)]
+
+    def step():
+        wrong = [node.name for node in nodes if node.name != "Add_2"]
+        for node in nodes:
+            assert node.name
+        raise ModelError(f"these have no scale: {', '.join(wrong)}")
+
+    with pytest.raises(ModelError) as error:
+        step()
+    assert str(failed_step("mine", error.value, str(error.value))) == (
+        "step 'mine' failed: these have no scale: Add_0, Add_1"
+    )

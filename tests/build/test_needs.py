@@ -24,7 +24,8 @@ def test_the_steps_that_need_the_device_are_named():
     with pytest.raises(BuildError) as caught:
         require_part(steps("cleanup", "specialize", "estimate"), None, "my.yaml")
     assert str(caught.value) == (
-        "my.yaml names no device, which 'specialize', 'estimate' need: add `part:` under `hw_compiler: target:`"
+        "my.yaml names no part (the device), which 'specialize', 'estimate' need: add `part:` under `hw_compiler: "
+        "target:`, or name it for this build: --part PART, part="
     )
     with pytest.raises(BuildError, match="which 'finn:step_specialize_layers' needs: "):
         require_part(steps("finn:step_tidy_up", "finn:step_specialize_layers"), None, "my.yaml")

@@ -114,8 +114,8 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
     assert rest == [
         "  steps before it: named",
         f"  last good model: {tmp_path}/out/failed/checkpoints/01_named.onnx",
-        "  a difference that is mere rounding can be allowed: `verify: {tolerance: {STEP: ERROR}}`; a step that "
-        "approximates can be stated: `verify: {approximate: {STEP: {error: ERROR, classes: SAMPLES}}}`",
+        f"  the difference is too large for rounding; if '{name}' approximates, state it: "
+        f"`verify: {{approximate: {{{name}: {{error: ERROR, classes: SAMPLES}}}}}}`",
     ]
     assert tree(tmp_path / "out") == [
         ".build.json",
@@ -142,7 +142,8 @@ def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
     with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), output=tmp_path, steps=[named, same, fail], report=False, **golden())
     assert str(caught.value).splitlines() == [
-        "step 'fail' failed at node 'Quant_0' (Quant): ValueError: cannot fold Quant",
+        "step 'fail' failed at node 'Quant_0' (Quant): ValueError: cannot fold Quant "
+        f"({__file__}:{fail.__code__.co_firstlineno + 2})",
         f"  what the steps said, and where one failed: {tmp_path}/failed/build.log",
         "  steps before it: named, same",
         f"  last good model: {tmp_path}/failed/checkpoints/02_same.onnx",

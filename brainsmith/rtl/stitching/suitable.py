@@ -10,6 +10,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
 from brainsmith.plugin.precedence import split_name
+from brainsmith.rtl.cores.support import SUPPORTED
 from brainsmith.rtl.stitching.orders import check_windows
 
 if TYPE_CHECKING:
@@ -125,7 +126,14 @@ def _what_to_do(node: NodeProto) -> str:
         return (
             "its kernel is not known, so no RTL backend can take its place; remove the layer from the model"
         )
-    found = [info.qualified for info in backends_of(registry, kernel) if info.backend_type == "rtl"]
+    rtl = [info for info in backends_of(registry, kernel) if info.backend_type == "rtl"]
+    refusals = {info.qualified: _refusal(info, node) for info in rtl}
+    found = [name for name, reason in refusals.items() if not reason]
+    if rtl and not found:
+        reasons = "; ".join(
+            f"{name}, which cannot be this layer: {reason}" for name, reason in refusals.items()
+        )
+        return f"kernel {kernel.name} has the RTL backend {reasons}"
     if found:
         return (
             f"kernel {kernel.name} has the RTL backend {', '.join(found)}: list it in the blueprint, hw_compiler: "
@@ -136,6 +144,18 @@ def _what_to_do(node: NodeProto) -> str:
         f"HLS is its only backend; no RTL backend of kernel {kernel.name} is registered. Remove the layer from the "
         f'model, or register one: @backend(kernel="{kernel.qualified}", backend_type="rtl", domain=..., op_type=...)'
     )
+
+
+def _refusal(backend: PluginInfo, node: NodeProto) -> str:
+    """Return why a backend cannot be a layer, where it says so itself; FINN's own are asked by FINN's rules alone."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    try:
+        supports: Any = getattr(backend.load(), "supports", None)
+        answer = SUPPORTED if supports is None else supports(getCustomOp(node))
+    except Exception:  # noqa: BLE001  (a plugin may raise anything; specialize says what)
+        return ""
+    return "" if answer else str(getattr(answer, "reason", "")) or "it does not say why"
 
 
 def _kernel_of(registry: Registry, node: NodeProto) -> PluginInfo | None:
