@@ -251,6 +251,7 @@ def test_imports_and_python_s_own_files_do_not_count(here):
             import a_module  # noqa: F401
         finally:
             sys.path.remove(str(here))
+            sys.modules.pop("a_module", None)  # its file goes with this test
 
     sys.modules.pop("colorsys", None)
     reads = recorded(work).reads
