@@ -81,8 +81,18 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise PluginLoadError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {module_name!r} raised "
-            f"{describe_error(error)}"
+            f"{describe_error(error)}{_missing_framework(error)}"
         ) from error
+
+
+def _missing_framework(error: BaseException) -> str:
+    """Return what to do about a framework that is not installed, if an import failed for want of one."""
+    name = (getattr(error, "name", None) or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    from brainsmith.plugin.not_found import INSTALL
+
+    return f"\n  {name.upper()} is not installed: {INSTALL[name]}" if name in INSTALL else ""
 
 
 def _imported(module_name: str, info: PluginInfo) -> ModuleType:

@@ -13,7 +13,6 @@ from brainsmith.errors import (
 from brainsmith.forks import lock_of
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
-from brainsmith.plugin.limits import Limits
 from brainsmith.plugin.precedence import (
     chosen,
     duplicate_message,
@@ -24,14 +23,13 @@ from brainsmith.plugin.precedence import (
     refuse_clash,
     split_name,
 )
+from brainsmith.plugin.snapshot import Limits, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import RLock
     from collections.abc import Callable, Iterator
     from typing import Any
-
-    from brainsmith.plugin.snapshot import Snapshot
 
 
 class Registry:

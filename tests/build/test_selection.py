@@ -100,3 +100,14 @@ def test_unknown_names(tmp_path):
     (tmp_path / "b.yaml").write_text("hw_compiler: {steps: [cleenup]}\n")
     with pytest.raises(BlueprintError):
         select(Request(tmp_path / "b.yaml"))
+
+
+def test_a_part_in_place_of_the_blueprints(tmp_path):
+    path = tmp_path / "my.yaml"
+    path.write_text("hw_compiler:\n  steps: [cleanup]\n  target: {part: xczu7ev-ffvc1156-2-e}\n")
+    chosen = select(Request(path, part="xc7z020clg400-1"))
+    assert chosen.target["fpga_part"] == "xc7z020clg400-1"
+    assert chosen.description["target"]["part"] == "xc7z020clg400-1"
+    assert chosen.device is not None and "7z020" in chosen.device.name
+    with pytest.raises(BuildError, match="no device .xnothing. is known"):
+        select(Request(path, part="xnothing"))

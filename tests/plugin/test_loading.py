@@ -41,8 +41,8 @@ def load_error(manager, name):
             ModuleNotFoundError,
         ),
         (
-            "x = (\n1 2)\n",
-            "SyntaxError: invalid syntax. Perhaps you forgot a comma? (bad.py, line 2)",
+            "return\n",  # which parses
+            "SyntaxError: 'return' outside function (bad.py, line 1)",
             SyntaxError,
         ),
     ],

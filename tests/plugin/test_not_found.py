@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from brainsmith.errors import PluginNotFoundError
+from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.manager import PluginManager
+from brainsmith.plugin.not_found import INSTALL
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugins import kernels, transforms
 from brainsmith.settings import load_settings
@@ -92,4 +93,20 @@ def test_a_name_of_another_framework_is_suggested_with_its_framework(manager):
     )
     assert message(lambda: transforms["qonnx:FoldConstnts"]).startswith(
         "no transform named 'FoldConstnts' in 'qonnx'. Did you mean 'qonnx:FoldConstants'"
+    )
+
+
+def test_a_plugin_that_imports_a_framework_that_is_not_there_says_how_to_install_it(
+    project, manager, monkeypatch
+):
+    path = project.write(
+        "plugins/own.py",
+        "from finnish import x\nfrom brainsmith import step\n@step\ndef own(model, cfg): ...\n",
+    )
+    monkeypatch.setitem(INSTALL, "finnish", "brainsmith install-finn")
+    with pytest.raises(PluginLoadError) as caught:
+        manager.registry.get("step", "own")
+    assert str(caught.value).endswith(
+        f"raised ModuleNotFoundError: No module named 'finnish' ({path}:1)\n"
+        "  FINNISH is not installed: brainsmith install-finn"
     )
