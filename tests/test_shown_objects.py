@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -59,6 +60,25 @@ def test_a_record_and_a_list_are_tables_in_a_notebook():
     assert listed.startswith("<table><caption>101 plugins, of which 100 are shown</caption>")
     assert listed.count("<td>&lt;b&gt;</td>") == 100
     assert not isinstance(listed, Markup)
+
+
+def test_a_graph_is_a_table_of_its_nodes_in_a_notebook():
+    from onnx import TensorProto, helper
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.plugin.adapters.framework_mends import mend_frameworks
+
+    mend_frameworks()
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 6)) for name in ("x", "<y>")]
+    names = ["x", *(f"t{n}" for n in range(100)), "<y>"]
+    nodes = [helper.make_node("Neg", [a], [b], name=f"n{a}") for a, b in pairwise(names)]
+    page = ModelWrapper(helper.make_model(helper.make_graph(nodes, "test", ends[:1], ends[1:])))._repr_html_()
+    assert page.startswith(
+        "<table><caption>101 nodes, of which 100 are shown; input x (1, 6) FLOAT32, "
+        "output &lt;y&gt; (1, 6) FLOAT32</caption>"
+    )
+    assert "<tr><td>Neg</td><td>nx</td><td></td><td>t0 () FLOAT32</td></tr>" in page
+    assert page.count("<td>Neg</td>") == 100
 
 
 def test_a_build_s_result_shows_the_end_of_the_build(tmp_path):

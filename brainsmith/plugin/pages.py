@@ -1,4 +1,4 @@
-"""Records as a notebook shows them."""
+"""Records and graphs as a notebook shows them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from brainsmith.markup import tag
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
 
 _MOST = 100
-"""The records of a list that are shown."""
+"""The records of a list, or nodes of a graph, that are shown."""
 
 
 def record_page(info: PluginInfo) -> str:
@@ -28,6 +29,37 @@ def records_page(records: Sequence[PluginInfo]) -> str:
     rows = [tag("tr", [tag("td", str(info[field])) for field in fields]) for info in records[:_MOST]]
     count = f"{len(records)} plugins" + (f", of which {_MOST} are shown" if len(records) > _MOST else "")
     return str(tag("table", tag("caption", count), head, rows))
+
+
+def graph_page(model: Any) -> str:
+    """Return a table of a graph's nodes: type, name, and the shape and datatype of what each gives.
+
+    Args:
+        model: A ModelWrapper.
+    """
+    nodes = list(model.graph.node)
+    ends = [(kind, value.name) for kind in ("input", "output") for value in getattr(model.graph, kind)]
+    counted = ", ".join(f"{kind} {name} {_tensor(model, name)}" for kind, name in ends)
+    more = f", of which {_MOST} are shown" if len(nodes) > _MOST else ""
+    head = tag("tr", [tag("th", field) for field in ("type", "name", "domain", "gives")])
+    rows = [
+        tag(
+            "tr",
+            [tag("td", text) for text in (node.op_type, node.name, node.domain)],
+            tag("td", _given(model, node)),
+        )
+        for node in nodes[:_MOST]
+    ]
+    return str(tag("table", tag("caption", f"{len(nodes)} nodes{more}; {counted}"), head, rows))
+
+
+def _given(model: Any, node: Any) -> str:
+    return "; ".join(f"{name} {_tensor(model, name)}" for name in node.output if name)
+
+
+def _tensor(model: Any, name: str) -> str:
+    shape = model.get_tensor_shape(name)
+    return f"({', '.join(map(str, shape or ()))}) {model.get_tensor_datatype(name).name}"
 
 
 def _text(value: object) -> str:

@@ -249,14 +249,17 @@ class Registry:
                 return
         raise PluginNotFoundError(f"no {plugin_type} named {name!r} was registered at run time")
 
+    def _at_run_time(self) -> list[PluginInfo]:
+        with self._lock:
+            return [info for providers in self._registered.values() for info in providers.values()]
+
     def scanned(self, plugin_type: str, reference: str) -> PluginInfo | None:
         """Return the discovered record of an object, if there is one."""
         return self._by_reference.get((plugin_type, reference))
 
     def registered(self, plugin_type: str, reference: str) -> PluginInfo | None:
         """Return the record of an object whose decorator ran, or that discovery found; None if it has none."""
-        with self._lock:
-            known = [info for providers in self._registered.values() for info in providers.values()]
+        known = self._at_run_time()
         found = (info for info in known if (info.type, info.reference) == (plugin_type, reference))
         return next(found, None) or self.scanned(plugin_type, reference)
 
@@ -309,7 +312,7 @@ class Registry:
     def framework_names(self, plugin_type: str) -> set[str]:
         """Return the frameworks that have plugins of a type, as far as the last discovery knows."""
         with self._lock:
-            registered = (info for providers in self._registered.values() for info in providers.values())
+            registered = self._at_run_time()
             discovered = (info for infos in self._discovered.values() for info in infos)
             return {info.framework for info in (*registered, *discovered) if info.type == plugin_type}
 
@@ -371,9 +374,7 @@ class Registry:
 
     def has_run_time_plugins(self) -> bool:
         """Tell whether a plugin is registered that discovery did not find: what is kept on disk knows none."""
-        with self._lock:
-            registered = [info for providers in self._registered.values() for info in providers.values()]
-        return any((info.type, info.reference) not in self._by_reference for info in registered)
+        return any((info.type, info.reference) not in self._by_reference for info in self._at_run_time())
 
     def is_loaded(self, info: PluginInfo) -> bool:
         """Tell whether the object of a record has been imported."""
@@ -401,15 +402,10 @@ class Registry:
     def known(self) -> list[PluginInfo]:
         """Return all records as of the last discovery, without looking whether anything changed since."""
         with self._lock:
-            registered = [info for providers in self._registered.values() for info in providers.values()]
-            taken = {(info.key, info.framework) for info in registered}
-            discovered = [
-                info
-                for infos in self._discovered.values()
-                for info in infos
-                if not taken or (info.key, info.framework) not in taken
-            ]
-        return registered + discovered
+            registered = self._at_run_time()
+            found = [info for infos in self._discovered.values() for info in infos]
+        taken = {(info.key, info.framework) for info in registered}
+        return registered + [i for i in found if not taken or (i.key, i.framework) not in taken]
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -462,32 +458,15 @@ class Registry:
         return {f"{info.type}:{name}": info for name, info in named(self.records())}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what is in it: the one registry is that of the process that reads it, any other one is its records."""
-        if self is REGISTRY:
-            return _the_registry, ()
-        return _registry_of, ([info.to_plain() for info in self.values()], dict(self._groups))
+        from brainsmith.plugin.pickling import reduced
+
+        return reduced(self)
 
     def __repr__(self) -> str:
-        counts: dict[str, int] = {}
-        for info in self.known():
-            counts[info.type] = counts.get(info.type, 0) + 1
-        found = ", ".join(f"{counts[kind]} {kind}s" for kind in PLUGIN_TYPES if kind in counts)
+        kinds = [info.type for info in self.known()]
+        found = ", ".join(f"{kinds.count(kind)} {kind}s" for kind in PLUGIN_TYPES if kind in kinds)
         return f"<registry: {found or 'no plugin found yet'}>"
 
 
 REGISTRY = Registry()
 """The one registry of this process. Use `brainsmith.plugin.core.get_registry`, which has discovery behind it."""
-
-
-def _the_registry() -> Registry:
-    from brainsmith.plugin.core import get_registry
-
-    return get_registry()
-
-
-def _registry_of(records: list[tuple[Any, ...]], groups: dict[str, tuple[str, ...]]) -> Registry:
-    registry = Registry()
-    for values in records:
-        registry.register(PluginInfo.from_plain(values))
-    registry._groups = groups
-    return registry

@@ -126,6 +126,13 @@ def _mend_wrapper(module: ModuleType) -> None:
         constants = {tensor.name for tensor in self.graph.initializer}
         return sum(bool(name) and name not in constants for name in node.input) > 1
 
+    def _repr_html_(self: Any) -> str:
+        """Show the graph in a notebook."""
+        from brainsmith.plugin.pages import graph_page
+
+        return graph_page(self)
+
+    module.ModelWrapper._repr_html_ = _repr_html_
     module.ModelWrapper.rename_tensor = rename_tensor
     module.ModelWrapper.is_join_node = is_join_node
 
