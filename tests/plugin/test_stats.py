@@ -1,14 +1,11 @@
 """The figures of the manager: measured, and the same however often somebody asks for them."""
 
-import json
-import subprocess
-import sys
 import time
 
 import pytest
 
 from brainsmith.plugin.manager import reset_plugin_system
-from tests.plugin.installed import step_file
+from tests.plugin.installed import ROOT, run_python, step_file
 
 COUNTS = (
     "cache_hit_rate",
@@ -121,16 +118,13 @@ def test_in_blueprint_mode_there_are_figures_before_a_blueprint_is_loaded(manage
 @pytest.mark.slow
 def test_a_build_s_figures_count_what_it_discovered_and_loaded(tmp_path):
     program = f"""
-import json
-from brainsmith.build import build
-from brainsmith.plugin import get_plugin_manager
-from tests.plugin.installed import ROOT
-
-build(ROOT / "examples/digits/mlp.onnx", ROOT / "blueprints/digits_mlp.yaml", output={str(tmp_path / "out")!r})
-print(json.dumps(get_plugin_manager().get_performance_stats()))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    stats = json.loads(done.stdout.splitlines()[-1])
+    import json
+    from brainsmith.build import build
+    from brainsmith.plugin import get_plugin_manager
+    build({str(ROOT / "examples/digits/mlp.onnx")!r}, {str(ROOT / "blueprints/digits_mlp.yaml")!r}, output="out")
+    print(json.dumps(get_plugin_manager().get_performance_stats()))
+    """
+    stats = run_python(program, cwd=tmp_path)
     assert stats["cache_misses"] + stats["cache_hits"]["disk"] >= 1
     assert stats["discovery_time_ms"] > 0
     assert stats["loaded_count"] > 20
