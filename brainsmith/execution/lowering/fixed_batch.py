@@ -68,4 +68,5 @@ def _open_dims(value: Any) -> list[Any]:
 
 
 def _is_open(dim: Any) -> bool:
-    return not dim.HasField("dim_value") or dim.dim_value < 0
+    """Tell whether a size is not stated; some exporters write 0 for that."""
+    return not dim.HasField("dim_value") or dim.dim_value <= 0

@@ -42,6 +42,7 @@ def open_model(x=("N", 2, 2), y=("N", 4), middle=("N", 4)):
         (("N", 2, 2), ("N", 4), ("N", 4)),
         ((None, 2, 2), (None, 4), ("M", 4)),
         (("N", 2, 2), ("K", "L"), ("K", "L")),
+        ((0, 2, 2), (0, 4), (0, 4)),  # as some exporters write it
     ],
 )
 def test_an_open_batch_takes_any_number_of_samples(target, x, y, middle):
