@@ -75,11 +75,11 @@ class Request:
 
     def unknown_framework(self, records: Iterable[PluginInfo]) -> str | None:
         """Return a framework that is asked for and has nothing here; ours and those with an adapter may be empty."""
+        others = [name for name in self.frameworks or () if name not in (*OURS, *ADAPTED)]
+        if not others:  # as nearly always: then no record is looked at
+            return None
         known = {framework_identifier(info.framework) for info in records}
-        for name in self.frameworks or ():
-            if name not in (*OURS, *ADAPTED) and framework_identifier(name) not in known:
-                return name
-        return None
+        return next((name for name in others if framework_identifier(name) not in known), None)
 
     @property
     def restriction(self) -> str:
