@@ -49,7 +49,7 @@ def _frames(random: np.random.Generator, kind: str, shape: tuple[int, ...], at: 
 
 
 def _in_order(low: int, high: int, allowed: Any, most: int) -> NDArray[Any]:
-    """Return all values of a range, or where they are more than can be had those about its ends and 0, and some between."""
+    """Return all values of a range, or where there are too many those about its ends and 0, and some between."""
     if high - low < most:
         values = range(low, high + 1)
         return np.array([value for value in values if allowed(value)], np.int64)
