@@ -13,7 +13,7 @@ from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
-from brainsmith.plugin.precedence import ADAPTED, OURS
+from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.request import Request
 from brainsmith.plugin.stats import Stats
@@ -117,7 +117,7 @@ class PluginManager:
             return
         snapshot = self._whole(self.settings)
         name = request.unknown_framework(snapshot.records)
-        if name is not None:
+        if name is not None and framework_identifier(name) not in _offering(snapshot):
             from brainsmith.plugin.definition import did_you_mean
 
             known = sorted({*OURS, *ADAPTED, *(info.framework for info in snapshot.records)})
@@ -373,6 +373,13 @@ class PluginManager:
             self._current = self._request = self._blueprint = None
             self._checked = -TRUSTED
             self.stats = Stats(self.stats.enabled)
+
+
+def _offering(snapshot: Snapshot) -> list[str]:
+    """Return the distributions that offer plugins, as Python names them, also those of which no plugin can be used."""
+    found = [one["detail"] for one in snapshot.adapters if one["name"] == "entry_points"]
+    names = (name for detail in found for name in detail.removeprefix("distributions: ").split(", "))
+    return [framework_identifier(name) for name in names]
 
 
 _MANAGERS: list[PluginManager] = []
