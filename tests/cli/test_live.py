@@ -94,10 +94,9 @@ def test_on_a_terminal_how_far_a_step_is_is_replaced(sheep):
     assert "\r\x1b[K[2/2] slow     " in shown
 
 
-def test_on_a_terminal_an_error_has_a_line_of_its_own(sheep):
+def test_on_a_terminal_an_error_has_a_line_of_its_own(sheep, elsewhere):
     status, shown = on_terminal(*sheep("1 / 0"))
     assert status == 1
-    assert (
-        "\r\x1b[K[2/2] slow ...\r\x1b[Kerror: step 'slow' failed: ZeroDivisionError: division by zero\n"
-        in shown
-    )
+    where = f"{elsewhere}/plugins/slow.py:12"
+    error = f"error: step 'slow' failed: ZeroDivisionError: division by zero ({where})"
+    assert f"\r\x1b[K[2/2] slow ...\r\x1b[K{error}\n" in shown, shown

@@ -58,7 +58,8 @@ def test_the_configuration_is_as_it_was_also_after_a_failure(builder, steps):
     assert cfg.steps is steps
 
 
-def test_importing_the_door_prepares_finn_when_a_part_of_it_is_imported(tmp_path):
+def test_importing_the_door_prepares_finn_when_a_part_of_it_is_imported(tmp_path, monkeypatch):
+    monkeypatch.delenv("FINN_BUILD_DIR", raising=False)  # FINN sets it in the process that imports it
     code = """
     import json, sys
     import brainsmith.plugins
