@@ -355,7 +355,10 @@ def model():
     return ModelWrapper(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10))
 
 
-@pytest.mark.parametrize("target", ["numpy", "onnxruntime", "reference"])
+@pytest.mark.parametrize(
+    "target",
+    ["numpy", *(pytest.param(other, marks=pytest.mark.slow) for other in ("onnxruntime", "reference"))],
+)
 def test_a_child_executes_while_another_thread_of_its_parent_does(target):
     from brainsmith.targets import ResourceManager
 

@@ -140,7 +140,10 @@ def _content(data: bytes, section: tuple[int, ...]) -> bytes:
 
 
 def _strings(data: bytes, sections: list[tuple[int, ...]], section: tuple[int, ...]) -> bytes:
-    return _content(data, sections[section[6]])
+    at = section[6]
+    if at >= len(sections):
+        raise DamagedError(f"a section names section {at} of {len(sections)}")
+    return _content(data, sections[at])
 
 
 def _string(strings: bytes, at: int) -> str:

@@ -297,6 +297,7 @@ print(execute_onnx(model, {"x": np.ones((1, 4), np.float32)})["y"].tolist())
 """
 
 
+@pytest.mark.slow
 def test_a_project_s_op_is_found_in_a_process_that_imported_nothing_of_ours(tmp_path):
     (tmp_path / ".brainsmith").mkdir()
     (tmp_path / "plugins").mkdir()

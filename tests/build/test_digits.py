@@ -31,6 +31,7 @@ def built(request, tmp_path_factory, cache_at):
     return request.param, first, second
 
 
+@pytest.mark.slow
 def test_every_prediction_is_the_same_before_and_after_every_step(built):
     name, first, _ = built
     assert [step.name for step in first.steps] == STEPS

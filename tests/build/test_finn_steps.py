@@ -48,6 +48,7 @@ def first(folder):
     return run(folder / "first", [f"finn:step_{name}" for name in NAMES])
 
 
+@pytest.mark.slow
 def test_every_step_verifies_also_inside_the_partition(first):
     assert [step.name for step in first.steps] == [f"finn:step_{name}" for name in NAMES]
     for step in first.steps:
@@ -55,6 +56,7 @@ def test_every_step_verifies_also_inside_the_partition(first):
     assert first.accuracy["before"] == first.accuracy["after"]
 
 
+@pytest.mark.slow
 def test_finns_reports_become_ours(first):
     layers, estimate = first.report["layers"], first.report["estimate"]
     assert len(layers) == 13
@@ -63,6 +65,7 @@ def test_finns_reports_become_ours(first):
     assert estimate["lut"] == sum(layer["lut"] or 0 for layer in layers) > 0
 
 
+@pytest.mark.slow
 def test_a_second_build_reuses_even_the_partition(first, folder):
     second = run(folder / "second", [f"finn:step_{name}" for name in NAMES])
     assert [step.name for step in second.steps if not step.reused] == [], second.explanations
@@ -73,6 +76,7 @@ def test_a_second_build_reuses_even_the_partition(first, folder):
     assert (folder / "second/intermediate_models/supported_op_partitions/partition_0.onnx").is_file()
 
 
+@pytest.mark.slow
 def test_a_changed_weight_inside_the_partition_is_found(first, folder):
     def flip(model, cfg):
         node = next(node for node in model.graph.node if node.op_type.startswith("MVAU"))

@@ -79,6 +79,7 @@ def test_a_named_step_keeps_its_arguments(project):
     assert (project / "out" / "rtl_package.txt").read_text() == "1 none"
 
 
+@pytest.mark.slow
 def test_steps_of_python_end_where_the_list_does_or_go_on_to_what_is_asked_for(project):
     def look(model, cfg):
         return model
@@ -138,6 +139,7 @@ def test_an_output_that_leaves_nothing(project):
 
 
 @pytest.mark.parametrize("verify", [True, False])
+@pytest.mark.slow
 def test_golden_inputs_reach_the_steps_whatever_form_they_have(project, verify):
     data = np.load("x.npy")
     expected = f"1 {float(data.sum())}"
@@ -185,6 +187,7 @@ def test_steps_that_read_no_golden_inputs_do_not_depend_on_them(project):
     assert built(None, steps=["cleanup"], verify_inputs=data + 1).steps[0].reused
 
 
+@pytest.mark.slow
 def test_finns_config_has_them_under_the_same_name(project):
     steps = ["finn:step_tidy_up", "rtl_simulate"]
     built(None, steps=steps, verify_inputs="x.npy")

@@ -68,6 +68,7 @@ def test_a_target_that_disagrees_is_a_warning_that_names_the_tensor(tmp_path, of
     assert "targets    off_by_one disagrees with numpy (8 samples)" in result.summary()
 
 
+@pytest.mark.slow
 def test_the_comparison_of_our_own_targets_is_kept_with_what_it_was_made_of(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(target_comparison, "compare_targets", noted(made, target_comparison.compare_targets))
@@ -89,6 +90,7 @@ def noted(made, function):
     return call
 
 
+@pytest.mark.slow
 def test_that_with_others_targets_is_made_each_time(tmp_path, off_by_one):
     for name in ("one", "two"):
         built(tmp_path / name, ["numpy", "off_by_one"])
@@ -117,7 +119,10 @@ def test_a_target_that_cannot_be_used_is_named_with_the_reason(tmp_path):
     assert warning == f"target 'rtlsim' was not compared: {simulation['reason']}"
 
 
-@pytest.mark.parametrize("what", ["exit", "cleanup", "signature", "nothing"])
+@pytest.mark.parametrize(
+    "what",
+    ["exit", *(pytest.param(other, marks=pytest.mark.slow) for other in ("cleanup", "signature", "nothing"))],
+)
 def test_a_finished_build_is_not_lost_to_a_target(tmp_path, off_by_one, monkeypatch, what):
     def leave(*arguments, **options):
         raise SystemExit(3)

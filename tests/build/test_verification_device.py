@@ -65,6 +65,7 @@ def ran_on(result):
     return [step.verified.target for step in result.steps]
 
 
+@pytest.mark.slow
 def test_builds_verify_on_the_device_of_init_with_no_change(tmp_path):
     assert ran_on(built(tmp_path / "out")) == ["numpy"]
     for device, name in (("reference", "reference"), ("onnxruntime:0", "onnxruntime"), ("board", "board")):
@@ -81,6 +82,7 @@ def test_array_programs_with_the_bits_of_qonnx_are_what_any_device_means(tmp_pat
     assert ran_on(built(tmp_path / "out")) == ["numpy"]
 
 
+@pytest.mark.slow
 def test_the_setting_is_a_choice_too(tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSMITH_DEVICE", "onnxruntime")
     reset_plugin_system()

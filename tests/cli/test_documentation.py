@@ -50,6 +50,7 @@ def commands(block):
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.partition("\n")[0][2:42])
+@pytest.mark.slow
 def test_every_block_shows_what_its_commands_print(block, workshop):
     for command, expected in commands(block):
         words = shlex.split(command)

@@ -20,7 +20,7 @@ from tests.cli.command import COMMAND, ROOT
 from tests.runtime.serving.served import TOKEN
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("end", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch, capsys):
     monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN", TOKEN)
     command = [*COMMAND, "serve-target", "numpy", "--port", "0", "--limit-mb", "2", "--timeout", "20"]

@@ -129,6 +129,7 @@ def test_missing_tools_are_said(simulate, monkeypatch):
     assert "g++ is missing: " in done.stderr
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_its_commands_print(simulate, elsewhere):
     generator = np.random.default_rng(7)
     np.save(elsewhere / "x.npy", generator.integers(-8, 8, (3, 1, 4, 24)))

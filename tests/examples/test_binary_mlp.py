@@ -49,6 +49,7 @@ def test_weights_and_hidden_activations_have_one_bit():
         assert set(np.unique(model.get_initializer(name))) == {-1.0, 1.0}
 
 
+@pytest.mark.slow
 def test_the_whole_held_out_set_is_the_same_after_every_step(tmp_path):
     model = load()
     expected = predictions(model)

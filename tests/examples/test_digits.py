@@ -113,6 +113,7 @@ def test_every_quantiser_is_signed_and_of_2_to_4_bits(name):
 
 
 @pytest.mark.parametrize("name", BUILT)
+@pytest.mark.slow
 def test_the_whole_held_out_set_is_the_same_after_every_step(name, tmp_path):
     model = load(name)
     expected = results(model, images(name))

@@ -163,6 +163,7 @@ def test_constant_weights_stay():
     assert infer(InferMatMul(), model)[1] is False
 
 
+@pytest.mark.slow
 def test_a_saved_model_runs_in_a_fresh_process(tmp_path):
     model = model_of((2, 3, 8), (2, 8, 4))
     feeds = {"a": values("INT4", (2, 3, 8), 1), "b": values("INT4", (2, 8, 4), 2)}

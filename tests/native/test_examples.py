@@ -63,6 +63,7 @@ def program_of(folder):
 
 
 class TestC:
+    @pytest.mark.slow
     def test_values(self, c_plugin):
         assert str(c_plugin.info) == "c_example_plugin v1.0.0"
         for dtype, tolerance in ((np.float32, 2e-7), (np.float64, 1e-15)):

@@ -172,6 +172,7 @@ class TestFiles:
 
 
 @settings(deadline=None, max_examples=300)
+@example(changes=[(0.26610611257894906, 1)], keep=1.0)
 @example(changes=[(0.5, 128)], keep=1.0)
 @example(changes=[(0.21958375216083487, 128)], keep=1.0)
 @given(changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=6), keep=st.floats(0, 1))

@@ -174,6 +174,7 @@ class TestUnloading:
         ]
 
 
+@pytest.mark.slow
 def test_eight_threads_run_while_another_loads_and_unloads(good):
     """A call gives the right result or says that the op is gone, whatever happens meanwhile."""
     current, wrong, counts = [open_library(good)], [], [0] * 8

@@ -94,6 +94,7 @@ def test_pitfall_08_blueprint_mode_heeds_the_types_that_are_asked_for(blueprint,
     assert names(manager.discover_plugins(modes=["blueprint"])) == {"ExpandNorms", "first"}
 
 
+@pytest.mark.slow
 def test_health_leaves_the_mode_as_it_is(blueprint, manager):
     load_blueprint_plugins(blueprint)
     manager.discover_plugins(modes=["blueprint"])

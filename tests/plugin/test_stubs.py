@@ -87,6 +87,7 @@ def checked(written, tmp_path_factory):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_users_file_is_accepted(checked):
     assert checked[-1].endswith(" in 1 file (checked 2 source files)")
     assert [line for line in checked if line.startswith("user.py")] == []

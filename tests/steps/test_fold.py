@@ -69,6 +69,7 @@ def test_no_rtl_window_is_taken_at_once(kernel, before, after):
     assert folding(model, "VVAU_rtl") == [after]
 
 
+@pytest.mark.slow
 def test_a_node_on_the_host_does_not_disturb_folding(config):
     config.target_fps = 5_000_000
     graph = Graph(1, 2, 4, 4).quant(4)
@@ -86,6 +87,7 @@ def test_a_layer_of_another_framework_is_folded(config):
     assert pe * simd > 1
 
 
+@pytest.mark.slow
 def test_a_transpose_on_the_chip_gets_backends(config):
     config.target_fps = 1_000_000
     graph = Graph(1, 4, 8).quant(4)
@@ -133,6 +135,7 @@ def test_if_one_layer_cannot_be_as_fast_the_others_are_as_slow(config, caplog):
 @pytest.mark.parametrize(
     "frames", [200_000, *(pytest.param(high, marks=pytest.mark.slow) for high in (800_000, 1_600_000))]
 )
+@pytest.mark.slow
 def test_a_pool_and_the_window_in_front_are_equally_wide_and_both_fast_enough(frames, config):
     config.target_fps = frames
     before = specialized(max_pool_and_arg_max(), config)

@@ -80,6 +80,7 @@ def test_the_blueprints_own_kernels_come_first(config):
     assert {(n.domain, n.op_type) for n in model.graph.node} >= {("brainsmith.kernels", "MatMulKernel")}
 
 
+@pytest.mark.slow
 def test_a_normalisation_is_a_kernel_of_floats_unless_the_blueprint_names_one(config):
     graph = Graph(1, 8).quant(4)
     graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(6, scale=2.0)
@@ -99,6 +100,7 @@ def test_a_normalisation_is_a_kernel_of_floats_unless_the_blueprint_names_one(co
     assert named.get_tensor_datatype(kernel.output[0]).is_integer()
 
 
+@pytest.mark.slow
 def test_a_scale_that_finns_streamline_leaves_in_front_of_a_fork_moves_behind_the_products(config):
     graph = Graph(1, 8).quant(4)
     forked = graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=4.0).tail

@@ -72,6 +72,7 @@ def finns_operators_alone(monkeypatch):
 
 @pytest.mark.parametrize("name", ["mlp", "cnn"])
 @pytest.mark.parametrize("style", ["rtl", "hls"])
+@pytest.mark.slow
 def test_of_finns_backends_it_chooses_what_finn_does(name, style, config, monkeypatch):
     from finn.transformation.fpgadataflow.specialize_layers import SpecializeLayers
 

@@ -159,7 +159,10 @@ with TargetServer(service, port=0) as server:
 """
 
 
-@pytest.mark.parametrize("connection", ["kept", "kept for long", "new"])
+@pytest.mark.parametrize(
+    "connection",
+    ["kept", *(pytest.param(other, marks=pytest.mark.slow) for other in ("kept for long", "new"))],
+)
 def test_a_server_that_dies_midway(connection, monkeypatch):
     if connection == "kept for long":  # so it is asked again, and then nobody is there
         monkeypatch.setattr("brainsmith.runtime.serving.client._IDLE_SECONDS", 0)

@@ -226,6 +226,7 @@ print(sorted(name for name in sys.modules if name.startswith("brainsmith.backend
 """
 
 
+@pytest.mark.slow
 def test_only_what_is_asked_is_imported():
     done = subprocess.run([sys.executable, "-c", NO_OTHERS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

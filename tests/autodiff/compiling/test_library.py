@@ -45,6 +45,7 @@ def test_what_was_built_is_not_built_again(cache, monkeypatch):
     np.testing.assert_array_equal(CompiledExpression(TEXT.format(1))(X), X + 1)
 
 
+@pytest.mark.slow
 def test_a_second_process_builds_nothing(cache):
     CompiledExpression(TEXT.format(2))(X)
     code = f"""

@@ -146,6 +146,7 @@ def test_what_a_plugin_prints_does_not_mix_with_the_answers(bad_library, capfd):
     assert capfd.readouterr().out == "destroyed\n"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_open_after_crashes_and_calls(bad, op):
     def files():
         gc.collect()  # what earlier tests left to it

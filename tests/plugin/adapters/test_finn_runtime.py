@@ -79,6 +79,7 @@ print(json.dumps([message, [m for m in sys.modules if m.partition(".")[0] == "to
 
 
 @needs_finn
+@pytest.mark.slow
 def test_kernels_load_no_libraries_that_they_do_not_use_yet(tmp_path):
     code = """
 prepare_finn()
@@ -138,6 +139,7 @@ def test_the_build_folder_is_in_the_cache_and_the_process_is_left_alone(tmp_path
 
 
 @needs_finn
+@pytest.mark.slow
 def test_the_users_build_folder_is_kept(tmp_path):
     mine = str(tmp_path / "mine")
     (folder, made, _, changed, _), _ = run_python(SHOW, tmp_path, FINN_BUILD_DIR=mine)

@@ -99,6 +99,7 @@ def circuit(design, simulations):
     return Circuit(design, simulations)
 
 
+@pytest.mark.slow
 def test_the_fifos_of_a_circuit_cannot_be_smaller(circuit):
     done = shrink(circuit.gauged.depths, circuit.bits, circuit.rate)
     assert done.minimal
@@ -110,6 +111,7 @@ def test_the_fifos_of_a_circuit_cannot_be_smaller(circuit):
     assert circuit.runner.full(found) == ()
 
 
+@pytest.mark.slow
 def test_another_order_finds_hardly_less(circuit):
     """At most 10 % between any two of eight orders."""
     random = np.random.default_rng(1)
@@ -122,6 +124,7 @@ def test_another_order_finds_hardly_less(circuit):
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_circuit_does_not_become_slower_with_deeper_fifos(circuit, data):
     small = data.draw(
         st.fixed_dictionaries({name: st.integers(5, depth) for name, depth in circuit.gauged.depths.items()})
