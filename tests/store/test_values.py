@@ -83,7 +83,7 @@ def test_garbage_is_not_believed(kept, garbage, with_checksum):
 
 
 def claims_billions(garbage):
-    """Tell whether marshal would make room for a container of millions first; only who writes our files could ask for it."""
+    """Tell whether marshal would make room for a container of millions first; only who writes our files could ask it."""
     sizes = (
         int.from_bytes(garbage[at + 1 : at + 5], "little")
         for at, code in enumerate(garbage)
