@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 
 from brainsmith import DECORATORS
 from brainsmith.errors import Problem
@@ -50,22 +51,24 @@ def unbound_decorators(source: Source) -> Iterator[Problem]:
             advice = f"import {head}" if dot else f"from brainsmith import {name}"
             text = f"@{name} is not imported, so the file's plugins cannot be loaded: {advice}"
             yield Problem(source.file.path, decorator.lineno, 0, text)
-        elif target.startswith("brainsmith.") and target not in DECORATOR_TARGETS:
+        elif bound[head] == 1 and target.startswith("brainsmith.") and target not in DECORATOR_TARGETS:
             text = f"@{name} must be imported by `from brainsmith import {plain}`; found {target}"
             yield Problem(source.file.path, decorator.lineno, 0, text)
 
 
-def _bound_names(tree: ast.Module) -> set[str]:
-    """Return every name that anything in a file binds, wherever it does."""
-    bound: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.alias):
-            bound.add(node.asname or node.name.partition(".")[0])
-    return bound
+def _bound_names(tree: ast.Module) -> Counter[str]:
+    """Return how often anything in a file binds a name, wherever it does: one bound twice may mean either."""
+    return Counter(name for node in ast.walk(tree) if (name := _bound_by(node)))
+
+
+def _bound_by(node: ast.AST) -> str:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return node.id
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name
+    if isinstance(node, ast.alias):
+        return node.asname or node.name.partition(".")[0]
+    return ""
 
 
 def form_problem(plugin_type: str, node: Definition) -> str:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from brainsmith.errors import BrainsmithError
@@ -225,6 +225,21 @@ NOISE = st.sampled_from(
 )
 
 
+REBOUND = f"""{BASES}
+from brainsmith.plugin.core import transform as t
+
+@t(stage="topology_opt")
+class First(Transformation):
+    pass
+
+import brainsmith.plugin.core as t
+
+@t.transform(stage="topology_opt")
+class Second(Transformation):
+    pass
+"""
+
+
 @st.composite
 def files(draw):
     names = draw(st.lists(NAMES, unique=True, max_size=4))
@@ -256,6 +271,7 @@ counter = itertools.count()
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+@example(REBOUND.encode())
 @given(files())
 def test_scanning_gives_the_records_that_importing_gives(tmp_path, registry, data):
     path = tmp_path / f"file_{next(counter)}.py"
