@@ -136,6 +136,17 @@ def test_a_sum_that_cancels_but_in_float32_is_a_tie_for_ceil():
     assert not undecided(network.model, np.array([[1.0, 1.0, 1.0]], np.float32))
 
 
+@pytest.mark.parametrize(("other", "tie"), [(0.7, True), (0.1, False)])
+def test_which_of_two_equal_values_an_arg_max_finds_is_a_tie(other, tie):
+    writer = Writer()
+    weights = np.array([[0.7, other], [0.7, other], [0.7, 0.7]], np.float32)
+    product = writer.node("MatMul", ["x", writer.constant(weights)], (1, 2))
+    names = [product.name, writer.constant([1], np.int64)]
+    _, index = writer.split("TopK", names, [(1, 1)] * 2, axis=1, largest=1, sorted=1)
+    model = writer.model([Tensor("x", (1, 3))], [index], (index.name,))
+    assert undecided(model, np.array([[-13.0, 2.0, 11.0]], np.float32)) is tie
+
+
 def test_a_network_that_the_build_cannot_take_is_refused(tmp_path):
     graph = helper.make_graph(
         [helper.make_node("Sin", ["x"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["y"])],
