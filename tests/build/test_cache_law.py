@@ -6,6 +6,7 @@ built with no cache, and as what the edits say.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,8 +93,13 @@ class Project:
             (self.folder / name).write_text(text)
 
     def install(self, version: str) -> None:
-        """Install a version of a package in the place of another one, as pip does."""
-        (self.site / "law_package").mkdir(parents=True, exist_ok=True)
+        """Install a version of a package in the place of another one, as pip does.
+
+        It removes the compiled files of the old one, too: Python itself takes them for those of the new one if both
+        sources have one size and were written within one second.
+        """
+        shutil.rmtree(self.site / "law_package", ignore_errors=True)
+        (self.site / "law_package").mkdir(parents=True)
         (self.site / "law_package" / "__init__.py").write_text(f"VERSION = {version}\n")
         for old in self.site.glob("*.dist-info"):
             for file in old.iterdir():
