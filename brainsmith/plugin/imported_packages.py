@@ -7,7 +7,7 @@ import os
 import sys
 from functools import cache, lru_cache
 
-from brainsmith.plugin.source import parse
+from brainsmith.plugin.syntax import parse
 from brainsmith.store.imported import imported_source, is_installed
 from brainsmith.store.reads import Reads, file_digest
 

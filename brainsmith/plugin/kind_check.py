@@ -9,13 +9,15 @@ from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Package, Reading, package_folders
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.definition import KINDS
+from brainsmith.plugin.top_level import exact_definitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.source import Definition, Source
+    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.top_level import Definition
 
 
 class KindChecker:
@@ -27,7 +29,7 @@ class KindChecker:
 
     def problems(self, source: Source, records: list[PluginInfo]) -> Iterator[Problem]:
         """Yield what is of the wrong kind in one file."""
-        definitions = {definition.name: definition for definition in source.exact_definitions()}
+        definitions = {definition.name: definition for definition in exact_definitions(source)}
         for info in records:
             definition = definitions[info.reference.partition(":")[2]]
             text = self._class(source, definition, info.type)

@@ -7,12 +7,14 @@ import re
 
 from brainsmith import DECORATORS
 from brainsmith.errors import PluginDefinitionError, Problem
+from brainsmith.plugin.bindings import Imports
 from brainsmith.plugin.definition import DECORATOR_TARGETS, STARRED, make_record
 from brainsmith.plugin.info import PluginInfo, Priority
 from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.shown import LONGEST
-from brainsmith.plugin.source import Source, dotted_name, parse
+from brainsmith.plugin.source import Source
+from brainsmith.plugin.syntax import dotted_name, parse
 from brainsmith.plugin.unusable import form_problem, looks_like_plugins, unbound_decorators
 
 TYPE_CHECKING = False
@@ -225,7 +227,7 @@ class _Names(dict[str, str]):
                 {name: f"{node.module}.{name}" for name in DECORATORS if f"{node.module}.{name}" in STARRED}
             )
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            self.update(self.source.imports_of(node))
+            self.update(Imports(self.source.file, [node]).names)
 
     def _note_assignment(self, node: ast.Assign) -> None:
         head, dot, rest = dotted_name(node.value).partition(".")

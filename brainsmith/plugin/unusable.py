@@ -13,7 +13,8 @@ from collections import Counter
 from brainsmith import DECORATORS
 from brainsmith.errors import Problem
 from brainsmith.plugin.definition import DECORATOR_TARGETS, KINDS, step_message, takes_model_and_cfg
-from brainsmith.plugin.source import Source, dotted_name
+from brainsmith.plugin.source import Source
+from brainsmith.plugin.syntax import dotted_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,9 @@ import ast
 import re
 
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import Definition, Source, lines_of, parse
+from brainsmith.plugin.source import Source
+from brainsmith.plugin.syntax import parse
+from brainsmith.plugin.top_level import Definition, functions, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def step_lines(source: Source) -> tuple[int, ...]:
 def _steps_of(source: Source) -> list[Definition]:
     return [
         item
-        for item in source.functions(_STEP)
+        for item in functions(source, _STEP)
         if _PLAIN.match(source.data, item.start) or _takes_model_and_cfg(source, item)
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.questions import question
+from brainsmith.plugin.top_level import exact_definitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _places(
 @question(nothing=("", False))
 def definition_of(source: Source, name: str) -> tuple[str, bool]:
     """Return what a name is at a file's top level, `class` or `def` or nothing, and whether it is decorated."""
-    for item in source.exact_definitions():
+    for item in exact_definitions(source):
         if item.name == name:
-            return item.kind, bool(item.decorators)
+            return item.kind, item.node is not None and bool(item.node.decorator_list)
     return "", False

@@ -16,7 +16,8 @@ import re
 
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import Source, dotted_name
+from brainsmith.plugin.source import Source
+from brainsmith.plugin.syntax import dotted_name
 
 BACKEND_DOMAINS = ("hls", "rtl")
 """A domain whose last part is one of these holds implementations of the kernels in the domain above it."""
@@ -96,7 +97,7 @@ class Operators:
 @question(nothing=())
 def names_above(source: Source, index: int) -> tuple[str, ...]:
     """Return the dotted names of the decorators on one of the file's classes, the nearest first."""
-    data, start = source.data, source.class_at(index).start
+    data, start = source.data, source.classes()[index].start
     names: list[str] = []
     while True:
         begin = data.rfind(b"\n", 0, start - 1) + 1

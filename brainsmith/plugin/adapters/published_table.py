@@ -8,7 +8,7 @@ from brainsmith.errors import Problem, ToolError
 from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.isolation import on_enough_stack
-from brainsmith.plugin.source import parse
+from brainsmith.plugin.syntax import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

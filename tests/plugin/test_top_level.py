@@ -2,12 +2,8 @@
 
 # ruff: noqa: E501  (the texts are easier to read on one line)
 
-import ast
-import gc
 import re
-import sys
 import sysconfig
-import threading
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,15 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brainsmith.plugin.files import SourceFile
-from brainsmith.plugin.source import Source, dotted_name, parse
+from brainsmith.plugin.top_level import exact_classes, functions
+from tests.plugin.sources import source
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
-
-
-def source(text, module="pack.mod", path="mod.py", is_package=False):
-    data = text if isinstance(text, bytes) else text.encode()
-    return Source(SourceFile(path, module, is_package), data)
 
 
 def plain(definitions):
@@ -34,7 +25,7 @@ def plain(definitions):
 def both(data):
     """Return what the two readings find in a file; None if it is not Python."""
     try:
-        exact = plain(source(data).exact_classes())
+        exact = plain(exact_classes(source(data)))
     except SyntaxError:
         return None
     return plain(source(data).classes()), exact
@@ -191,54 +182,10 @@ def test_fast_reading_equals_exact_reading_of_any_python(pieces, joint):
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "target"),
-    [
-        ("\nfrom a.b import C\n", "C", "a.b.C"),
-        ("\nfrom a.b import C as D\n", "D", "a.b.C"),
-        ("\nfrom a.b import C as D\n", "C", None),
-        ("\nfrom a.b import (\n    X,  # C\n    C,\n)\n", "C", "a.b.C"),
-        ("\nfrom a.b import X, C, Y\n", "Y", "a.b.Y"),
-        ("\nfrom . import C\n", "C", "pack.C"),
-        ("\nfrom .other import C\n", "C", "pack.other.C"),
-        ("\nimport a.b.c\n", "a", "a"),
-        ("\nimport a.b.c as d\n", "d", "a.b.c"),
-        ("\nimport x, a.b as c\n", "c", "a.b"),
-        ("try:\n    from a import C\nexcept ImportError:\n    from b import C\n", "C", "a.C"),
-        ('"""\nfrom fake import C\n"""\nfrom real import C\n', "C", "real.C"),
-        ("from a import \\\n    C\n", "C", "a.C"),
-        ("from a import C; x = 1\n", "C", "a.C"),
-        ("import core\nD = core.C\n", "D", "core.C"),
-        ("x = 1\n", "C", None),
-    ],
-)
-def test_a_binding_is_what_the_module_imports(text, name, target):
-    assert source(text).binding(name) == target
-
-
-def test_relative_imports_of_a_package_begin_at_the_package():
-    assert (
-        source("\nfrom .a import C\n", "pack.sub", "pack/sub/__init__.py", True).binding("C")
-        == "pack.sub.a.C"
-    )
-
-
-def test_stars_are_told():
-    assert source("from .a import *\nfrom b import *\n").stars() == ("pack.a", "b")
-    assert source("x = 'import *'\n").stars() == ()
-
-
 def test_functions_are_found_by_a_pattern_and_never_inside_a_string():
     pattern = re.compile(rb"\ndef (\w+)\(model")
-    found = source('"""\ndef fake(model):\n"""\ndef real(model): pass\n').functions(pattern)
+    found = functions(source('"""\ndef fake(model):\n"""\ndef real(model): pass\n'), pattern)
     assert [item.name for item in found] == ["real"]
-
-
-@pytest.mark.parametrize(
-    ("text", "name"), [("a.b.c", "a.b.c"), ("a[int]", "a"), ("a.b[int]", "a.b"), ("f()", ""), ("f().x", "")]
-)
-def test_a_dotted_name_is_read_from_an_expression(text, name):
-    assert dotted_name(ast.parse(text, mode="eval").body) == name
 
 
 def test_a_file_that_is_not_python_is_an_error_only_where_it_must_be_parsed():
@@ -246,39 +193,4 @@ def test_a_file_that_is_not_python_is_an_error_only_where_it_must_be_parsed():
     with pytest.raises(SyntaxError):
         source("\nclass A(B(: pass\n").classes()
     with pytest.raises(SyntaxError):
-        source("x = 1\0\n").exact_classes()
-
-
-def test_threads_may_parse_at_the_same_time():
-    """The interpreter counts the nesting of what all threads parse together, and raises where that does not add up."""
-    text = "x = " + "-".join(["(" * 20 + "1" + ")" * 20] * 200)
-    stop, failures = threading.Event(), []
-
-    def others():
-        try:
-            while not stop.is_set():
-                parse(text)
-        except SystemError as error:
-            failures.append(error)
-
-    def collected(*event):  # Python code in the midst of parsing lets another thread go on
-        sum(range(50))
-
-    threads = [threading.Thread(target=others) for _ in range(2)]
-    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
-    gc.callbacks.append(collected)
-    gc.set_threshold(50)
-    sys.setswitchinterval(1e-5)
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(12):  # without the lock it fails in the first few
-            assert len(parse(text).body) == 1
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        sys.setswitchinterval(before)
-        gc.set_threshold(*thresholds)
-        gc.callbacks.remove(collected)
-    assert failures == []
+        exact_classes(source("x = 1\0\n"))

@@ -1,0 +1,113 @@
+"""What the names mean that a module imports: read from its text where that is certain, else from its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from brainsmith.plugin.questions import question
+from brainsmith.plugin.syntax import dotted_name, statements_at_import, without_comments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brainsmith.plugin.files import SourceFile
+    from brainsmith.plugin.source import Source
+
+_IMPORT = re.compile(
+    rb"\n(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^()]*\)|[\w, \t]+)"
+    rb"|import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?)(?=[ \t]*[\r\n#])"
+)
+
+
+@question(nothing=None)
+def imported_name(source: Source, name: str) -> str | None:
+    """Return the dotted target of a name that a file imports, as `Source.binding` does."""
+    data, encoded = source.data, name.encode()
+    position = data.find(encoded)
+    for _ in range(8):  # the import is among the first places where the name stands, or it is an odd one
+        if position < 0:
+            break
+        begin = max(data.rfind(b"\nfrom ", 0, position), data.rfind(b"\nimport ", 0, position))
+        match = _IMPORT.match(data, begin) if begin >= 0 else None
+        if match and match.end() > position and source.is_plain(match.group(), begin):
+            target = _imported(match, name, source.file)
+            if target:
+                return target
+        position = data.find(encoded, position + 1)
+    return source.imports.names.get(name)
+
+
+def _imported(match: re.Match[bytes], name: str, file: SourceFile) -> str | None:
+    module, names, plain, alias = match.groups()
+    if plain is not None:
+        full = plain.decode()
+        if alias is not None:
+            return full if alias.decode() == name else None
+        return name if full.partition(".")[0] == name else None
+    for item in without_comments(names).decode("utf-8", "replace").strip("()").split(","):
+        original, _, local = item.partition(" as ")
+        if (local or original).strip() == name:
+            return f"{_absolute(module.decode(), file)}.{original.strip()}"
+    return None
+
+
+@question(nothing=())
+def starred_modules(source: Source) -> tuple[str, ...]:
+    """Return the modules of which a file imports everything."""
+    return tuple(source.imports.stars) if b"import *" in source.data else ()
+
+
+class Imports:
+    """What import statements bind, and assignments of what they bind.
+
+    Attributes:
+        names: The dotted targets by name; of several imports of one name the first counts.
+        stars: The modules of which everything is imported.
+    """
+
+    def __init__(self, file: SourceFile, body: list[ast.stmt]) -> None:
+        """Read statements.
+
+        Args:
+            file: Of which module they are.
+            body: The statements; those within `if`, `try` and `with` count as well.
+        """
+        self.names: dict[str, str] = {}
+        self.stars: list[str] = []
+        self._file = file
+        for node in statements_at_import(body):
+            self._read(node)
+
+    def _read(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.ImportFrom):
+            self._read_from(node)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                self.names.setdefault(alias.asname or top, alias.name if alias.asname else top)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            self._read_assignment(node.targets[0], dotted_name(node.value))
+
+    def _read_from(self, node: ast.ImportFrom) -> None:
+        module = _absolute("." * node.level + (node.module or ""), self._file)
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(module)
+            else:
+                self.names.setdefault(alias.asname or alias.name, f"{module}.{alias.name}")
+
+    def _read_assignment(self, to: ast.expr, target: str) -> None:
+        if isinstance(to, ast.Name) and target:
+            head, dot, rest = target.partition(".")
+            meant = self.names.get(head, f"{self._file.module}.{head}")
+            self.names.setdefault(to.id, meant + dot + rest)
+
+
+def _absolute(module: str, file: SourceFile) -> str:
+    """Return a module's name, relative or not, in full."""
+    level = len(module) - len(module.lstrip("."))
+    if not level:
+        return module
+    parts = file.module.split(".")
+    kept = parts[: len(parts) - level + (1 if file.is_package else 0)]
+    return ".".join([*kept, *([module[level:]] if module[level:] else [])])
