@@ -14,7 +14,7 @@ from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.shown import LONGEST
 from brainsmith.plugin.source import Source
-from brainsmith.plugin.syntax import dotted_name, parse
+from brainsmith.plugin.syntax import check_compiles, dotted_name, parse
 from brainsmith.plugin.unusable import form_problem, looks_like_plugins, unbound_decorators
 
 TYPE_CHECKING = False
@@ -79,6 +79,8 @@ def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -
     if blocks is None:
         found.problems.extend(unbound_decorators(source))
         blocks = _exact_blocks(source, found)
+        if blocks:
+            check_compiles(source.tree, source.file.path)
     for block in blocks:
         _read_block(source, block, framework, extra, found)
     if b"\nGROUPS" in source.data or source.data.startswith(b"GROUPS"):

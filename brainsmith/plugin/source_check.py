@@ -18,6 +18,7 @@ from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import refuse_unusable
 from brainsmith.plugin.scan import scan
 from brainsmith.plugin.source import Source
+from brainsmith.plugin.syntax import check_compiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,13 +109,13 @@ def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
 def _look_further(
     source: Source, records: list[PluginInfo], kinds: KindChecker, problems: list[Problem]
 ) -> None:
-    """Find what the scan had no reason to see: all of the file is parsed.
+    """Find what the scan had no reason to see: all of the file is parsed and compiled.
 
     Raises:
         SyntaxError: The file is not Python.
     """
     problems.clear()
-    source.tree  # noqa: B018  (parses)
+    check_compiles(source.tree, source.file.path)
     problems.extend(kinds.problems(source, records))
 
 

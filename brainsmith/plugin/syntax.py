@@ -10,7 +10,8 @@ from brainsmith.forks import lock_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 _ATTEMPTS = 5
 _PARSING = lock_of()
@@ -23,17 +24,38 @@ def parse(text: bytes | str, path: str = "<text>") -> ast.Module:
     Raises:
         SyntaxError: It is not Python.
     """
+    try:
+        tree: ast.Module = _undisturbed(_parse_alone, text, path)
+    except ValueError as error:  # a null byte
+        raise SyntaxError(str(error)) from error
+    return tree
+
+
+def check_compiles(tree: ast.Module, path: str) -> None:
+    """Find what only compiling finds, such as a `return` outside of a function.
+
+    Raises:
+        SyntaxError: The tree is not that of a Python program.
+    """
+    _undisturbed(_compile_alone, tree, path)
+
+
+def _undisturbed(function: Callable[..., Any], *arguments: Any) -> Any:
     for _ in range(_ATTEMPTS):
         try:
             with _PARSING:
-                return _parse_alone(text, path)
+                return function(*arguments)
         except (
             SystemError
         ):  # somebody else's thread parsed meanwhile: the interpreter counts both nestings together
             continue
-        except ValueError as error:  # a null byte
-            raise SyntaxError(str(error)) from error
-    return _parse_alone(text, path)
+    return function(*arguments)
+
+
+def _compile_alone(tree: ast.Module, path: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(tree, path, "exec", dont_inherit=True)
 
 
 def _parse_alone(text: bytes | str, path: str) -> ast.Module:

@@ -6,15 +6,25 @@ from brainsmith.build.selection import Request, select
 from brainsmith.cli.main import main
 from brainsmith.errors import BlueprintError
 
-HALVE = "from brainsmith import step\n\n\n@step\ndef halve(model):\n    return model\n"
-PROBLEM = "/plugins/halve.py:4: @step needs a function (model, cfg) -> model; halve takes 1 argument\n"
+HALVE = "from brainsmith import step\n\n\n@step\ndef halve(model{}):\n    return model\n"
+UNUSABLE = {
+    "what the decorator refuses": (
+        HALVE.format(""),
+        "4: @step needs a function (model, cfg) -> model; halve takes 1 argument",
+    ),
+    "what only compiling finds": (
+        HALVE.format(", cfg") + "return halve\n",
+        "7:1: the file is not Python, so its plugins are not found: 'return' outside function",
+    ),
+}
 
 
-@pytest.fixture
-def halve(project):
+@pytest.fixture(params=UNUSABLE.values(), ids=UNUSABLE)
+def halve(project, request):
     """A project with one plugin that works, and one step that cannot be used; return what is said of it."""
-    (project / "plugins" / "halve.py").write_text(HALVE)
-    return f"{project}{PROBLEM}"
+    text, problem = request.param
+    (project / "plugins" / "halve.py").write_text(text)
+    return f"{project}/plugins/halve.py:{problem}\n"
 
 
 @pytest.fixture
@@ -74,3 +84,10 @@ def test_a_build_warns_and_one_that_names_it_names_the_file(halve, blueprint):
     with pytest.raises(BlueprintError) as caught:
         select(Request(blueprint("halve")))
     assert halve.rstrip() in str(caught.value)
+
+
+def test_health_is_degraded_by_it(halve, capsys):
+    assert main(["health"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[:2] == ["BrainSmith 0.1.0 is degraded", f"  {halve.rstrip()}"]
+    assert shown.err == ""

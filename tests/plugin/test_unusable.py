@@ -34,6 +34,35 @@ UNUSABLE = {
         (STEP + "def Wanted(model, cfg): ...\n").encode("utf-16"),
         ": the file is not Python, so its plugins are not found: it is UTF-16: save it as UTF-8",
     ),
+    "a return outside of a function": (
+        STEP + "def Wanted(model, cfg): ...\nreturn Wanted\n",
+        ":6:1: the file is not Python, so its plugins are not found: 'return' outside function",
+    ),
+    "nonlocal at the top level": (
+        STEP + "def Wanted(model, cfg): ...\nnonlocal x\n",
+        ":6:1: the file is not Python, so its plugins are not found: nonlocal declaration not allowed at module level",
+    ),
+    "two arguments of one name": (
+        STEP + "def Wanted(model, model): ...\n",
+        ":5:19: the file is not Python, so its plugins are not found: duplicate argument 'model' in function definition",
+    ),
+    "await outside of a coroutine": (
+        STEP + "def Wanted(model, cfg):\n    await model\n",
+        ":6:5: the file is not Python, so its plugins are not found: 'await' outside async function",
+    ),
+    "break outside of a loop": (
+        STEP + "def Wanted(model, cfg):\n    break\n",
+        ":6:5: the file is not Python, so its plugins are not found: 'break' outside loop",
+    ),
+    "a __future__ import that comes late": (
+        STEP + "def Wanted(model, cfg): ...\nfrom __future__ import annotations\n",
+        ":6:1: the file is not Python, so its plugins are not found: from __future__ imports must occur at the beginning "
+        "of the file",
+    ),
+    "a global name that was used before": (
+        STEP + "def Wanted(model, cfg):\n    x = 1\n    global x\n",
+        ":7:5: the file is not Python, so its plugins are not found: name 'x' is assigned to before global declaration",
+    ),
     "a decorator that is not imported": (
         BASE + CLASS.format("transform"),
         ":2: @transform is not imported, so the file's plugins cannot be loaded: from brainsmith import transform",
@@ -120,7 +149,9 @@ def find_problem(plugin_type, name):
         "def make(transform):\n    @transform\n    def inner(): ...\n",
         "from brainsmith import step\ndef make(*step):\n    @step\n    def inner(model, cfg): ...\n",
         "import click\n@click.op\ndef f(): ...\n",
+        STEP + "def f(model, cfg):\n    assert (model, 'x') is 0, '\\d'\n",
         "def broken(:\n",
+        "return\n",
     ],
 )
 def test_what_is_no_plugin_is_no_problem(project, manager, text):
