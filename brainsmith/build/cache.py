@@ -17,6 +17,7 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.build.config import current
 from brainsmith.build.explain import first_difference, reused
 from brainsmith.build.keys import key_of
+from brainsmith.build.side_files import SideChanges, restore
 from brainsmith.errors import OutputError
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
@@ -27,11 +28,11 @@ from brainsmith.store.values import Kept
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_FORMAT = 4
+_FORMAT = 5
 _DAMAGED = "its cache entry was damaged, and dropped"
 _KINDS: dict[str, type] = {
     "parts": dict, "reads": dict, "outside": dict, "made": dict, "time": float,
-    "files": list, "messages": list, "printed": list,
+    "side": dict, "messages": list, "printed": list,
 }  # fmt: skip
 
 
@@ -43,7 +44,7 @@ class Found:
         model: The step's result; None where the step has to run.
         reason: Why it was reused, or why it was not.
         folder: The entry.
-        files: The side files of the step, relative to the output folder.
+        side: What the step changed in the output folder, as `SideChanges.described` gave it.
         messages: What the step logged.
         printed: What it printed: pairs of a stream and a text.
         seconds: What the step took when it ran; None where the entry does not say.
@@ -52,7 +53,7 @@ class Found:
     model: Artifact | None
     reason: str
     folder: Path | None = None
-    files: tuple[str, ...] = ()
+    side: Mapping[str, Any] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
     seconds: float | None = None
@@ -66,7 +67,7 @@ class Outcome:
         model: Its result.
         reads: What it read of `cfg`, by name.
         outside: What it read beside that: files, folders and variables.
-        files: Content of its side files, by path relative to the output folder.
+        side: What it changed in the output folder.
         messages: What it logged.
         printed: What it printed: pairs of a stream and a text.
         made: Which build made it: its `model`, `blueprint` and `output`.
@@ -76,7 +77,7 @@ class Outcome:
     model: Artifact
     reads: Mapping[str, str]
     outside: Reads = field(default_factory=Reads)
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    side: SideChanges = field(default_factory=SideChanges)
     messages: tuple[str, ...] = ()
     printed: tuple[tuple[str, str], ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
@@ -122,7 +123,7 @@ class BuildCache:
         return Found(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
 
     def restore(self, found: Found, output: Path, localise: Callable[[str, bytes], bytes]) -> bool:
-        """Put an entry's side files into the output folder; return False if one is gone.
+        """Change the output folder as the step did; return False if a file of the entry is missing.
 
         Args:
             found: A hit.
@@ -130,14 +131,7 @@ class BuildCache:
             localise: Applied to each file's content: puts the output folder's name where the cache has none.
         """
         assert found.folder is not None
-        try:
-            contents = {name: (found.folder / "files" / name).read_bytes() for name in found.files}
-        except OSError:
-            return False
-        for name, data in contents.items():
-            (output / name).parent.mkdir(parents=True, exist_ok=True)
-            (output / name).write_bytes(localise(name, data))
-        return True
+        return restore(found.folder / "files", found.side, output, localise)
 
     def store(self, parts: Mapping[str, str], outcome: Outcome) -> None:
         """Keep what a step made.
@@ -155,7 +149,7 @@ class BuildCache:
             "parts": dict(parts),
             "reads": read[0],
             "outside": read[1],
-            "files": sorted(outcome.files),
+            "side": outcome.side.described(),
             "messages": outcome.messages,
             "printed": outcome.printed,
             "made": dict(outcome.made),
@@ -165,7 +159,7 @@ class BuildCache:
 
         def fill(work: Path) -> None:
             (work / "model.onnx").write_bytes(outcome.model.data)
-            for name, data in outcome.files.items():
+            for name, data in outcome.side.files.items():
                 (work / "files" / name).parent.mkdir(parents=True, exist_ok=True)
                 (work / "files" / name).write_bytes(data)
             (work / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True))
@@ -209,7 +203,7 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> Found:
         Artifact((entry / "model.onnx").read_bytes()),
         reused(key_of(meta["parts"]), time.time() - meta["time"], meta["made"]),
         entry,
-        tuple(meta["files"]),
+        meta["side"],
         tuple(meta["messages"]),
         tuple((stream, text) for stream, text in meta["printed"]),
         _seconds(meta.get("seconds")),

@@ -10,9 +10,14 @@ if TYPE_CHECKING:
 
 
 def relocate_files(folder: Path, old: str, new: str) -> None:
-    """Replace `old` by `new` in every file below a folder."""
+    """Replace `old` by `new` in every file below a folder, and in what links point to."""
     for path in folder.rglob("*"):
-        if path.is_file() and not path.is_symlink():
+        if path.is_symlink():
+            target = str(path.readlink())
+            if old in target:
+                path.unlink()
+                path.symlink_to(target.replace(old, new))
+        elif path.is_file():
             data = path.read_bytes()
             moved = relocated(path.name, data, old, new)
             if moved is not data:

@@ -20,6 +20,7 @@ from brainsmith.build.messages import LOG, BuildLog, Said
 from brainsmith.build.outside import packages_of, rules, unmatched_inputs, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
+from brainsmith.build.side_files import SideFiles
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
@@ -92,7 +93,7 @@ class StepRunner:
         self._rules: Rules | None = None
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
-        self._digests: dict[str, tuple[tuple[int, int], str]] = {}  # of side files, with size and time
+        self._side = SideFiles(staging, self._portable)
         self.log = BuildLog(staging / LOG)
         self.made: dict[str, str] = {"output": str(staging)}
         self.results: list[StepResult] = []
@@ -171,14 +172,7 @@ class StepRunner:
 
     def _side_files(self) -> str:
         """Return a digest of what earlier steps left in the output folder, as a part of the key: this one may read it."""
-        lines = []
-        for name, stamp in sorted(_listing(self._staging).items()):
-            known = self._digests.get(name)
-            if known is None or known[0] != stamp:
-                data = self._portable(name, (self._staging / name).read_bytes())
-                known = self._digests[name] = (stamp, digest(data))
-            lines.append(f"{name} {known[1]}")
-        return digest("\n".join(lines))
+        return digest("\n".join(f"{name} {kind}" for name, kind in self._side.state().items()))
 
     def _reuse(self, found: Found) -> Artifact | None:
         if (
@@ -215,7 +209,7 @@ class StepRunner:
         if self._rules is None:  # golden inputs are known once the first step runs
             self._rules = rules(self._staging, self._folders, self._config.verify_input_npy)
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
-        before = _listing(self._staging)
+        before = self._side.state()
         given = model.data
         seed = f"{step.name} {Artifact(self._portable(_MODEL, given)).digest}"
         try:
@@ -242,7 +236,10 @@ class StepRunner:
         foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
         if writes:
             return result, f"it is never reused: it changes cfg.{writes[0]}"
-        unseen = why_not_kept(step, recorder) or self._why_not_current()
+        after = self._side.state()
+        unseen = (
+            why_not_kept(step, recorder) or self._why_not_current() or self._side.why_not_kept(before, after)
+        )
         if unseen:
             return result, f"it is never reused: {unseen}"
         if foreign:
@@ -259,7 +256,7 @@ class StepRunner:
                 portable,
                 self._reads(view),
                 outside,
-                self._new_files(before),
+                self._side.changes(before, after),
                 tuple(said.warnings),
                 tuple(said.texts),
                 self.made,
@@ -287,13 +284,6 @@ class StepRunner:
             if name not in _PLACES and (name in known or not self._with_finn)
         }
 
-    def _new_files(self, before: dict[str, tuple[int, int]]) -> dict[str, bytes]:
-        return {
-            name: self._portable(name, (self._staging / name).read_bytes())
-            for name, stamp in _listing(self._staging).items()
-            if before.get(name) != stamp
-        }
-
     def _keep(self, parts: dict[str, str], outcome: Outcome) -> None:
         assert self._cache is not None
         try:
@@ -317,14 +307,3 @@ def _checked(model: Any, framework: str) -> Any:
     if fault := well_formed_fault(model.graph, framework):
         raise BuildError(f"it returned a broken graph: {fault}")
     return model
-
-
-def _listing(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return size and time of every side file, by its path."""
-    listing = {}
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        if path.is_file() and name.parts[0] not in ("checkpoints", LOG):
-            stat = path.stat()
-            listing[str(name)] = (stat.st_size, stat.st_mtime_ns)
-    return listing

@@ -11,6 +11,7 @@ from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
 from brainsmith.build.keys import PARTS as NAMES
 from brainsmith.build.keys import key_of
+from brainsmith.build.side_files import SideChanges
 from brainsmith.store import entry_locks
 from tests.build import graphs
 
@@ -52,7 +53,9 @@ def entries_in(folder):
 
 def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
     assert cache.find(PARTS, CONFIG).reason == "it was not built before"
-    cache.store(PARTS, Outcome(model, READS, files={"report/estimates.json": b"{}"}, messages=("slow",)))
+    cache.store(
+        PARTS, Outcome(model, READS, side=SideChanges({"report/estimates.json": b"{}"}), messages=("slow",))
+    )
     found = cache.find(PARTS, CONFIG)
     assert found.model.data == model.data
     assert found.messages == ("slow",)
@@ -131,7 +134,7 @@ def test_an_entry_under_what_another_one_read_is_not_believed(cache, model):
 
 
 def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
-    cache.store(PARTS, Outcome(model, READS, files={"report/a.json": b"1"}))
+    cache.store(PARTS, Outcome(model, READS, side=SideChanges({"report/a.json": b"1"})))
     (entry_of(cache) / "files" / "report" / "a.json").write_bytes(b"2")
     found = cache.find(PARTS, CONFIG)
     assert (found.model, found.reason) == (None, "its cache entry was damaged, and dropped")
@@ -139,7 +142,7 @@ def test_a_damaged_side_file_drops_the_entry(cache, model, tmp_path):
 
 
 def test_a_side_file_that_is_gone_is_not_restored(cache, model, tmp_path):
-    cache.store(PARTS, Outcome(model, READS, files={"report/a.json": b"1"}))
+    cache.store(PARTS, Outcome(model, READS, side=SideChanges({"report/a.json": b"1"})))
     found = cache.find(PARTS, CONFIG)
     (entry_of(cache) / "files" / "report" / "a.json").unlink()
     assert not cache.restore(found, tmp_path / "out", same)
@@ -176,11 +179,13 @@ def test_a_killed_writer_leaves_only_whole_entries(tmp_path):
 import os, sys
 from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.artifact import Artifact
+from brainsmith.build.side_files import SideChanges
 from pathlib import Path
 from tests.build.test_cache import PARTS, READS
 cache = BuildCache(Path(sys.argv[1]))
 for at in range(100000):
-    cache.store({**PARTS, "model": str(at)}, Outcome(Artifact(bytes(200000)), READS, files={"a": bytes(200000)}))
+    side = SideChanges({"a": bytes(200000)})
+    cache.store({**PARTS, "model": str(at)}, Outcome(Artifact(bytes(200000)), READS, side=side))
     print(at, flush=True)
 """
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
@@ -205,7 +210,7 @@ def test_many_threads_at_once(cache, model, tmp_path):
                 parts = {**PARTS, "model": str(at % 5)}
                 found = cache.find(parts, CONFIG)
                 if found.model is None:
-                    cache.store(parts, Outcome(model, READS, files={"a": b"1" * 100}))
+                    cache.store(parts, Outcome(model, READS, side=SideChanges({"a": b"1" * 100})))
                 elif found.model.data != model.data:
                     problems.append("another model")
                 if at == 10 and number == 0:

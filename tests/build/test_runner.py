@@ -47,6 +47,52 @@ def test_a_step_runs_once_and_is_reused_with_its_side_files(tmp_path):
     assert (staging / "report" / "note.txt").read_text() == f"{staging} 5"
 
 
+def writes(model, cfg):
+    folder = Path(cfg.output_dir)
+    (folder / "text").write_text("1")
+    (folder / "gone").write_text("")
+    (folder / "tool").write_text("#!/bin/sh")
+    (folder / "tool").chmod(0o755)
+    return model
+
+
+def writes_over(model, cfg):
+    text = Path(cfg.output_dir, "text")
+    then = text.stat()
+    text.write_text("2")
+    os.utime(
+        text, ns=(then.st_atime_ns, then.st_mtime_ns)
+    )  # as two writes within a tick, or a copy with its time
+    Path(cfg.output_dir, "gone").unlink()
+    return model
+
+
+def looks(model, cfg):
+    folder = Path(cfg.output_dir)
+    seen = [(folder / "text").read_text(), (folder / "gone").exists(), os.access(folder / "tool", os.X_OK)]
+    model.set_metadata_prop("seen", str(seen))
+    return model
+
+
+def test_reused_steps_leave_the_folder_that_they_left_when_they_ran(tmp_path):
+    steps = [
+        BuildStep(step.__name__, "callable", "step", target=step) for step in (writes, writes_over, looks)
+    ]
+    for name, reused in (("first", False), ("second", True)):
+        staging = tmp_path / name
+        staging.mkdir()
+        config = StepConfig(output_dir=str(staging))
+        runner = StepRunner(steps, config, staging, BuildCache(tmp_path / "cache"))
+        model = Artifact.of(graphs.quant_mlp())
+        for step in steps:
+            model = runner.apply(step, model)
+        assert [result.reused for result in runner.results] == [reused] * 3
+        assert model.peek().get_metadata_prop("seen") == "['2', False, True]"
+        assert (staging / "text").read_text() == "2"
+        assert not (staging / "gone").exists()
+        assert os.access(staging / "tool", os.X_OK)
+
+
 def test_another_value_of_what_it_read_runs_it_again(tmp_path):
     run(scale, tmp_path)
     result = run(scale, tmp_path, "b", StepConfig(target_fps=6))[1]

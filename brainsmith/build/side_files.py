@@ -1,0 +1,172 @@
+"""What steps leave in the output folder beside the model: compared before and after a step, kept, and restored.
+
+A step may write files, links and folders, and remove what earlier steps left. All of it is kept, since a build that
+reuses the step must end with the same folder as the build that ran it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.messages import LOG
+from brainsmith.store.files import is_racy
+from brainsmith.store.fingerprint import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_HIDDEN = ("checkpoints", LOG)
+_FOLDER = "folder"
+_LINK = "link "
+_SPECIAL = "special"
+_EXECUTABLE = " executable"
+_PLACE = "@folder@"
+
+State = dict[str, str]
+"""What lies in the output folder, by path relative to it: "folder", "link TARGET", "special", or a digest of a file's
+content, followed by " executable" where its owner may run it."""
+
+
+@dataclass(frozen=True)
+class SideChanges:
+    """What a step changed in the output folder; all paths are relative to it.
+
+    Attributes:
+        files: The content of the files that it wrote.
+        executable: Those of them that their owner may run.
+        links: The links that it made, with what they point to.
+        folders: The folders that it made.
+        removed: What it removed.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    executable: tuple[str, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def described(self) -> dict[str, Any]:
+        """Return it as JSON may hold it, with the names of the files alone."""
+        return {**asdict(self), "files": sorted(self.files)}
+
+
+class SideFiles:
+    """The output folder of a running build.
+
+    Args:
+        folder: It.
+        portable: Gives a file's content as it is kept: without the name of the folder.
+    """
+
+    def __init__(self, folder: Path, portable: Callable[[str, bytes], bytes]) -> None:
+        self._folder = folder
+        self._portable = portable
+        self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def state(self) -> State:
+        """Return what is there now, by content: neither size nor time can hide a change."""
+        found = {}
+        for folder, folders, names in os.walk(self._folder):
+            here = Path(folder).relative_to(self._folder)
+            if not here.parts:
+                folders[:] = [name for name in folders if name not in _HIDDEN]
+                names = [name for name in names if name not in _HIDDEN]
+            for name in (*folders, *names):
+                path = str(here / name)
+                found[path] = self._kind(path)
+        return dict(sorted(found.items()))
+
+    def _kind(self, path: str) -> str:
+        now = time.time_ns()
+        whole = self._folder / path
+        status = whole.lstat()
+        if stat.S_ISDIR(status.st_mode):
+            return _FOLDER
+        if stat.S_ISLNK(status.st_mode):
+            return _LINK + str(whole.readlink()).replace(str(self._folder), _PLACE)
+        if not stat.S_ISREG(status.st_mode):
+            return _SPECIAL
+        executable = _EXECUTABLE if status.st_mode & stat.S_IXUSR else ""
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        known = self._known.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, digest(self._portable(path, whole.read_bytes())))
+            if not is_racy((status.st_mtime_ns, status.st_ctime_ns), now):
+                self._known[path] = known
+        return known[1] + executable
+
+    def changes(self, before: State, after: State) -> SideChanges:
+        """Return what changed from one state to the present one."""
+        new = {path: kind for path, kind in after.items() if before.get(path) != kind}
+        files = [path for path, kind in new.items() if _sort(kind) == "file"]
+        return SideChanges(
+            {path: self._portable(path, (self._folder / path).read_bytes()) for path in files},
+            tuple(path for path in files if new[path].endswith(_EXECUTABLE)),
+            {path: kind.removeprefix(_LINK) for path, kind in new.items() if kind.startswith(_LINK)},
+            tuple(path for path, kind in new.items() if kind == _FOLDER),
+            tuple(path for path, kind in before.items() if _sort(kind) != _sort(after.get(path, ""))),
+        )
+
+    def why_not_kept(self, before: State, after: State) -> str:
+        """Return what of a step's changes cannot be kept, as a clause; empty if all can."""
+        for path, kind in after.items():
+            if before.get(path) == kind:
+                continue
+            if kind == _SPECIAL:
+                return f"it leaves {path} in the output folder, which is neither a file nor a folder"
+            if kind.startswith(_LINK) and self._leads_out(path):
+                return f"it leaves {path} in the output folder, a link to what is outside of it"
+        return ""
+
+    def _leads_out(self, path: str) -> bool:
+        return not (self._folder / path).resolve().is_relative_to(self._folder.resolve())
+
+
+def _sort(kind: str) -> str:
+    """Return what has to be removed before a path can be something else."""
+    if not kind or kind in (_FOLDER, _SPECIAL):
+        return kind
+    return "link" if kind.startswith(_LINK) else "file"
+
+
+def restore(
+    entry: Path, side: Mapping[str, Any], output: Path, localise: Callable[[str, bytes], bytes]
+) -> bool:
+    """Make the changes of a step again; return False if a file of the entry is missing, and nothing was changed.
+
+    Args:
+        entry: The folder that holds the step's files.
+        side: As `SideChanges.described` gave it.
+        output: The output folder.
+        localise: Gives a file's content with the name of the output folder where it is kept without.
+    """
+    try:
+        contents = {name: (entry / name).read_bytes() for name in side["files"]}
+    except OSError:
+        return False
+    for name in sorted(side["removed"], reverse=True):  # what is in a folder before the folder
+        _remove(output / name)
+    for name in side["folders"]:
+        (output / name).mkdir(parents=True, exist_ok=True)
+    for name, data in contents.items():
+        path = output / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(localise(name, data))
+        mode = path.stat().st_mode
+        path.chmod(mode | (mode & 0o444) >> 2 if name in side["executable"] else mode & ~0o111)
+    for name, target in side["links"].items():
+        (output / name).unlink(missing_ok=True)
+        (output / name).symlink_to(target.replace(_PLACE, str(output)))
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)
