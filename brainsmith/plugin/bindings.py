@@ -111,3 +111,34 @@ def _absolute(module: str, file: SourceFile) -> str:
     parts = file.module.split(".")
     kept = parts[: len(parts) - level + (1 if file.is_package else 0)]
     return ".".join([*kept, *([module[level:]] if module[level:] else [])])
+
+
+def is_bound_once(source: Source, name: str) -> bool:
+    """Tell whether a name gets its meaning in one import, or one definition, whose reading is certain."""
+    if not name.isascii() or source.stars():
+        return False
+    data, word = source.data, name.encode()
+    bindings, position = 0, data.find(word)
+    while position >= 0 and bindings < 2:
+        bindings += _may_bind(data, position, position + len(word))
+        position = data.find(word, position + 1)
+    return bindings == 1
+
+
+def _may_bind(data: bytes, start: int, end: int) -> bool:
+    """Tell whether a name that stands somewhere may be bound there: in an import, a definition or an assignment."""
+    if data[start - 1 : start].isalnum() or data[start - 1 : start] in (b"_", b".", b"@"):
+        return False
+    if data[end : end + 1].isalnum() or data[end : end + 1] == b"_":
+        return False
+    before = data[data.rfind(b"\n", 0, start) + 1 : start]
+    after = data[end : end + 40].lstrip(b" \t")
+    if after.startswith((b"=", b":=")):
+        return not after.startswith(b"==")
+    listed = before.isspace() and after.startswith((b",", b"\n", b"#", b")"))
+    return (
+        not before
+        or listed
+        or b"import" in before
+        or before.rstrip().endswith((b"as", b"def", b"class", b",", b"("))
+    )

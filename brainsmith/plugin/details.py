@@ -12,6 +12,7 @@ from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.source import Source
+from brainsmith.plugin.syntax import DefinitionNode
 from brainsmith.plugin.top_level import exact_definitions
 from brainsmith.store.files import is_racy
 from brainsmith.store.values import Kept
@@ -150,7 +151,7 @@ def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
     return Details(_constructor(source, node, frozenset(), files) or (), docstring, bases)
 
 
-def _find(source: Source, name: str) -> ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _find(source: Source, name: str) -> DefinitionNode | None:
     """Return the last definition of a name, which is the one that counts."""
     return next((item.node for item in reversed(exact_definitions(source)) if item.name == name), None)
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+DefinitionNode = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+"""The syntax tree of a class or function."""
+
 _ATTEMPTS = 5
 _PARSING = lock_of()
 _COMMENT = re.compile(rb"#[^\n]*")

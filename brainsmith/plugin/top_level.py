@@ -13,7 +13,7 @@ import re
 from itertools import pairwise
 
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.syntax import dotted_name, parse, without_comments
+from brainsmith.plugin.syntax import DefinitionNode, dotted_name, parse, without_comments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Definition:
         self.start = start
         self.end = -1
         self.bases = bases
-        self.node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | None = None
+        self.node: DefinitionNode | None = None
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name}({', '.join(self.bases)}) line {self.line}>"
@@ -102,7 +102,7 @@ def exact_definitions(source: Source) -> list[Definition]:
     starts = _line_starts(source.data)
     found: list[Definition] = []
     for node in source.tree.body:
-        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(node, DefinitionNode):
             continue
         item = Definition(node.name, "class" if isinstance(node, ast.ClassDef) else "def", node.lineno, 0)
         item.start = starts[node.lineno - 1] + node.col_offset

@@ -14,13 +14,12 @@ from brainsmith import DECORATORS
 from brainsmith.errors import Problem
 from brainsmith.plugin.definition import DECORATOR_TARGETS, KINDS, step_message, takes_model_and_cfg
 from brainsmith.plugin.source import Source
-from brainsmith.plugin.syntax import dotted_name
+from brainsmith.plugin.syntax import DefinitionNode, dotted_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 _LOOKS_DECORATED = re.compile(rb"^[ \t]*@(?:\w+\.)*(?:%s)\b" % "|".join(DECORATORS).encode(), re.MULTILINE)
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -37,7 +36,7 @@ def unbound_decorators(source: Source) -> Iterator[Problem]:
     candidates = [
         (decorator, name)
         for definition in source.tree.body
-        if isinstance(definition, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(definition, DefinitionNode)
         for decorator in definition.decorator_list
         if (name := dotted_name(getattr(decorator, "func", decorator))).rpartition(".")[2] in DECORATORS
     ]
@@ -65,14 +64,14 @@ def _bound_names(tree: ast.Module) -> Counter[str]:
 def _bound_by(node: ast.AST) -> str:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return node.id
-    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, DefinitionNode):
         return node.name
     if isinstance(node, ast.alias):
         return node.asname or node.name.partition(".")[0]
     return ""
 
 
-def form_problem(plugin_type: str, node: Definition) -> str:
+def form_problem(plugin_type: str, node: DefinitionNode) -> str:
     """Return why what is decorated cannot be of its type, as far as its own lines show; nothing if it may be.
 
     Args:
@@ -91,7 +90,7 @@ def form_problem(plugin_type: str, node: Definition) -> str:
     return ""
 
 
-def _step_problem(node: Definition) -> str:
+def _step_problem(node: DefinitionNode) -> str:
     if not isinstance(node, ast.FunctionDef):
         kind = "class" if isinstance(node, ast.ClassDef) else "coroutine"
         return f"@step needs a function (model, cfg) -> model, not the {kind} {node.name}"

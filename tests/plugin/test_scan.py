@@ -407,7 +407,8 @@ BAD = {
 
 @pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD)
 def test_what_cannot_be_read_is_a_problem_with_its_place(tmp_path, text, message):
-    path = tmp_path / "file.py"
+    path = tmp_path / "a folder: with a colon" / "file.py"
+    path.parent.mkdir()
     path.write_text(BASES.rstrip("\n") + "\nfrom brainsmith.plugin.core import transform\n" + text)
     found = read(path)
     assert [str(problem) for problem in found.problems] == [message.format(path=path)]
@@ -448,20 +449,6 @@ def test_one_bad_plugin_leaves_the_others_of_its_file(tmp_path):
     found = read(path)
     assert [info.name for info in found.records] == ["b"]
     assert len(found.problems) == 1
-
-
-def test_groups_are_read(tmp_path):
-    path = tmp_path / "groups.py"
-    path.write_text(
-        '"""Doc.\nGROUPS = {"fake": []}\n"""\nGROUPS: dict[str, list[str]] = {"a": ["x", "finn:Y"], "b": ()}\n'
-    )
-    assert read(path).groups == {"a": ("x", "finn:Y"), "b": ()}
-
-
-def test_groups_in_the_first_line_are_read(tmp_path):
-    path = tmp_path / "groups.py"
-    path.write_text('GROUPS = {"a": ["x"]}\n')
-    assert read(path).groups == {"a": ("x",)}
 
 
 @pytest.mark.parametrize(
