@@ -21,6 +21,7 @@ PHRASES = {
     r"if one's are not": "if any differs",
     r"\| what (?:it|they) ha(?:s|ve) \|": "features",
     r"do it all\b": "needs only",
+    r"\b(?:is|are|has|have) none that\b": "does not support; is not one that",
 }
 """As regular expressions: what to say in their place."""
 
@@ -63,6 +64,7 @@ FILES = list(texts())
         "exit code 1 if one's are not",
         "| model | what it has |",
         "packages and g++ do it all.",
+        "shapes are none that a kernel takes",
     ],
 )
 def test_the_phrases_are_found(text):

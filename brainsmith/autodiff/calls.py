@@ -69,7 +69,7 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
 
 
 def _own_array(op: Op, at: int, value: Any) -> Array | None:
-    """Return an input as an array of its own dtype; None if it has none that numpy knows, as numbers and lists have not."""
+    """Return an input as an array of its own dtype; None if numpy does not know its dtype, as of numbers and lists."""
     if isinstance(value, np.generic):
         return np.asarray(value)
     device = str(getattr(value, "device", CPU))

@@ -20,7 +20,7 @@ def check_built_of(model: str, folder: str) -> None:
 
     Raises:
         UsageError: Its report names another model.
-        ModelError: The model is none that can be built.
+        ModelError: The model cannot be built.
     """
     if Path(folder).resolve() in Path(model).resolve().parents:
         return

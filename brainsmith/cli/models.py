@@ -99,7 +99,7 @@ def _check_options(model: str, folder: str | None, blueprint: str | None) -> Non
         option = f"--build {folder}" if folder else f"--blueprint {blueprint}"
         raise UsageError(f"{model} is a folder, which is run as it is, so {option} cannot be given too")
     if folder is not None and not Path(folder).is_dir():
-        raise UsageError(f"--build must be a folder, and {folder} is none")
+        raise UsageError(f"--build must be a folder, not {folder}")
     if blueprint is not None and not Path(blueprint).is_file():
         raise UsageError(f"--blueprint: {blueprint} is not there")
 

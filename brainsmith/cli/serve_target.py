@@ -97,7 +97,7 @@ def _folders(options: Options) -> tuple[str, ...]:
     if folder is None:
         return ()
     if not Path(folder).is_dir():
-        raise UsageError(f"--build must be a folder, and {folder} is none")
+        raise UsageError(f"--build must be a folder, not {folder}")
     return (folder,)
 
 

@@ -56,7 +56,7 @@ class LayerNormKernel(FinnLayerNorm):
         """Return which integers are computed.
 
         Raises:
-            ModelError: They do not fit in 64 bits, or the datatypes are none that can be normalised.
+            ModelError: They do not fit in 64 bits, or the input or the output has a datatype that is not supported.
         """
         arithmetic, problem = self.try_arithmetic()
         if problem:
@@ -75,9 +75,9 @@ class LayerNormKernel(FinnLayerNorm):
             epsilon=float(self.get_nodeattr("epsilon")),
         )
         if not taken.is_integer() or taken.name in ("BIPOLAR", "TERNARY"):
-            return arithmetic, f"its input is {taken.name}, and it normalises INTn and UINTn"
+            return arithmetic, f"its input must be INTn or UINTn, not {taken.name}"
         if not given.is_integer() or not given.signed():
-            return arithmetic, f"its output is {given.name}, and normalised integers are INTn"
+            return arithmetic, f"its output must be INTn, not {given.name}"
         return arithmetic, arithmetic.problem
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:

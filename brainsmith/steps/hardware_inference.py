@@ -174,8 +174,8 @@ def _check_nothing_between(model: ModelWrapper) -> None:
             stuck.append(f"{node.op_type} ({node.name})")
     if stuck:
         raise ModelError(
-            f"between hardware layers, these could not be converted: {', '.join(stuck)}. Their datatypes, "
-            "shapes or attributes are none that a kernel takes: `brainsmith plugins list --type kernel` lists "
+            f"these nodes lie between hardware layers, and no kernel supports them: {', '.join(stuck)}. The reason is "
+            "the operator, its datatypes, its shapes or its attributes. `brainsmith plugins list --type kernel` lists "
             "the kernels"
         )
 

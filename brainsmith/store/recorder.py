@@ -86,7 +86,7 @@ class Recorder:
     Attributes:
         reads: What was read.
         unseen: What it did that hides what it read, such as starting a program; empty if nothing did.
-        untold: Why what was read is not known: a file changed meanwhile, or is none that counts; empty if it can.
+        untold: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
     """
 
     def __init__(self, rules: Rules) -> None:

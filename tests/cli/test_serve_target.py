@@ -123,7 +123,7 @@ MISUSE = {
     "serve-target numpy --limit-mb much": "--limit-mb must be a number above 0, not 'much'",
     "serve-target numpy --timeout nan": "--timeout must be a number above 0, not 'nan'",
     "serve-target numpy --requests 0": "the limit of requests must be a number above 0, not 0",
-    "serve-target numpy --build no": "--build must be a folder, and no is none",
+    "serve-target numpy --build no": "--build must be a folder, not no",
     "serve-target numpy --build .": (
         "--build must be a folder that target 'numpy' executes, not .: . is a folder, and a model is an .onnx file"
     ),

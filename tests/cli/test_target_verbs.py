@@ -88,7 +88,7 @@ MISUSE = {
         "--blueprint is for targets that run a build's folder, and numpy runs the model itself"
     ),
     f"run {MODEL} --target rtlsim --blueprint b.yaml --input x.npy": "--blueprint: b.yaml is not there",
-    f"run {MODEL} --target rtlsim --build no --input x.npy": "--build must be a folder, and no is none",
+    f"run {MODEL} --target rtlsim --build no --input x.npy": "--build must be a folder, not no",
     f"run {MODEL} --target rtlsim --build . --blueprint there.yaml --input x.npy": (
         "--build and --blueprint exclude each other: one names a build, the other has one made"
     ),

@@ -69,7 +69,7 @@ def _value(node: ast.expr, values: Mapping[str, int | str]) -> int:
             return -_value(operand, values)
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in _FUNCTIONS:
             return int(_FUNCTIONS[name](*(_value(one, values) for one in arguments)))
-    raise KeyError(f"{ast.unparse(node)!r} is none of numbers, names, + - * // % ( ) max min")
+    raise KeyError(f"{ast.unparse(node)!r} is not allowed: only numbers, names, + - * // % ( ) max min are")
 
 
 def _named(name: str, values: Mapping[str, int | str]) -> int:

@@ -82,7 +82,7 @@ def as_frames(values: NDArray[Any], layout: Layout, order: FrameOrder | None) ->
         order: How the network's own frames lie, if that is known.
 
     Raises:
-        ValueError: The shape, the kind of numbers or a value is none that the design takes; what it takes.
+        ValueError: The design does not take the shape, the kind of numbers or a value; says what it takes.
     """
     shapes = accepted_shapes(layout, order)
     if values.ndim < 2 or values.shape[1:] not in shapes or not len(values):

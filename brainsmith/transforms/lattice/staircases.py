@@ -71,7 +71,7 @@ def quantiser_of(view: GraphView, node: NodeProto) -> Staircase:
     """Read a quantiser, whose levels are computed with QONNX's own function.
 
     Raises:
-        ModelError: Its scale, zero point or number of bits is none that integers can give.
+        ModelError: Integers cannot give its scale, zero point or number of bits.
     """
     bipolar = node.op_type == "BipolarQuant"
     names = ("scale",) if bipolar else ("scale", "zero point", "bit width")

@@ -95,5 +95,5 @@ def test_floats_are_computed_of_integers_and_single_precision(kind):
     assert LayerNormHLS.supports(layer).reason == reason
     layer.set_nodeattr("outputDataType", "INT8")
     if kind != "INT65":
-        reason = f"its input is {kind}, and it normalises INTn and UINTn"
+        reason = f"its input must be INTn or UINTn, not {kind}"
         assert LayerNormHLS.supports(layer).reason == reason

@@ -86,9 +86,9 @@ def test_lanes_are_offered_until_the_root_takes_longer():
     ("attributes", "reason"),
     [
         ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, and its core computes with integers"),
-        ({"outputDataType": "UINT8"}, "its output is UINT8, and normalised integers are INTn"),
-        ({"inputDataType": "FLOAT32"}, "its input is FLOAT32, and it normalises INTn and UINTn"),
-        ({"inputDataType": "BIPOLAR"}, "its input is BIPOLAR, and it normalises INTn and UINTn"),
+        ({"outputDataType": "UINT8"}, "its output must be INTn, not UINT8"),
+        ({"inputDataType": "FLOAT32"}, "its input must be INTn or UINTn, not FLOAT32"),
+        ({"inputDataType": "BIPOLAR"}, "its input must be INTn or UINTn, not BIPOLAR"),
         ({"inputDataType": "INT23"}, "its inner numbers have 68 bits, and 62 is the most"),
     ],
 )

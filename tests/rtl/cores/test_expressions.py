@@ -32,10 +32,10 @@ def test_it_is_what_python_gives(text):
         ("STYLE", "'STYLE': 'STYLE' is the text 'block', not a number"),
         ("1 +", "'1 +' is no expression"),
         ("PE // 0", "'PE // 0' divides by zero"),
-        ("2 ** 9", "'2 ** 9': '2 ** 9' is none of numbers, names, + - * // % ( ) max min"),
-        ("open('a')", '"open(\'a\')": "open(\'a\')" is none of numbers, names, + - * // % ( ) max min'),
-        ("True", "'True': 'True' is none of numbers, names, + - * // % ( ) max min"),
-        ("1.5", "'1.5': '1.5' is none of numbers, names, + - * // % ( ) max min"),
+        ("2 ** 9", "'2 ** 9': '2 ** 9' is not allowed: only numbers, names, + - * // % ( ) max min are"),
+        ("open('a')", '"open(\'a\')": "open(\'a\')" is not allowed: only numbers, names, + - * // % ( ) max min are'),
+        ("True", "'True': 'True' is not allowed: only numbers, names, + - * // % ( ) max min are"),
+        ("1.5", "'1.5': '1.5' is not allowed: only numbers, names, + - * // % ( ) max min are"),
     ],
 )  # fmt: skip
 def test_what_is_none(text, said):

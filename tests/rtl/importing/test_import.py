@@ -217,7 +217,7 @@ MISSING = (
         ),
         (
             (*COMPLETE, "--cycles", "6 / PE"),
-            "error: --cycles: '6 / PE': '6 / PE' is none of numbers, names, + - * // % ( ) max min\n",
+            "error: --cycles: '6 / PE': '6 / PE' is not allowed: only numbers, names, + - * // % ( ) max min are\n",
         ),
         (
             (*COMPLETE, "--name", "my core"),
