@@ -5,6 +5,7 @@ from __future__ import annotations
 from opcode import opmap
 from typing import TYPE_CHECKING
 
+from brainsmith.build.failing_node import failing_node
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BrainsmithError, BuildError, ModelError, VerificationError
@@ -12,21 +13,6 @@ from brainsmith.errors import BrainsmithError, BuildError, ModelError, Verificat
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from types import FrameType
-
-
-def failing_node(error: BaseException) -> str:
-    """Return ` at node 'x' (Op)` if the code that raised was working on a node of the graph; else nothing."""
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        frames.append(trace.tb_frame)
-        trace = trace.tb_next
-    for frame in reversed(frames):
-        node = _node_in(frame)
-        if node is not None:
-            return f" at node {node}"
-    return ""
 
 
 def failed_step(name: str, error: BaseException, text: str, file: str = "") -> BuildError:
@@ -75,17 +61,6 @@ def refusal(error: BaseException) -> ModelError | None:
         f"{framework.upper()} refuses {where}: {str(error).strip()}\n"
         "  change the model there, or bring it into another form with a transform before this step"
     )
-
-
-def _node_in(frame: FrameType) -> str | None:
-    held = frame.f_locals
-    owner = held.get("self")
-    for candidate in (held.get("node"), held.get("n"), getattr(owner, "onnx_node", None)):
-        name, kind = getattr(candidate, "name", None), getattr(candidate, "op_type", None)
-        if isinstance(name, str) and isinstance(kind, str):
-            outputs = list(getattr(candidate, "output", ()))
-            return f"'{name or (outputs[0] if outputs else '?')}' ({kind})"
-    return None
 
 
 def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.build.failure import failing_node
+from brainsmith.build.failing_node import failing_node
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper

@@ -5,46 +5,9 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.util.basic import qonnx_make_model
 
-from brainsmith.build.failure import failed_step, failing_node, refusal
+from brainsmith.build.failure import failed_step, refusal
 from brainsmith.errors import ModelError
 from brainsmith.plugins import transforms as tfm
-
-
-def caught(function):
-    try:
-        function()
-    except ValueError as error:
-        return failing_node(error)
-    raise AssertionError("nothing was raised")
-
-
-def test_the_node_of_the_innermost_frame_that_has_one():
-    def inner(node):
-        raise ValueError("x")
-
-    def outer():
-        n = helper.make_node("Add", ["a"], ["b"], name="outer")
-        assert n.name
-        inner(helper.make_node("Mul", ["a"], ["b"], name="inner"))
-
-    assert caught(outer) == " at node 'inner' (Mul)"
-
-
-def test_an_operation_knows_its_node_and_a_nameless_one_is_named_by_its_output():
-    class Operation:
-        onnx_node = helper.make_node("Mul", ["a"], ["out"])
-
-        def execute(self):
-            raise ValueError("x")
-
-    assert caught(Operation().execute) == " at node 'out' (Mul)"
-
-
-def test_no_node():
-    def plain():
-        raise ValueError("x")
-
-    assert caught(plain) == ""
 
 
 def refused(function):

@@ -1,0 +1,64 @@
+"""Find the node of a graph that code was working on when it raised, and no other.
+
+A local variable keeps the last node of a loop that is over. So a variable counts only where its meaning is certain: in
+the body of the loop that binds it, as a parameter, or between an assignment and the last statement that reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.build.variable_spans import Place, is_current
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+_NAMES = ("node", "n")
+"""What transforms call the node that they work on."""
+
+
+def failing_node(error: BaseException) -> str:
+    """Return ` at node 'x' (Op)` if the code that raised was working on a node of the graph; else nothing."""
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        frames.append((trace.tb_frame, trace.tb_lasti))
+        trace = trace.tb_next
+    for frame, instruction in reversed(frames):
+        node = _node_in(frame, instruction)
+        if node:
+            return f" at node {node}"
+    return ""
+
+
+def _node_in(frame: FrameType, instruction: int) -> str:
+    for name in _NAMES:
+        node = _shown(frame.f_locals.get(name))
+        if node and _is_worked_on(name, frame.f_code, instruction):
+            return node
+    return _shown(getattr(frame.f_locals.get("self"), "onnx_node", None))
+
+
+def _shown(candidate: Any) -> str:
+    name, kind = getattr(candidate, "name", None), getattr(candidate, "op_type", None)
+    if not isinstance(name, str) or not isinstance(kind, str):
+        return ""
+    outputs = list(getattr(candidate, "output", ()))
+    return f"'{name or (outputs[0] if outputs else '?')}' ({kind})"
+
+
+def _is_worked_on(name: str, code: CodeType, instruction: int) -> bool:
+    """Tell whether a local variable holds what the code is at work on; not where its source cannot be read."""
+    if name in code.co_freevars:  # the function around this one has bound it
+        return False
+    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None))
+    if line is None or column is None:
+        return False
+    try:
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return is_current(name, tree, code, Place(line, column))
