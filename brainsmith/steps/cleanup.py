@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.window_defaults import write_out_defaults
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc", "FloatQuant")
@@ -40,8 +40,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
     model = model.transform(own_transform("SortGraph")()).transform(InferShapes())
-    for node in model.graph.node:
-        _write_out_defaults(model, node)
+    write_out_defaults(model)
     transforms = [
         GiveUniqueParameterTensors(),
         own_transform("FoldConstants")(exclude_op_types=[*QUANTISERS, "QuantizeLinear", "DequantizeLinear"]),
@@ -58,29 +57,3 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         model = model.transform(GiveUniqueNodeNames())
         model = model.transform(own_transform("GiveReadableTensorNames")())
     return model
-
-
-def _write_out_defaults(model: ModelWrapper, node: NodeProto) -> None:
-    """Give convolutions and max-pools the attributes that ONNX lets an exporter omit, and that later steps read."""
-    from onnx import helper
-
-    present = {attribute.name: attribute for attribute in node.attribute}
-    defaults: dict[str, Any]
-    if node.op_type == "MaxPool":
-        spatial = len(present["kernel_shape"].ints)
-        defaults = {"strides": [1] * spatial}
-    elif node.op_type in ("Conv", "ConvTranspose"):
-        shape = model.get_tensor_shape(node.input[1])
-        if shape is None or len(shape) < 3:
-            return
-        spatial = len(shape) - 2
-        ones = [1] * spatial
-        defaults = {"kernel_shape": shape[2:], "strides": ones, "dilations": ones, "group": 1}
-    else:
-        return
-    automatic = present.get("auto_pad")
-    if automatic is None or automatic.s in (b"NOTSET", b"VALID"):
-        defaults["pads"] = [0] * (2 * spatial)
-    for name, value in defaults.items():
-        if name not in present:
-            node.attribute.append(helper.make_attribute(name, value))

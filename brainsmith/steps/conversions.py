@@ -84,6 +84,10 @@ ABSORBED = (
 )
 """Operators that earlier steps lower to others, absorb or remove."""
 
+RISING = ("Clip", "Elu", "HardSigmoid", "LeakyRelu", "Neg", "Selu", "Softplus")
+"""Functions of one value that rise or fall all along: in front of a quantiser they become its thresholds,
+and a factor of -1 where they fall."""
+
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "BinaryQuant", "Trunc", "MultiThreshold")
 
 
@@ -91,4 +95,4 @@ def convertible_op_types() -> frozenset[str]:
     """Return every operator that the steps of this project can bring into hardware."""
     tables = (THRESHOLDS, PRODUCTS, STREAMS, OTHERS)
     converted = (op_type for table in tables for conversion in table for op_type in conversion.op_types)
-    return frozenset((*converted, *ELEMENTWISE, *ABSORBED, *QUANTISERS))
+    return frozenset((*converted, *ELEMENTWISE, *ABSORBED, *RISING, *QUANTISERS))

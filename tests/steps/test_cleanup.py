@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.util.basic import get_by_name
 
@@ -54,6 +55,25 @@ def test_what_an_exporter_left_to_defaults_is_written_out(config):
         "pads": [0, 0, 0, 0],
     }
     assert get_by_name(conv.attribute, "group").i == 1
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER", "VALID"])
+@pytest.mark.parametrize("op_type", ["Conv", "MaxPool", "AveragePool"])
+def test_padding_that_onnx_works_out_is_written_as_numbers(op_type, mode, stride, config):
+    """TensorFlow's exporters write it; the steps read numbers."""
+    graph = Graph(1, 2, 7, 8)
+    weights = [graph.weights(integers(1, 3, 2, 3, 2))] if op_type == "Conv" else []
+    graph.node(op_type, *weights, auto_pad=mode, kernel_shape=[3, 2], strides=[stride, stride])
+    model = graph.model(datatype="INT4").transform(tfm.InferShapes())
+    inputs = integers(2, 1, 2, 7, 8).astype(np.float32)
+    (expected,) = execute_onnx(model, {model.graph.input[0].name: inputs}).values()
+    model = steps.cleanup(model, config)
+    (window,) = model.get_nodes_by_op_type(op_type)
+    assert get_by_name(window.attribute, "auto_pad") is None
+    assert get_by_name(window.attribute, "pads") is not None
+    (result,) = execute_onnx(model, {model.graph.input[0].name: inputs}).values()
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_older_domains_of_quantisers_are_read(config):
