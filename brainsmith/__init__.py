@@ -9,6 +9,9 @@ __version__ = "0.1.0"
 DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
 """The names of the decorators, which the scan looks for."""
 
+MODES = ("full", "blueprint", "selective")
+"""The discovery modes; of several that are asked for, the first of these is the one that counts."""
+
 __all__ = ["__version__", *DECORATORS]  # noqa: PLE0604  (all are strings)
 
 

@@ -9,3 +9,4 @@ from brainsmith.plugin.core import transform as transform
 
 __version__: str
 DECORATORS: tuple[str, ...]
+MODES: tuple[str, ...]

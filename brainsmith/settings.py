@@ -13,11 +13,8 @@ from brainsmith.errors import Problem, SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
-
-MODES = ("full", "blueprint", "selective")
-"""The discovery modes."""
 
 PROJECT_FOLDER = ".brainsmith"
 """The folder that makes its parent a project."""
@@ -111,14 +108,11 @@ def load_settings(start: str | None = None, **arguments: Any) -> Settings:
     problems: list[Problem] = []
     for path in reversed(settings.files):
         for name, (value, line, column) in _read_config(path, settings.cache_dir, problems).items():
-            _apply(settings, name, value, path, line, column, problems)
-    for variable, name, convert in _VARIABLES:
-        text = os.environ.get(variable)
-        if text is not None and text != "":
-            _apply(settings, name, convert(text), variable, 0, 0, problems)
+            _set(settings, name, value, path, line, column, problems)
+    _set_variables(settings, problems)
     for name, value in arguments.items():
         if value is not None:
-            _apply(settings, name, value, f"argument {name}", 0, 0, problems)
+            _set(settings, name, value, f"argument {name}", 0, 0, problems)
     if problems:
         raise SettingsError("\n".join(str(problem) for problem in problems))
     settings.overlooked_folders = _overlooked_folders(start, settings)
@@ -243,69 +237,41 @@ def _config_files(project: str | None) -> tuple[str, ...]:
     return tuple(files)
 
 
-def _boolean(text: str) -> object:
-    lower = text.strip().lower()
-    if lower in ("1", "true", "yes", "on"):
-        return True
-    if lower in ("0", "false", "no", "off"):
-        return False
-    return text
-
-
-def _number(text: str) -> object:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-_VARIABLES: tuple[tuple[str, str, Callable[[str], object]], ...] = (
-    ("BRAINSMITH_PLUGIN_CACHE_TTL", "cache_ttl", _number),
-    ("BRAINSMITH_PLUGIN_MODE", "discovery_mode", str),
-    ("BRAINSMITH_PLUGIN_DEBUG", "debug", _boolean),
-    ("BRAINSMITH_DYNAMIC_LOADING", "dynamic_loading", _boolean),
-    ("BRAINSMITH_DEVICE", "device", str),
-    ("BRAINSMITH_VERBOSE", "verbose", _boolean),
-    ("BRAINSMITH_REMOTE_URL", "remote_url", str),
-    ("BRAINSMITH_REMOTE_TOKEN_FILE", "remote_token_file", str),
-    ("BRAINSMITH_REMOTE_TIMEOUT", "remote_timeout", _number),
+_VARIABLES = (
+    ("BRAINSMITH_PLUGIN_CACHE_TTL", "cache_ttl"),
+    ("BRAINSMITH_PLUGIN_MODE", "discovery_mode"),
+    ("BRAINSMITH_PLUGIN_DEBUG", "debug"),
+    ("BRAINSMITH_DYNAMIC_LOADING", "dynamic_loading"),
+    ("BRAINSMITH_DEVICE", "device"),
+    ("BRAINSMITH_VERBOSE", "verbose"),
+    ("BRAINSMITH_REMOTE_URL", "remote_url"),
+    ("BRAINSMITH_REMOTE_TOKEN_FILE", "remote_token_file"),
+    ("BRAINSMITH_REMOTE_TIMEOUT", "remote_timeout"),
 )
 
 
-def _apply(
+def _set_variables(settings: Settings, problems: list[Problem]) -> None:
+    """Set what the environment states; an empty variable states nothing."""
+    for variable, name in _VARIABLES:
+        text = os.environ.get(variable)
+        if text:
+            from brainsmith.setting_checks import of_text
+
+            _set(settings, name, of_text(name, text), variable, 0, 0, problems)
+
+
+def _set(
     settings: Settings, name: str, value: object, source: str, line: int, column: int, problems: list[Problem]
 ) -> None:
     """Check one value and set it."""
-    checker = _CHECKS.get(name)
-    if checker is None:
-        from difflib import get_close_matches
+    from brainsmith.setting_checks import checked
 
-        close = get_close_matches(name, _CHECKS, n=1)
-        hint = f". Did you mean {close[0]!r}?" if close else f"; there are {', '.join(_CHECKS)}"
-        problems.append(Problem(source, line, column, f"there is no setting {name!r}{hint}"))
-        return
-    wanted, convert = checker
     try:
-        converted = convert(value)
-    except (TypeError, ValueError):
-        problems.append(Problem(source, line, column, f"{name} must be {wanted}, not {_shown(name, value)}"))
-        return
-    if name in ("plugin_folders", "remote_token_file"):
-        base = _base_folder(source, settings)
-        paths = [converted] if isinstance(converted, str) else converted
-        whole = tuple(os.path.normpath(os.path.join(base, os.path.expanduser(path))) for path in paths)
-        converted = whole[0] if isinstance(converted, str) else whole
-    setattr(settings, name, converted)
-    settings.sources[name] = source
-
-
-def _shown(name: str, value: object) -> str:
-    """Return a value for a message: of an address no name and password, since messages are kept and sent around."""
-    if name != "remote_url" or not isinstance(value, str) or "@" not in value:
-        return repr(value)
-    before, _, host = value.rpartition("@")
-    scheme, slashes, _ = before.partition("//")
-    return repr(f"{scheme}//***@{host}" if slashes else f"***@{host}")
+        setattr(settings, name, checked(name, value, _base_folder(source, settings)))
+    except ValueError as error:
+        problems.append(Problem(source, line, column, str(error)))
+    else:
+        settings.sources[name] = source
 
 
 def _base_folder(source: str, settings: Settings) -> str:
@@ -317,79 +283,6 @@ def _base_folder(source: str, settings: Settings) -> str:
         return os.getcwd()
     except FileNotFoundError:  # it was removed
         return os.sep
-
-
-def _as_seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        raise ValueError
-    return float(value)
-
-
-def _as_time_limit(value: object) -> float:
-    seconds = _as_seconds(value)
-    if not seconds:
-        raise ValueError
-    return seconds
-
-
-def _as_url(value: object) -> str:
-    """Return the address of a served target, as `http://HOST:PORT`."""
-    from urllib.parse import urlsplit
-
-    text = _as_text(value).rstrip("/")
-    parts = urlsplit(text)
-    if parts.scheme != "http" or not parts.hostname or parts.port is None or "@" in text:
-        raise ValueError
-    if parts.path or parts.query or parts.fragment:
-        raise ValueError
-    return text
-
-
-def _as_mode(value: object) -> str:
-    if value not in MODES:
-        raise ValueError
-    return str(value)
-
-
-def _as_boolean(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _as_text(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise TypeError
-    return value.strip()
-
-
-def _as_strings(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise TypeError
-    return tuple(value)
-
-
-def _as_groups(value: object) -> dict[str, tuple[str, ...]]:
-    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-        raise TypeError
-    return {name: _as_strings(members) for name, members in value.items()}
-
-
-_CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "cache_ttl": ("a number of seconds, 0 or more", _as_seconds),
-    "discovery_mode": (" or ".join(MODES), _as_mode),
-    "frameworks": ("a list of frameworks such as [qonnx, finn]", _as_strings),
-    "performance_tracking": ("true or false", _as_boolean),
-    "debug": ("true or false", _as_boolean),
-    "dynamic_loading": ("true or false", _as_boolean),
-    "device": ("a device such as auto, cpu or rtlsim:0", _as_text),
-    "verbose": ("true or false", _as_boolean),
-    "remote_url": ("http://HOST:PORT of a served target, such as http://127.0.0.1:8765", _as_url),
-    "remote_token_file": ("the path of a file", _as_text),
-    "remote_timeout": ("a number of seconds above 0", _as_time_limit),
-    "plugin_folders": ("a list of folders", _as_strings),
-    "groups": ("a table of lists of plugin names", _as_groups),
-}
 
 
 def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:

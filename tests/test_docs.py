@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from brainsmith import errors, settings
+from brainsmith.setting_checks import CHECKS
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -175,7 +176,7 @@ def test_every_error_is_documented():
 
 def test_every_setting_and_variable_is_documented():
     page = (ROOT / "docs" / "settings.md").read_text()
-    assert [name for name in settings._CHECKS if f"| `{name}` |" not in page] == []
+    assert [name for name in CHECKS if f"| `{name}` |" not in page] == []
     read = set(re.findall(r"\"([A-Z][A-Z_]{3,})\"", inspect.getsource(settings)))
     documented = set(re.findall(r"`\$?([A-Z][A-Z_]{3,})`", page))
     assert {

@@ -8,6 +8,7 @@ import pytest
 
 from brainsmith.errors import SettingsError
 from brainsmith.settings import Settings, find_project, load_settings
+from tests.plugin.installed import run_python
 
 
 @pytest.fixture
@@ -264,8 +265,6 @@ def test_edits_of_the_same_size_within_a_tick_of_the_clock_are_all_seen(project)
 
 
 def test_parsed_settings_are_kept_so_that_yaml_is_not_imported(project):
-    from tests.plugin.installed import run_python
-
     project_config(project, "plugin_system: {cache_ttl: 7, groups: {a: [x, 'qonnx:Y']}}\n")
     code = """
     import json, sys
@@ -349,3 +348,13 @@ def test_a_cache_folder_that_tools_cannot_take_is_refused_at_once(tmp_path, monk
 def test_other_names_of_a_cache_folder_are_taken(tmp_path, monkeypatch, name):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
     assert load_settings(str(tmp_path)).cache_dir == str(tmp_path / name / "brainsmith")
+
+
+def test_defaults_need_no_checks(tmp_path):
+    code = """
+    import json, sys
+    from brainsmith.settings import load_settings
+    load_settings()
+    print(json.dumps("brainsmith.setting_checks" in sys.modules))
+    """
+    assert run_python(code, cwd=tmp_path) is False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from brainsmith import MODES
 from brainsmith.errors import SettingsError
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
-from brainsmith.settings import MODES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Request:
                 raise SettingsError(
                     f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
                 )
-        mode = next(mode for mode in ("full", "blueprint", "selective") if mode in chosen)
+        mode = next(mode for mode in MODES if mode in chosen)
         return cls(mode, _as_tuple(frameworks), wanted_types, mode == "blueprint" and "selective" in chosen)
 
     def unknown_framework(self, records: Iterable[PluginInfo]) -> str | None:

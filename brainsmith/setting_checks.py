@@ -1,0 +1,159 @@
+"""What each setting may be. Imported only where one is set: the defaults need no check."""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith import MODES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_PATHS = ("plugin_folders", "remote_token_file")
+
+
+def of_text(name: str, text: str) -> object:
+    """Return the value of a setting that a variable of the environment states: a number or a switch where it is one."""
+    read = _TEXTS.get(CHECKS[name][1])
+    return text if read is None else read(text)
+
+
+def checked(name: str, value: object, folder: str) -> object:
+    """Return the value of a setting as it holds: paths absolute, numbers as floats, lists as tuples.
+
+    Args:
+        name: The setting.
+        value: As it was read.
+        folder: Where relative paths begin.
+
+    Raises:
+        ValueError: There is no such setting, or it cannot have this value; the text says why.
+    """
+    if name not in CHECKS:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, CHECKS, n=1)
+        hint = f". Did you mean {close[0]!r}?" if close else f"; there are {', '.join(CHECKS)}"
+        raise ValueError(f"there is no setting {name!r}{hint}")
+    wanted, convert = CHECKS[name]
+    try:
+        converted = convert(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {wanted}, not {_shown(name, value)}") from None
+    if name not in _PATHS:
+        return converted
+    if isinstance(converted, str):
+        return _absolute(converted, folder)
+    return tuple(_absolute(path, folder) for path in converted)
+
+
+def _absolute(path: str, folder: str) -> str:
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(path)))
+
+
+def _shown(name: str, value: object) -> str:
+    """Return a value for a message: of an address no name and password, since messages are kept and sent around."""
+    if name != "remote_url" or not isinstance(value, str) or "@" not in value:
+        return repr(value)
+    before, _, host = value.rpartition("@")
+    scheme, slashes, _ = before.partition("//")
+    return repr(f"{scheme}//***@{host}" if slashes else f"***@{host}")
+
+
+def _boolean(text: str) -> object:
+    lower = text.strip().lower()
+    if lower in ("1", "true", "yes", "on"):
+        return True
+    if lower in ("0", "false", "no", "off"):
+        return False
+    return text
+
+
+def _number(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _as_seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise ValueError
+    return float(value)
+
+
+def _as_time_limit(value: object) -> float:
+    seconds = _as_seconds(value)
+    if not seconds:
+        raise ValueError
+    return seconds
+
+
+def _as_url(value: object) -> str:
+    """Return the address of a served target, as `http://HOST:PORT`."""
+    from urllib.parse import urlsplit
+
+    text = _as_text(value).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme != "http" or not parts.hostname or parts.port is None or "@" in text:
+        raise ValueError
+    if parts.path or parts.query or parts.fragment:
+        raise ValueError
+    return text
+
+
+def _as_mode(value: object) -> str:
+    if value not in MODES:
+        raise ValueError
+    return str(value)
+
+
+def _as_boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _as_text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise TypeError
+    return value.strip()
+
+
+def _as_strings(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise TypeError
+    return tuple(value)
+
+
+def _as_groups(value: object) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise TypeError
+    return {name: _as_strings(members) for name, members in value.items()}
+
+
+CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "cache_ttl": ("a number of seconds, 0 or more", _as_seconds),
+    "discovery_mode": (" or ".join(MODES), _as_mode),
+    "frameworks": ("a list of frameworks such as [qonnx, finn]", _as_strings),
+    "performance_tracking": ("true or false", _as_boolean),
+    "debug": ("true or false", _as_boolean),
+    "dynamic_loading": ("true or false", _as_boolean),
+    "device": ("a device such as auto, cpu or rtlsim:0", _as_text),
+    "verbose": ("true or false", _as_boolean),
+    "remote_url": ("http://HOST:PORT of a served target, such as http://127.0.0.1:8765", _as_url),
+    "remote_token_file": ("the path of a file", _as_text),
+    "remote_timeout": ("a number of seconds above 0", _as_time_limit),
+    "plugin_folders": ("a list of folders", _as_strings),
+    "groups": ("a table of lists of plugin names", _as_groups),
+}
+"""By name: what it must be, and what converts it or raises TypeError or ValueError."""
+
+_TEXTS: dict[Callable[..., Any], Callable[[str], object]] = {
+    _as_seconds: _number,
+    _as_time_limit: _number,
+    _as_boolean: _boolean,
+}
+"""How the text of a variable is read, by what converts the setting's value; as a text where nothing is said."""
