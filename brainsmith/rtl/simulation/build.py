@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
+from brainsmith.rtl.simulation.headers import find_precompiled
 from brainsmith.rtl.simulation.plan import DATA_FOLDER
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
 from brainsmith.rtl.simulation.simulator import Simulator
@@ -19,6 +22,7 @@ from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.simulation.verilator import (
     COMPILE,
     DRIVER,
+    OF_RUNTIME,
     REDIRECT,
     VERILATE,
     compile_model,
@@ -68,7 +72,7 @@ def build_simulator(
     store = KeptFolders(cache or Path(cache_dir()) / "rtl", holds_code=True)
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
     key = _key(plan, tools, store, quick)
-    entry = store.obtain(key, lambda work: _build_model(plan, tools, runtime, work, store.entry(key), quick))
+    entry = store.obtain(key, lambda work: _build_model(plan, tools, store, runtime, work, key, quick))
     ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
     library = native.load(entry / "simulation.so")
     simulator = Simulator(plan, ports, interface or find_interface(plan.top, ports), library)
@@ -77,7 +81,7 @@ def build_simulator(
 
 
 def _runtime_key(tools: Toolchain) -> str:
-    return _digest(tools.versions, tools.root, COMPILE, platform.machine(), REDIRECT.read_text())
+    return _digest(tools.versions, tools.root, COMPILE, OF_RUNTIME, platform.machine(), REDIRECT.read_text())
 
 
 def _key(plan: SimulationPlan, tools: Toolchain, store: KeptFolders, quick: bool) -> str:
@@ -96,16 +100,25 @@ def _build_runtime(tools: Toolchain, work: Path) -> None:
 
 
 def _build_model(
-    plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, entry: Path, quick: bool
+    plan: SimulationPlan,
+    tools: Toolchain,
+    store: KeptFolders,
+    runtime: Path,
+    work: Path,
+    key: str,
+    quick: bool,
 ) -> None:
-    """Fill the folder of a simulation, which will lie at `entry`: its library, its ports, its memories."""
+    """Fill the folder of a simulation, which will be the entry of its key: its library, its ports, its memories."""
+    memories = (store.entry(key) / "memories").resolve()
     with Task(f"compiling the simulation of {plan.top!r}"):
-        _compile_model(plan, tools, runtime, work, (entry / "memories").resolve(), quick)
+        unit = _translate(plan, tools, work, memories)
+        headers = find_precompiled(store, tools, runtime, _execute) if quick and not plan.trace else None
+        _compile(plan, tools, unit, runtime, work / "simulation.so", quick, headers)
+        shutil.rmtree(unit.parent)
 
 
-def _compile_model(
-    plan: SimulationPlan, tools: Toolchain, runtime: Path, work: Path, memories: Path, quick: bool
-) -> None:
+def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Path) -> Path:
+    """Write a design, its memories and its ports; return its translation unit, in a folder of its own."""
     sources = [work / "sources" / source.name for source in plan.sources]
     for path, source in zip(sources, plan.sources, strict=True):
         _write(path, source.text.replace(DATA_FOLDER, str(memories)))
@@ -118,10 +131,27 @@ def _compile_model(
     unit = model / "all.cc"
     generated = [path.name for path in model.glob("Vtop*.cpp")]
     _write(unit, translation_unit(generated, port_table(ports), memories))
-    _execute(compile_model(plan, tools, unit, runtime, work / "simulation.so", quick))
-    for path in sorted(model.iterdir()):
-        path.unlink()
-    model.rmdir()
+    return unit
+
+
+def _compile(
+    plan: SimulationPlan,
+    tools: Toolchain,
+    unit: Path,
+    runtime: Path,
+    library: Path,
+    quick: bool,
+    headers: Path | None,
+) -> None:
+    """Compile a design; without the precompiled headers, where that fails with them.
+
+    Raises:
+        SimulationError: The compiler rejects it.
+    """
+    if headers is not None:
+        with contextlib.suppress(SimulationError):
+            return _execute(compile_model(plan, tools, unit, runtime, library, quick, headers))
+    return _execute(compile_model(plan, tools, unit, runtime, library, quick))
 
 
 def _write(path: Path, text: str) -> None:
