@@ -9,11 +9,13 @@ from itertools import chain
 
 from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapters.adapter import Reading
+from brainsmith.plugin.clashes import settle_clashes
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
 from brainsmith.plugin.isolation import PassingProblem
-from brainsmith.plugin.precedence import ADAPTED, OURS, duplicate_message, framework_identifier
+from brainsmith.plugin.log import debug
+from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 from brainsmith.plugin.snapshot import AdapterResult, Snapshot, Sources
 from brainsmith.plugin.source import ChangedWhileReadError
 from brainsmith.store.files import is_racy
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from brainsmith.plugin.adapters.adapter import Adapter
+    from brainsmith.plugin.discovery_cache import Found
     from brainsmith.plugin.files import Stamp
-    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.request import Request
     from brainsmith.settings import Settings
 
 
@@ -40,6 +43,20 @@ def adapters_for(settings: Settings) -> list[Adapter]:
     if settings.frameworks is not None:
         adapted = [adapter for adapter in adapted if adapter.name in settings.frameworks]
     return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(), *adapted]
+
+
+def discover_for(request: Request, settings: Settings, kept: Found) -> Snapshot:
+    """Read what a request asks for: what changed since the snapshot that is kept, or everything."""
+    debug("%s: %s", "scanning" if kept.earlier is None else "updating", kept.source)
+    adapters = adapters_for(settings)
+    snapshot = discover(settings, adapters, request.read_frameworks, kept.earlier, kept.changed)
+    if request.mode != "blueprint":
+        snapshot = snapshot.restricted(request.types)
+    for summary in snapshot.adapters:
+        debug("adapter %s: %s, %d plugins", summary["name"], summary["status"], summary["plugins"])
+    for problem in snapshot.problems:
+        debug("%s", problem)
+    return snapshot
 
 
 def discover(
@@ -127,7 +144,7 @@ def _put_together(
         *(problem for result in results for problem in result.problems),
     ]
     if len(frozenset().union(*(result.claims() for result in results))) < len(records):
-        records, clashes = _settle_clashes(records)
+        records, clashes = settle_clashes(records)
         problems.extend(clashes)
     watched = _watched(results, earlier)
     if earlier is None or watched is not earlier.paths:
@@ -236,35 +253,6 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
         result.problems.append(Problem(f"adapter {adapter.name}", 0, 0, result.detail))
     result.milliseconds = (time.perf_counter() - begin) * 1e3
     return result
-
-
-def _settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[Problem]]:
-    """Let `override=True` win; report other clashes. Both records stay, so that using the name says what is wrong."""
-    first: dict[tuple[str, str], PluginInfo] = {}
-    clashing: dict[tuple[str, str], dict[str, PluginInfo]] = {}
-    kept: list[PluginInfo] = []
-    for info in records:
-        key = (info.key, info.framework)
-        rival = first.setdefault(key, info)
-        if rival is info:
-            kept.append(info)
-            continue
-        claims = clashing.setdefault(key, {rival.reference: rival})
-        if info.reference not in claims:  # else two entry points name the same module
-            claims[info.reference] = info
-            kept.append(info)
-    problems: list[Problem] = []
-    overridden: set[int] = set()
-    for claims in clashing.values():
-        meant = [info for info in claims.values() if info.extra.get("override")]
-        if meant:
-            overridden.update(id(info) for info in claims.values() if not info.extra.get("override"))
-        chosen, *others = meant or claims.values()
-        problems.extend(
-            Problem(info.file or info.origin, info.line, 0, duplicate_message(info, [chosen, info]))
-            for info in others
-        )
-    return [info for info in kept if id(info) not in overridden], problems
 
 
 def _summary(result: AdapterResult) -> dict[str, object]:

@@ -14,7 +14,7 @@ from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from brainsmith.plugin.files import Stamp
     from brainsmith.settings import Settings
@@ -67,6 +67,31 @@ class DiscoveryCache:
     def __init__(self) -> None:
         self._memory: dict[tuple[object, ...], Snapshot] = {}
         self._unsaved: dict[tuple[object, ...], tuple[Settings, Snapshot]] = {}
+
+    def provide(
+        self, key: Key, settings: Settings, read: Callable[[Found], Snapshot]
+    ) -> tuple[Snapshot, str]:
+        """Return the snapshot of a request, and where it was: `memory`, `disk`, or `update` and `scan` if it was read.
+
+        Args:
+            key: What is asked for.
+            settings: Those that hold.
+            read: Brings up to date what is kept, or reads everything; then other processes wait for what it finds.
+        """
+        found = self.get(key, settings)
+        if found.snapshot is not None:
+            return found.snapshot, found.source
+        if found.earlier is not None:
+            snapshot = read(found)
+            self.put_updated(key, settings, snapshot)
+            return snapshot, "update"
+        with self.lock(key, settings):
+            found = self.get(key, settings)  # another process may have read everything meanwhile
+            if found.snapshot is not None:
+                return found.snapshot, found.source
+            snapshot = read(found)
+            self.put(key, settings, snapshot)
+        return snapshot, "scan"
 
     def get(self, key: Key, settings: Settings) -> Found:
         """Look for the snapshot that is still true."""

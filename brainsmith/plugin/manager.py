@@ -13,7 +13,6 @@ from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
-from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.request import Request
 from brainsmith.plugin.stats import Stats
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from brainsmith.errors import Problem
     from brainsmith.plugin.discovery_cache import Found
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.instance_cache import InstanceCache
+    from brainsmith.plugin.making import Instances
     from brainsmith.plugin.registry import Registry
     from brainsmith.plugin.snapshot import Snapshot
 
@@ -49,7 +48,7 @@ class PluginManager:
         self._given = settings
         self._debug_setting = False
         self._cache = DiscoveryCache()
-        self._instances: InstanceCache | None = None
+        self._instances: Instances | None = None
         self._request: Request | None = None
         self._current: Snapshot | None = None
         self._blueprint: tuple[str, frozenset[tuple[str, str]]] | None = None
@@ -104,29 +103,15 @@ class PluginManager:
             before, self._request = self._request, request
             try:
                 found = self._discover(request)
-                self._refuse_unknown_framework(request, found)
+                if request.unknown_framework(found) is not None:
+                    from brainsmith.plugin.unknown_framework import refuse_unknown_framework
+
+                    refuse_unknown_framework(request, self._whole(self.settings))
             except BrainsmithError:
                 self._request = before  # what is looked up next goes by what was asked for before
                 self._current = None
                 raise
             return found
-
-    def _refuse_unknown_framework(self, request: Request, found: RecordList) -> None:
-        """Check that each framework that is asked for is one, though it may have no plugin of the types asked for."""
-        if request.unknown_framework(found) is None:
-            return
-        snapshot = self._whole(self.settings)
-        name = request.unknown_framework(snapshot.records)
-        if name is not None and framework_identifier(name) not in _offering(snapshot):
-            from brainsmith.plugin.definition import did_you_mean
-
-            known = sorted({*OURS, *ADAPTED, *(info.framework for info in snapshot.records)})
-            reasons = "".join(f"\n  {problem}" for problem in snapshot.problems)
-            asked = f"frameworks={list(request.frameworks or ())!r}"
-            raise SettingsError(
-                f"{asked}: no plugin has the framework {name!r}{did_you_mean(name, known)}"
-                f"\n  there are {', '.join(known)}{reasons}"
-            )
 
     def _refresh(self) -> None:
         with self._lock:
@@ -154,37 +139,12 @@ class PluginManager:
         return RecordList(view.records)
 
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
-        key = request.key
-        found = self._cache.get(key, settings)
-        if found.snapshot is not None:
-            return found.snapshot, found.source
-        if found.earlier is not None:
-            snapshot = self._scan(request, settings, found)
-            self._cache.put_updated(key, settings, snapshot)
-            return snapshot, "update"
-        with self._cache.lock(key, settings):
-            found = self._cache.get(key, settings)  # another process may have read everything meanwhile
-            if found.snapshot is not None:
-                return found.snapshot, found.source
-            snapshot = self._scan(request, settings, found)
-            self._cache.put(key, settings, snapshot)
-        return snapshot, "scan"
+        def read(kept: Found) -> Snapshot:
+            from brainsmith.plugin.discovery import discover_for
 
-    def _scan(self, request: Request, settings: Settings, found: Found) -> Snapshot:
-        """Read what changed, or everything."""
-        from brainsmith.plugin.discovery import adapters_for, discover
-        from brainsmith.plugin.log import debug
+            return discover_for(request, settings, kept)
 
-        debug("%s: %s", "scanning" if found.earlier is None else "updating", found.source)
-        adapters = adapters_for(settings)
-        snapshot = discover(settings, adapters, request.read_frameworks, found.earlier, found.changed)
-        if request.mode != "blueprint":
-            snapshot = snapshot.restricted(request.types)
-        for summary in snapshot.adapters:
-            debug("adapter %s: %s, %d plugins", summary["name"], summary["status"], summary["plugins"])
-        for problem in snapshot.problems:
-            debug("%s", problem)
-        return snapshot
+        return self._cache.provide(request.key, settings, read)
 
     def _view(self, snapshot: Snapshot, request: Request, settings: Settings) -> Snapshot:
         """Return the part of a snapshot that a blueprint names, in blueprint mode."""
@@ -264,33 +224,23 @@ class PluginManager:
             PluginLoadError: The import failed.
             PluginArgumentsError: Its constructor takes other arguments: that of a kernel takes a node.
         """
-        from brainsmith.plugin.making import make
-
         info = self.registry.resolve(plugin_type, name)
         plugin = self._registry.load(info)
         if not isinstance(plugin, type):
             return plugin
-        names = sorted(kwargs)
-        values = (*args, *(kwargs[name] for name in names))  # 1, 1.0 and True are equal, and other arguments
-        key = (plugin_type, info.framework, info.name, plugin, *names, values, tuple(map(type, values)))
-        try:
-            hash(key)
-        except TypeError:
-            self.stats.instance_misses += 1
-            return make(info, plugin, args, kwargs)
-        instance, hit = self._instance_cache().get(key, lambda: make(info, plugin, args, kwargs))
+        instance, hit = self._made().get(info, plugin, args, kwargs)
         if hit:
             self.stats.instance_hits += 1
         else:
             self.stats.instance_misses += 1
         return instance
 
-    def _instance_cache(self) -> InstanceCache:
+    def _made(self) -> Instances:
         with self._lock:
             if self._instances is None:
-                from brainsmith.plugin.instance_cache import InstanceCache
+                from brainsmith.plugin.making import Instances
 
-                self._instances = InstanceCache()
+                self._instances = Instances()
             return self._instances
 
     def get_performance_stats(self) -> dict[str, Any]:
@@ -373,13 +323,6 @@ class PluginManager:
             self._current = self._request = self._blueprint = None
             self._checked = -TRUSTED
             self.stats = Stats(self.stats.enabled)
-
-
-def _offering(snapshot: Snapshot) -> list[str]:
-    """Return the distributions that offer plugins, as Python names them, also those of which no plugin can be used."""
-    found = [one["detail"] for one in snapshot.adapters if one["name"] == "entry_points"]
-    names = (name for detail in found for name in detail.removeprefix("distributions: ").split(", "))
-    return [framework_identifier(name) for name in names]
 
 
 _MANAGERS: list[PluginManager] = []
