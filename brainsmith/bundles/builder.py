@@ -15,7 +15,7 @@ REQUIRED = ("name", "version", "description", "author", "min_brainsmith_version"
 
 
 class BundleBuilder:
-    """Collects what a bundle says of itself. All but `max_brainsmith_version` and `depends_on` is required.
+    """Collects what a bundle says of itself. All but `license`, `max_brainsmith_version` and `depends_on` is required.
 
     Versions are given as `Version` or as text `"1.0.0"`.
     """
@@ -39,6 +39,10 @@ class BundleBuilder:
     def author(self, author: str) -> BundleBuilder:
         """State who wrote it."""
         return self._text("author", author)
+
+    def license(self, expression: str) -> BundleBuilder:
+        """State its licence as an SPDX expression; it holds for the bundle's plugins too, where they state none."""
+        return self._text("license", expression)
 
     def min_brainsmith_version(self, version: Version | str) -> BundleBuilder:
         """State the oldest host that it works with; a host of another major number will not do."""

@@ -33,6 +33,7 @@ class BundleInfo:
         description: One line.
         author: Who wrote it.
         depends_on: The bundles that it needs, by name, each with the versions that will do.
+        license: An SPDX expression; of its plugins too, where they state none.
 
     Raises:
         BundleDefinitionError: A value cannot be.
@@ -45,6 +46,7 @@ class BundleInfo:
     description: str = ""
     author: str = ""
     depends_on: tuple[tuple[str, VersionRange], ...] = ()
+    license: str = ""
 
     def __post_init__(self) -> None:
         check_name(self.name)

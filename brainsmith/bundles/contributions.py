@@ -90,14 +90,24 @@ def adopted(bundle: Bundle, info: PluginInfo, obj: Any) -> Contribution:
         if op is not obj:
             op.name = info.name
         op.version = info.version or op.version
-        return Contribution(info.replace(framework=owner, reference=f"{owner}:{info.name}"), op, obj)
-    return Contribution(info.replace(framework=owner), obj, obj)
+        record = _licensed(bundle, info.replace(framework=owner, reference=f"{owner}:{info.name}"))
+        return Contribution(record, op, obj)
+    return Contribution(_licensed(bundle, info.replace(framework=owner)), obj, obj)
 
 
 def _record(
     bundle: Bundle, plugin_type: str, values: Mapping[str, Any], name: str, reference: str
 ) -> PluginInfo:
     try:
-        return make_record(plugin_type, dict(values), name, bundle.info.name, reference, bundle.origin)
+        info = make_record(plugin_type, dict(values), name, bundle.info.name, reference, bundle.origin)
     except PluginDefinitionError as error:
         raise BundleDefinitionError(f"bundle '{bundle}': {error}") from None
+    return _licensed(bundle, info)
+
+
+def _licensed(bundle: Bundle, info: PluginInfo) -> PluginInfo:
+    """Return a record with the bundle's licence, if it states none."""
+    licence = bundle.info.license
+    if not licence or info.extra.get("license"):
+        return info
+    return info.replace(extra={**info.extra, "license": licence})

@@ -205,7 +205,9 @@ class Entry:
             if info.type == "bundle" and path is not None and info.extra.get("path") == path:
                 return info
         ops = tuple(item.info.name for item in self._brought if item.info.type == "op")
-        return self.record.replace(extra={"ops": ops, **({"path": path} if path else {})})
+        return self.record.replace(
+            extra={**self.record.extra, "ops": ops, **({"path": path} if path else {})}
+        )
 
     def _roll_back(self, error: BaseException) -> None:
         debug("bundle %s: rolling back", self.bundle)
@@ -275,4 +277,5 @@ def _record(bundle: Bundle) -> PluginInfo:
         min_brainsmith=str(info.min_brainsmith_version),
         max_brainsmith="" if newest is None else str(newest),
         origin=bundle.origin,
+        extra={"license": info.license} if info.license else {},
     )

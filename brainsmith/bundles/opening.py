@@ -68,6 +68,7 @@ def info_of(manifest: Manifest) -> BundleInfo:
         values.get("description", ""),
         values.get("author", ""),
         manifest.depends_on,
+        values.get("license", ""),
     )
 
 
@@ -87,7 +88,8 @@ def _agree(bundle: Bundle, manifest: Manifest) -> None:
         )
     else:
         needs = {**dict(stated.depends_on), **dict(bundle.info.depends_on)}
-        bundle.info = replace(bundle.info, depends_on=tuple(needs.items()))
+        licence = bundle.info.license or stated.license
+        bundle.info = replace(bundle.info, depends_on=tuple(needs.items()), license=licence)
 
 
 def _open_library(source: Source) -> Bundle:

@@ -6,9 +6,11 @@ import pytest
 
 from brainsmith.bundles.builder import BundleBuilder
 from brainsmith.bundles.bundle import Bundle, BundleInfo
+from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.errors import BrainsmithError, BundleDefinitionError
+from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.version import Version, VersionRange
-from tests.bundles.making import builder
+from tests.bundles.making import a_step, another_step, builder
 
 
 def refused(call, *arguments):
@@ -26,6 +28,7 @@ def test_a_bundle_has_what_its_builder_was_told():
         .version(Version(1, 2, 3))
         .description("Ops of Acme")
         .author("Ann")
+        .license("MIT")
         .min_brainsmith_version("0.1.0")
         .max_brainsmith_version(Version(0, 9, 0))
         .depends_on("base", ">=1.0")
@@ -41,6 +44,7 @@ def test_a_bundle_has_what_its_builder_was_told():
         "Ops of Acme",
         "Ann",
         (("base", VersionRange(">=1.0")), ("other", VersionRange())),
+        "MIT",
     )
     assert (bundle.info.name, bundle.info.version) == ("acme", Version(1, 2, 3))
     assert bundle.origin.startswith(f"{__file__}:")
@@ -122,3 +126,14 @@ def test_a_callback_must_be_a_function(setter):
     bundle = builder().build()
     assert refused(getattr(bundle, setter), 3) == f"{setter} of bundle 'acme v1.0.0' needs a function, not 3"
     assert getattr(bundle, setter)(list) is bundle
+
+
+def test_a_licence_is_that_of_the_plugins_that_state_none():
+    bundle = builder().license("MIT").build()
+    bundle.set_plugins_fn(lambda: [("step", a_step, {}), ("step", another_step, {"license": "Apache-2.0"})])
+    bundles = BundleRegistry()
+    bundles.register(bundle)
+    found = get_registry()
+    names = [("bundle", "acme"), ("step", "a_step"), ("step", "another_step")]
+    assert [found.resolve(*name).license for name in names] == ["MIT", "MIT", "Apache-2.0"]
+    bundles.unregister("acme")

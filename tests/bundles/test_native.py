@@ -21,6 +21,7 @@ from brainsmith.errors import (
     NativeLibraryError,
     OpError,
 )
+from brainsmith.plugin.core import get_registry
 from tests.bundles.making import make_bundle, state
 from tests.native.building import build_plugin, is_mapped
 
@@ -74,11 +75,12 @@ def test_a_library_is_a_bundle_while_it_is_loaded(folder):
 def test_a_plugin_json_beside_it_is_honoured(folder):
     path = build_plugin(folder)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    write(folder, sha256=digest, ops=["times"], author="Ann", max_brainsmith_version="0.9.0")
+    write(folder, sha256=digest, ops=["times"], author="Ann", license="MIT", max_brainsmith_version="0.9.0")
     for way in (path, folder, folder / "plugin.json"):
         door.load_plugin(way)
         info = door.get_plugin_info("spoilt")
-        assert (info.author, info.max_brainsmith) == ("Ann", "0.9.0")
+        assert (info.author, info.license, info.max_brainsmith) == ("Ann", "MIT", "0.9.0")
+        assert get_registry().resolve("op", "times").license == "MIT"
         door.unload_plugin("spoilt")
     write(folder, sha256="0" * 64)
     assert digest in refused(NativeLibraryError, door.load_plugin, folder)

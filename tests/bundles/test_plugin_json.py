@@ -20,6 +20,7 @@ ALL = {
     "version": "1.2.3",
     "description": "Ops of Acme",
     "author": "Ann",
+    "license": "MIT",
     "min_brainsmith_version": "0.1.0",
     "max_brainsmith_version": "0.9.0",
     "library": "build/libacme.so",
@@ -64,11 +65,13 @@ def test_everything_that_a_file_can_say(folder):
     info = manifest.record()
     assert (info.type, info.qualified, info.version) == ("bundle", "project:acme", "1.2.3")
     assert (info.min_brainsmith, info.max_brainsmith, info.author) == ("0.1.0", "0.9.0", "Ann")
+    assert info.license == "MIT"
     assert info.origin == f"{path}:2"
     assert info.extra == {
         "path": path,
         "ops": ("acme_double", "acme_half"),
         "file": manifest.file,
+        "license": "MIT",
         "depends_on": ("base >=1.0.0", "other"),
     }
 
@@ -112,7 +115,7 @@ def test_all_errors_come_at_once_each_with_its_place(folder):
         f"{path}:2:3: name: the name of a bundle must be a Python identifier, not 'my bundle'",
         f"{path}:3:3: version: {version} '1.0'",
         f"{path}:4:3: there is no key 'descripton'. Did you mean 'description'?",
-        "  there are name, version, description, author, min_brainsmith_version, max_brainsmith_version, library, "
+        "  there are name, version, description, author, license, min_brainsmith_version, max_brainsmith_version, library, "
         "module, sha256, depends_on, ops, isolation, time_limit",
         f"{path}:5:3: author: it must be text, not 3",
         f"{path}:6:3: max_brainsmith_version: {version} '0.9'",

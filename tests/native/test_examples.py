@@ -8,6 +8,7 @@ import pytest
 from brainsmith import ops
 from brainsmith.errors import OpError
 from brainsmith.native import include_folder, open_library
+from brainsmith.plugin.core import get_registry
 from brainsmith.plugins import load_plugin, unload_plugin
 from tests.native.building import ROOT, compile_c, expect_cargo, is_mapped, run_tool
 
@@ -256,13 +257,17 @@ class TestRust:
 
 def test_the_plugin_of_the_documentation(tmp_path, monkeypatch, capsys):
     page = (ROOT / "docs" / "native.md").read_text()
-    _, source, command, program = (part.split("```")[0] for part in page.split("```")[1::2])
+    _, source, command, program, described = (part.split("```")[0] for part in page.split("```")[1::2])
     (tmp_path / "my_plugin.c").write_text(source.removeprefix("c\n"))
     header = "$(python -c 'import brainsmith.native as native; print(native.include_folder())')"
     run_tool(["sh", "-c", command.removeprefix("sh\n").replace(header, include_folder())], tmp_path)
     monkeypatch.chdir(tmp_path)
     exec(program.removeprefix("python\n"), {})
     assert capsys.readouterr().out.startswith("[2. 4.]\ntwice: backward is the derivative of forward at ")
+    (tmp_path / "plugin.json").write_text(described.removeprefix("json\n"))
+    load_plugin(".")
+    assert get_registry().resolve("op", "twice").license == "MIT"
+    unload_plugin("my_plugin")
 
 
 PANICS = """

@@ -78,6 +78,8 @@ class Manifest:
         values = self.values
         folder = os.path.dirname(self.path)
         extra: dict[str, Any] = {"path": self.path, "ops": values.get("ops", ()), "file": self.file}
+        if values.get("license"):
+            extra["license"] = values["license"]
         if self.depends_on:
             extra["depends_on"] = tuple(f"{name} {versions}".rstrip() for name, versions in self.depends_on)
         return PluginInfo(

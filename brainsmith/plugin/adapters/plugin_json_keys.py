@@ -114,6 +114,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "version": Version.parse,
     "description": _text,
     "author": _text,
+    "license": _text,
     "min_brainsmith_version": Version.parse,
     "max_brainsmith_version": Version.parse,
     "library": _library,
