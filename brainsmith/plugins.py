@@ -76,7 +76,7 @@ _ABOVE = {
     "get_plugin_info": "brainsmith.bundles.loader",
     "is_plugin_loaded": "brainsmith.bundles.loader",
 }
-"""Where the names are that cost an import: those of bundles and layers need numpy."""
+"""Where the names are that cost an import. None needs numpy: a shell looks at all of them when it completes a name."""
 
 
 def __getattr__(name: str) -> Any:

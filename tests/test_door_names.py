@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import brainsmith.plugins
 from brainsmith.errors import AmbiguousPluginError, BrainsmithError
 from brainsmith.plugin.collections import Collection
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
@@ -116,10 +117,11 @@ def test_tab_in_a_plain_interpreter_offers_plugins_and_imports_none(tmp_path):
     code = """
     import json, sys
     from rlcompleter import Completer
+    import brainsmith.plugins
     from brainsmith.plugins import backends as bk, kernels as kn, ops, steps, transforms as tfm
     before = set(sys.modules)
     complete = Completer(globals()).attr_matches
-    texts = ("tfm.Move", "tfm.finn.Stream", "kn.", "bk.", "ops.", "steps.clean", "tfm.")
+    texts = ("tfm.Move", "tfm.finn.Stream", "kn.", "bk.", "ops.", "steps.clean", "tfm.", "brainsmith.plugins.")
     offered = {text: complete(text) for text in texts}
     print(json.dumps([offered, sorted(set(sys.modules) - before)]))
     """
@@ -139,6 +141,9 @@ def test_tab_in_a_plain_interpreter_offers_plugins_and_imports_none(tmp_path):
     assert offered["tfm.finn.Stream"] == ["tfm.finn.Streamline"]
     assert offered["steps.clean"] == ["steps.cleanup"]
     assert {"kn.LayerNorm", "kn.finn"} <= set(offered["kn."])
+    assert [text.rstrip("()").rpartition(".")[2] for text in offered["brainsmith.plugins."]] == sorted(
+        dir(brainsmith.plugins)
+    )
     assert {"tfm.ExpandNorms", "tfm.finn", "tfm.list_plugins()"} <= set(offered["tfm."])
 
 

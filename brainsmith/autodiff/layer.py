@@ -1,4 +1,7 @@
-"""Layers with parameters: the base of what a network is built from."""
+"""Layers with parameters: the base of what a network is built from.
+
+numpy is imported by the first parameter, and not before: the class stands in the door, whose names a shell may all look at.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,13 @@ from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from brainsmith.autodiff.tape.tensor import Tensor
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.tape.tensor import Tensor
 
 
 class CustomLayer(ABC):
@@ -58,6 +59,10 @@ class CustomLayer(ABC):
             OpError: The name cannot be used, or exists.
             GradientError: The array is of integers.
         """
+        import numpy as np
+
+        from brainsmith.autodiff.tape.tensor import Tensor
+
         if not isinstance(name, str) or not name.isidentifier():
             raise OpError(f"the name of a parameter must be a Python identifier, not {name!r}")
         if name in self._own:
@@ -116,6 +121,8 @@ class CustomLayer(ABC):
         Raises:
             OpError: A name is missing or unknown, or a shape is another; nothing was changed then.
         """
+        import numpy as np
+
         known = dict(self.named_parameters())
         wrong = [f"{name} is missing" for name in known if name not in values]
         wrong += [f"{name} is unknown" for name in values if name not in known]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.op import Op
 from brainsmith.errors import BundleDefinitionError, PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
@@ -40,6 +39,8 @@ def op_of(bundle: Bundle, given: Any, keywords: Mapping[str, Any] | None = None)
     Raises:
         BundleDefinitionError: It is neither, or a keyword of `@op` is wrong.
     """
+    from brainsmith.autodiff.op import Op  # which imports numpy
+
     op = given
     if isinstance(given, type) and issubclass(given, Op):
         op = given()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.registry import exists_already
 from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
 from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, DuplicatePluginError
 from brainsmith.plugin.core import get_registry
@@ -153,6 +152,8 @@ class Entry:
             self._check_owner(item, records)
             rival = ops.get(info.name) if info.type == "op" else owners.get((info.type, info.reference))
             if rival is not None:
+                from brainsmith.autodiff.registry import exists_already
+
                 raise self._clash(exists_already(info, rival))
             try:
                 REGISTRY.register(info, item.obj)
