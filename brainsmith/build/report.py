@@ -192,10 +192,10 @@ def _steps(steps: list[dict[str, Any]]) -> str:
 def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
     resources = (("LUT", "lut"), ("BRAM18", "bram18"), ("DSP", "dsp"))
     figures = ", ".join(f"{count(estimate[key])} {name}" for name, key in resources)
-    cycles = f"{count(estimate['interval_cycles'])} per frame, {count(estimate['latency_cycles'])} latency"
+    cycles = f"{count(estimate['interval_cycles'])} per frame, {count(estimate['latency_cycles'])} latency (estimated)"
     return [
         ("cycles", cycles),
-        ("resources", ("at least " if estimate["lut_not_modelled"] else "") + figures),
+        ("resources", ("at least " if estimate["lut_not_modelled"] else "") + figures + " (estimated)"),
     ]
 
 

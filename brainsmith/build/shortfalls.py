@@ -101,13 +101,12 @@ def _rate(rate: Fields | None) -> Iterator[str]:
     elif rate["measured"]:
         estimate = "" if rate["estimate"] is None else f" (estimated {rate['estimate']:,.0f})"
         yield (
-            f"the measured rate of {rate['fps']:,.0f} frames per second{estimate} is below {target}; the slowest layers "
-            "and the FIFOs are in the report"
+            f"the measured rate of {rate['fps']:,.0f} frames per second{estimate} is below {target}; the report shows the "
+            "slowest layers and the FIFOs"
         )
     else:
         yield (
-            f"the estimate of {rate['fps']:,.0f} frames per second is below {target}; the slowest layers, and why they "
-            "cannot be faster, are in the report"
+            f"the estimate of {rate['fps']:,.0f} frames per second is below {target}; the report shows the slowest layers"
         )
 
 

@@ -14,7 +14,7 @@ from brainsmith.web.elements import cell, scrolling, section, sentence, table
 from brainsmith.web.figures import number
 from brainsmith.web.wave import wave_figure
 
-_NONE = "The build made no circuit: its output was estimates only, or it ended before."
+_NONE = "The build made no circuit: its output was estimates only, or it ended earlier."
 # The drawing for wide, middle and narrow pages: the style sheet shows the one that fits.
 _ROOMS = {"large": 1212.0, "medium": 720.0, "small": 480.0}
 
@@ -102,14 +102,14 @@ def _remarks(circuit: Fields) -> Markup | None:
     words = []
     if number(circuit.get("stalled_frames")):
         words.append(
-            "Stalled: cycles in which the test bench stalled a beat, and the least share of them in a run."
+            "Stalled: cycles in which the test bench stopped a stream; in brackets, the share in the run with the fewest."
         )
     if circuit.get("random") is True:
         words.append("The frames were random: the build had no golden inputs.")
     made = number(circuit.get("generated_frames"))
     if made:
         words.append(
-            f"In each run {figures.count(made)} generated frames followed, with extremes and patterns."
+            f"After them, each run streamed {figures.plural(made, 'generated frame')}: extreme values and patterns."
         )
     words += _alone([fields(layer) for layer in items(circuit.get("layers"))])
     if right is not None:
@@ -125,7 +125,9 @@ def _alone(layers: Sequence[Fields]) -> list[str]:
     if not values:
         return []
     ran = figures.plural(len(layers), "layer")
-    return [f"Run alone, {ran} gave {figures.count(values)} values, and {figures.count(wrong)} differ."]
+    return [
+        f"Each of the {ran} was also simulated alone: {figures.count(wrong)} of {figures.count(values)} values differ."
+    ]
 
 
 def _cycles(circuit: Fields, clock_ns: float | None) -> Markup | None:
@@ -174,8 +176,8 @@ def _fifos(found: Sequence[object], sizing: Fields) -> Markup:
     )
     columns = ("#", "From", "To", "Width", "Depth", "Gauge", "Bits")
     note = sentence(
-        "Width in bits, depth in beats. The gauge is the largest fill of a FIFO without bounds; depths shrink from "
-        f"there as far as the interval stays.{_sized(sizing)}"
+        "Width in bits, depth in beats. The gauge is how far a FIFO without a limit fills up; from there, depths are "
+        f"reduced as long as the interval stays the same.{_sized(sizing)}"
     )
     shown = table("FIFOs", columns, rows, {0, 3, 4, 5, 6}, foot)
     return tag("div", title, note, shown, class_="below")
@@ -184,9 +186,13 @@ def _fifos(found: Sequence[object], sizing: Fields) -> Markup:
 def _sized(sizing: Fields) -> str:
     """Say what the search for depths came to."""
     gauge, tries = number(sizing.get("gauge_bits")), number(sizing.get("simulations"))
-    words = "" if gauge is None else f" With the gauges' depths they would have {figures.count(gauge)} bits."
+    words = (
+        ""
+        if gauge is None
+        else f" With the gauges as depths, all FIFOs together would hold {figures.count(gauge)} bits."
+    )
     if tries is not None and sizing.get("minimal") is True:
-        words += f" After {figures.plural(tries, 'simulation')} none can be smaller while the others stay."
+        words += f" {figures.plural(tries, 'simulation')} showed that no single FIFO can be made smaller."
     return words
 
 

@@ -58,7 +58,8 @@ class Step:
 
     `seconds` is its time in this build, `original_seconds` that in the build in which it ran.
     `verified` is None if no sample ran; `reason` then says why, if that is known. `notes` say what comparing
-    needed, `cache` why the step's result was or was not taken from an earlier build.
+    needed, `cache` why the step's result was or was not taken from an earlier build. `failed` says that the build ended with
+    it: its result was refused.
     """
 
     index: int
@@ -71,6 +72,7 @@ class Step:
     reason: str
     notes: tuple[str, ...]
     cache: str
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,16 @@ def read_subject(report: Fields) -> Subject:
 
 def read_steps(report: Fields) -> tuple[Step, ...]:
     """Read the pipeline's steps in order."""
-    return tuple(_step(index, fields(step)) for index, step in enumerate(items(report.get("steps"))))
+    steps = [fields(step) for step in items(report.get("steps"))]
+    blamed = first_text(fields(report.get("error")), "step")
+    last = len(steps) - 1
+    return tuple(
+        _step(index, step, failed=index == last and bool(blamed) and first_text(step, "name") == blamed)
+        for index, step in enumerate(steps)
+    )
 
 
-def _step(index: int, step: Fields) -> Step:
+def _step(index: int, step: Fields, failed: bool) -> Step:
     verified = fields(step.get("verified"))
     samples = number(verified.get("samples"))
     outcome = None
@@ -160,6 +168,7 @@ def _step(index: int, step: Fields) -> Step:
         first_text(verified, "reason"),
         tuple(text(note) for note in items(verified.get("notes"))),
         first_text(step, "cache"),
+        failed,
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from brainsmith.markup import Child, Markup, tag
+from brainsmith.markup import Child, Markup, escape, tag
+
+# What messages put between backticks, and options: a line may not end within an option.
+_CODE = re.compile(r"`([^`\n]+)`|(?<![\w-])(--[a-z][a-z-]*)")
 
 # The style sheet shows it on narrow screens, the script wherever the table is wider than its frame.
 _HINT = "Scroll sideways to see all columns."
@@ -20,6 +24,17 @@ def section(key: str, title: str, *children: Child, note: str = "") -> Markup:
 def sentence(words: str) -> Markup:
     """Say that something is absent, and why."""
     return tag("p", words, class_="absent")
+
+
+def message(text: str) -> Markup:
+    """Write a message as it stands on a terminal, with its code set as code."""
+    parts, end = [], 0
+    for found in _CODE.finditer(text):
+        quoted, option = found.groups()
+        code = tag("code", quoted) if quoted else tag("code", option, class_="option")
+        parts += [escape(text[end : found.start()]), code]
+        end = found.end()
+    return Markup("".join([*parts, escape(text[end:])]))
 
 
 def scrolling(what: str, content: Child, style: str, **attributes: str) -> Markup:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from brainsmith.markup import Child, Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.content import Subject
+from brainsmith.web.elements import message
 from brainsmith.web.verdict import Verdict
 
 _SIGNS = {
@@ -66,6 +67,6 @@ def _verdict(verdict: Verdict) -> Markup:
         width=20,
         height=20,
     )
-    words = tag("p", tag("strong", verdict.title), " ", tag("span", verdict.sentence))
-    points = tag("ul", [tag("li", point) for point in verdict.points]) if verdict.points else None
+    words = tag("p", tag("strong", verdict.title), " ", tag("span", message(verdict.sentence)))
+    points = tag("ul", [tag("li", message(point)) for point in verdict.points]) if verdict.points else None
     return tag("div", sign, tag("div", words, points), class_=f"verdict {verdict.kind}")

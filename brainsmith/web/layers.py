@@ -49,7 +49,7 @@ def layers_section(
         fifos: What all FIFOs together take of each resource, where that was counted.
     """
     if not layers:
-        words = "The report has no hardware layers: the pipeline made none, or it ended before the estimates."
+        words = "The report has no hardware layers: the pipeline made none, or the build ended before the estimates."
         return section("layers", "Layers", sentence(words))
     note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval) + _source(layers)
     return section("layers", "Layers", _charts(layers, fifos), _table(layers, places), note=note)
@@ -71,7 +71,7 @@ def _source(layers: Sequence[Layer]) -> str:
     """Say where the resources come from."""
     if not layers[0].synthesised:
         return " Resources are FINN's estimates."
-    return " Resources are what the synthesis counted, each layer with the memory of its weights; cycles are estimates."
+    return " Resources were counted by the synthesis, each layer with the memory of its weights; cycles are estimates."
 
 
 def _charts(layers: Sequence[Layer], fifos: Mapping[str, float]) -> list[Markup]:
@@ -128,7 +128,7 @@ def _total(layers: Sequence[Layer], values: Sequence[float | None], key: str) ->
     guesses = [estimates[key] for estimates in estimated]
     bound = " or more" if None in guesses else ""
     guess = figures.count(sum(value or 0 for value in guesses))
-    return f", synthesised: {total}; in brackets FINN's estimate, {guess}{bound}"
+    return f", synthesised: {total}, each part alone; in brackets FINN's estimate, {guess}{bound}"
 
 
 def _estimate(layer: Layer, key: str) -> str:

@@ -9,7 +9,7 @@ from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import family
 from brainsmith.web.content import text
 from brainsmith.web.design_layers import Layer
-from brainsmith.web.figures import count
+from brainsmith.web.figures import plural
 from brainsmith.web.graph_data import Node
 from brainsmith.web.layout import Point
 
@@ -64,7 +64,7 @@ def _figures(layer: Layer) -> str:
         for key in ("PE", "SIMD")
         if layer.attributes.get(key) is not None
     ]
-    cycles = [] if layer.cycles is None else [f"{count(layer.cycles)} cycles"]
+    cycles = [] if layer.cycles is None else [plural(layer.cycles, "cycle")]
     return " · ".join(([layer.backend] if layer.backend else []) + parallel + cycles)
 
 

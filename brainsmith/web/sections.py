@@ -9,7 +9,7 @@ from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
 from brainsmith.web import figures
 from brainsmith.web.content import Plugin
-from brainsmith.web.elements import scrolling, section, sentence
+from brainsmith.web.elements import message, scrolling, section, sentence
 from brainsmith.web.graph import Drawing
 
 
@@ -19,7 +19,7 @@ def warnings_section(warnings: Sequence[str]) -> Markup:
         return section("warnings", "Warnings", sentence("The build gave no warnings."))
     title = figures.plural(len(warnings), "warning")
     return section(
-        "warnings", title, tag("ul", [tag("li", warning) for warning in warnings], class_="warnings")
+        "warnings", title, tag("ul", [tag("li", message(warning)) for warning in warnings], class_="warnings")
     )
 
 

@@ -54,7 +54,7 @@ def _bar(step: Step) -> Bar:
 
 def _row(step: Step) -> Markup:
     found = step.verified
-    kind = "open" if found is None else "bad" if found.mismatches else "good"
+    kind = "bad" if step.failed else "open" if found is None else "bad" if found.mismatches else "good"
     if found is not None and (found.changed is not None or found.changes_outputs):
         kind = "partial"
     error = found.max_error if found else None

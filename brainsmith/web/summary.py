@@ -8,11 +8,11 @@ from brainsmith.markup import Markup, tag
 from brainsmith.web import figures
 from brainsmith.web.content import Fields, Step, Subject, fields, first_text, items
 from brainsmith.web.design_layers import Layer
-from brainsmith.web.elements import section, sentence
+from brainsmith.web.elements import message, section, sentence
 from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest
 
-_NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended before."
+_NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended earlier."
 _NO_ESTIMATE = "the build ended before the step that makes them, or has no such step."
 _RESOURCES = {
     "lut": ("LUT", "look-up tables"),
@@ -42,7 +42,7 @@ def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Se
 
 
 def _tile(name: str, value: str, note: str = "", bad: bool = False) -> Markup:
-    small = tag("p", note, class_="note bad" if bad else "note") if note else None
+    small = tag("p", message(note), class_="note bad" if bad else "note") if note else None
     return tag("div", tag("h3", name), tag("p", value, class_="figure"), small, class_="tile")
 
 

@@ -16,7 +16,7 @@ RESOURCES = {
 }  # fmt: skip
 _ESTIMATED = ("lut", "bram18", "dsp")
 _MEMORIES = "FINN's estimate of a layer includes the memory of its weights, which has a row of its own here."
-_NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended before."
+_NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended earlier."
 
 
 def synthesis_section(synthesis: object, device: object = None) -> Markup:
@@ -47,8 +47,8 @@ def _note(found: Fields, layers: Sequence[Fields]) -> str:
     seconds = sum(number(layer.get("seconds")) or 0 for layer in layers)
     time = f" in {figures.seconds(seconds)}" if seconds else ""
     return (
-        f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, each alone, without place and route; FINN's "
-        "analytic estimates beside. The whole design is optimised together, so the others need not add up to it."
+        f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, each alone, without place and route, beside "
+        "FINN's analytic estimates. The whole design is optimised together, so it can need less than the sum of its parts."
     )
 
 

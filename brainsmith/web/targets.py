@@ -11,7 +11,7 @@ from brainsmith.web.figures import number
 _COLUMNS = ("Target", "Result", "Outputs", "Inside", "Worst error", "First difference")
 _NONE = (
     "The model was not compared on targets: nothing was verified, the blueprint asks for no comparison, or the build ended "
-    "before."
+    "earlier."
 )
 
 
@@ -40,7 +40,7 @@ def _note(found: Fields) -> str:
     return (
         f"{what} on {figures.plural(number(found.get('samples')) or 0, 'sample')}, each target beside "
         f"{first_text(found, 'with')}: whole numbers must be equal, others may differ by {share} of the largest value. "
-        "Tensors inside are those that both have; of a circuit, those between its layers."
+        "Inside: how many tensors within the model were compared, too; of a circuit, those between its layers."
     )
 
 

@@ -65,6 +65,8 @@ def _proof(steps: tuple[Step, ...], circuit: Fields, random: bool) -> tuple[str,
 def describe(step: Step) -> str:
     """Say a step's verification in a few words."""
     found = step.verified
+    if step.failed:
+        return "failed, as the top of the page says"
     if found is None:
         return step.reason or "not verified"
     samples = "" if found.samples is None else f" of {plural(found.samples, 'sample')}"

@@ -50,8 +50,8 @@ def test_figures_of_a_synthesis_take_the_place_of_estimates_which_stay_beside_th
 def test_a_converter_is_in_the_charts_the_table_and_the_diagram(converted):
     parsed = whole(converted)
     for words in [
-        "3 hardware layers; MVAU_rtl_0 sets the rate with 784 cycles per frame. Resources are what the synthesis counted",
-        "look-up tables, synthesised: at least 853 in all; in brackets FINN's estimate, 6,430",
+        "3 hardware layers; MVAU_rtl_0 sets the rate with 784 cycles per frame. Resources were counted by the synthesis",
+        "look-up tables, synthesised: at least 853 in all, each part alone; in brackets FINN's estimate, 6,430",
         f"{CONVERTER} 34",
         "MVAU_rtl_0 810 (5,230)",
         "All FIFOs 9",

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from brainsmith.errors import OutputError
+from brainsmith.web.elements import message
 from brainsmith.web.report import page, render
 
 from .pages import LAYERS, STEPS, Page, graph
@@ -201,7 +202,10 @@ def test_characters_that_no_file_can_hold_are_replaced(report, tmp_path):
 @pytest.mark.parametrize(
     ("absent", "said"),
     [
-        ("accuracy", "Accuracy was not measured: no labelled samples were given, or the build ended before."),
+        (
+            "accuracy",
+            "Accuracy was not measured: no labelled samples were given, or the build ended earlier.",
+        ),
         (
             "estimate",
             "There are no estimates: the build ended before the step that makes them, or has no such step.",
@@ -209,7 +213,7 @@ def test_characters_that_no_file_can_hold_are_replaced(report, tmp_path):
         ("steps", "No step ran."),
         (
             "layers",
-            "The report has no hardware layers: the pipeline made none, or it ended before the estimates.",
+            "The report has no hardware layers: the pipeline made none, or the build ended before the estimates.",
         ),
         ("plugins", "The report names no loaded plugin."),
         ("warnings", "The build gave no warnings."),
@@ -376,3 +380,21 @@ def test_hundreds_of_nodes_are_drawn_in_time(report):
     document = page(report)
     assert time.process_time() - started < 5  # a tenth of this is usual; only a change of order is a defect
     assert document.count('class="node ') == 2 * 302
+
+
+def test_a_step_that_ended_the_build_is_called_failed(report):
+    report["steps"][-1]["verified"] = None
+    report["error"] = {"step": STEPS[-1][0], "message": "step 'x' changed what the model computes"}
+    parsed = whole(report)
+    assert "failed, as the top of the page says" in parsed.text
+    assert [a["class"] for a in parsed.all("span") if a.get("class") == "state bad"] == ["state bad"]
+    report["error"]["step"] = "a step that raised, and has no result"
+    assert "failed, as the top of the page says" not in whole(report).text
+
+
+def test_a_message_is_set_as_on_a_terminal_with_its_code_as_code():
+    assert message("add `verify: {inputs: x}`, or --verify-inputs <x.npy>; a--b stays") == (
+        "add <code>verify: {inputs: x}</code>, or "
+        '<code class="option">--verify-inputs</code> &lt;x.npy&gt;; a--b stays'
+    )
+    assert message("`<b>` and one ` alone") == "<code>&lt;b&gt;</code> and one ` alone"

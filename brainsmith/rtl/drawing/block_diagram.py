@@ -118,12 +118,16 @@ def _size(block: Block) -> tuple[float, float]:
     return WIDTH, HEIGHT + (MEMORY_GAP + MEMORY_HEIGHT if block.memory else 0)
 
 
+def _cycles(cycles: float) -> str:
+    return f"{cycles:,.0f} cycle{'' if cycles == 1 else 's'}"
+
+
 def _block(block: Block, corner: Point, look: _Look) -> Markup:
     at = f"translate({corner[0]:.1f} {corner[1]:.1f})"
     if block.is_port:
         return _port(block, at)
     top = bool(block.cycles) and block.cycles == look.busiest
-    known = [block.kernel, block.name, f"{block.cycles:,.0f} cycles" if block.cycles else ""]
+    known = [block.kernel, block.name, _cycles(block.cycles) if block.cycles else ""]
     spoken = ", ".join(words for words in [*known, "bottleneck" if top else ""] if words)
     drawn = tag(
         "g",
@@ -163,7 +167,7 @@ def _texts(block: Block, top: bool) -> list[Markup]:
     name = shortened(block.name, int((WIDTH - LEFT - 4) / SMALL_CHARACTER))
     written.append(tag("text", name, class_="name", x=LEFT, y=50))
     if block.cycles:
-        written.append(tag("text", f"{block.cycles:,.0f} cycles", x=LEFT, y=65))
+        written.append(tag("text", _cycles(block.cycles), x=LEFT, y=65))
     return [*written, *_sign()] if top else written
 
 
