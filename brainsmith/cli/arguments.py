@@ -98,12 +98,14 @@ class Verb:
         return " ".join(("brainsmith", *self.words))
 
     @property
+    def parts(self) -> list[str]:
+        """Its arguments as usage shows them; what may be left out is in brackets."""
+        return [argument.label if argument.required else f"[{argument.label}]" for argument in self.arguments]
+
+    @property
     def usage(self) -> str:
         """The command with its arguments."""
-        shown = [
-            argument.label if argument.required else f"[{argument.label}]" for argument in self.arguments
-        ]
-        return " ".join((self.command, *shown))
+        return " ".join((self.command, *self.parts))
 
 
 class Options:

@@ -1,4 +1,4 @@
-"""`brainsmith serve-target`: let programs elsewhere execute models on a target of this machine."""
+"""`brainsmith serve-target`: offer a target of this machine to other programs and machines."""
 
 from __future__ import annotations
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from brainsmith.cli.arguments import Verb
     from brainsmith.cli.terminal import Terminal
 
+# Columns: where there is no terminal to ask, and what a terminal may be too wide to read in one line.
+_WIDTH, _WIDEST = 80, 100
+_LEAST_ROOM = 30
+
 
 def print_help(words: Sequence[str], terminal: Terminal) -> None:
     """Print the help of the verb that some words begin with, or of all verbs."""
@@ -37,16 +41,24 @@ def _widest() -> int:
 
 
 def _print_verb(verb: Verb, terminal: Terminal) -> None:
+    width = min(terminal.width or _WIDTH, _WIDEST)
+    # An option stays on one line with its value: only spaces of this kind are broken at.
+    usage = " ".join(["usage:", verb.command, *(part.replace(" ", "\xa0") for part in verb.parts)])
+    terminal.write(_wrapped(usage, width, "       ").replace("\xa0", " "))
+    terminal.write(f"\n{verb.about[0].upper()}{verb.about[1:]}.")
+    terminal.write(_wrapped(verb.more, width))
+    pairs = [(argument.label, argument.about) for argument in verb.arguments]
+    pairs.append(("--help", "print this"))
+    room = max(width - max(len(label) for label, _ in pairs) - 4, _LEAST_ROOM)
+    terminal.write("")
+    terminal.pairs([(label, _wrapped(about, room)) for label, about in pairs], "  ")
+    terminal.write(f"\nExample:\n  {verb.example}")
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> str:
     import textwrap
 
-    width = terminal.width or 100
-    wrapped = textwrap.wrap(
-        f"usage: {verb.usage}", width, subsequent_indent="       ", break_on_hyphens=False
+    lines = textwrap.wrap(
+        text, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
     )
-    terminal.write("\n".join(wrapped))
-    terminal.write(f"\n{verb.about[0].upper()}{verb.about[1:]}.")
-    terminal.write("\n".join(textwrap.wrap(verb.more, width)))
-    pairs = [(argument.label, argument.about) for argument in verb.arguments]
-    terminal.write("")
-    terminal.pairs([*pairs, ("--help", "print this")], "  ")
-    terminal.write(f"\nExample:\n  {verb.example}")
+    return "\n".join(lines)

@@ -25,7 +25,10 @@ _CIRCUIT = (
         "--blueprint", "FILE", "what the model is built with for a target that runs builds", completes="files"
     ),
     Argument(
-        "--build", "DIR", "a build of the model, for rtlsim, pynq, remote of these", completes="folders"
+        "--build",
+        "DIR",
+        "a build of the model, for rtlsim, pynq, or remote where it stands for one of them",
+        completes="folders",
     ),
 )
 
@@ -33,7 +36,7 @@ VERBS = (
     Verb(
         "plugins list",
         "brainsmith.cli.plugins_list",
-        "list the plugins there are",
+        "list the available plugins",
         "On a terminal: aligned columns. Into a pipe: one plugin a line, six columns between tabs (type, framework,"
         " name, stage, kernel, description), no heading.",
         "brainsmith plugins list --type transform --framework brainsmith",
@@ -81,7 +84,7 @@ VERBS = (
         "brainsmith blueprint check blueprints/digits_mlp.yaml",
         (
             Argument("FILE", about="a blueprint", completes="files"),
-            Argument("--load", about="import what it names, too"),
+            Argument("--load", about="import every plugin that it names, too"),
             *_HOW_MUCH,
         ),
     ),
@@ -112,8 +115,10 @@ VERBS = (
             Argument(
                 "--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's", completes="files"
             ),
-            Argument("--verify-labels", "Y.npy", "the right class of each of them", completes="files"),
-            Argument("--verify-expected", "Z.npy", "the right output of each of them", completes="files"),
+            Argument("--verify-labels", "Y.npy", "the correct class of each golden input", completes="files"),
+            Argument(
+                "--verify-expected", "Z.npy", "the correct output of each golden input", completes="files"
+            ),
             Argument(
                 "--strict", about="exit code 3 unless all is proven; the output is written all the same"
             ),
@@ -153,7 +158,7 @@ VERBS = (
         (
             Argument("DIR", about="a build's folder, or an accelerator's own", completes="folders"),
             Argument("--frame", "N", "which golden frame, from 0; 0 by default"),
-            Argument("--links", "A,B", "draw these links only, or those at these layers"),
+            Argument("--links", "A,B", "draw only these links, or those of these layers"),
             Argument("--cycles", "A-B", "draw these cycles only, from the frame's first beat on"),
             Argument("--output", "FILE.svg", "the file to write; wave.svg by default", completes="files"),
         ),
@@ -163,8 +168,8 @@ VERBS = (
         "brainsmith.cli.run",
         "execute a model on a target",
         "MODEL is an .onnx file, or for rtlsim, pynq and remote the folder of a build. The first axis of an input may be"
-        " any multiple of the model's batch. Without --target the one that BRAINSMITH_DEVICE or the settings name, else"
-        " the best.",
+        " any multiple of the model's batch. Without --target it is the one that BRAINSMITH_DEVICE or the settings"
+        " name, else the best one available.",
         "brainsmith run examples/digits/mlp.onnx --target numpy --input x.npy --output y.npy",
         (
             Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
@@ -179,8 +184,8 @@ VERBS = (
         "compare",
         "brainsmith.cli.compare",
         "run a model on several targets, and say where they differ",
-        "Each target is compared with the first: integers must be equal, other outputs within 1e-6 of the largest one's"
-        " size. The first node at which they differ is named. Exit code 1 if outputs differ beyond the tolerance.",
+        "Each target is compared with the first: integers must be equal, other outputs within 1e-6 of the"
+        " largest magnitude. The first node at which they differ is named. Exit code 1 if outputs differ beyond the tolerance.",
         "brainsmith compare examples/digits/mlp.onnx --targets reference,numpy,onnxruntime --input x.npy",
         (
             Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
@@ -189,7 +194,9 @@ VERBS = (
             ),
             Argument("--input", "X.npy", _INPUT, completes="files", required=True),
             Argument(
-                "--tolerance", "T", "the share of a tensor's largest size by which floats may differ; 1e-6"
+                "--tolerance",
+                "T",
+                "by how much floats may differ, as a share of a tensor's largest magnitude; 1e-6 by default",
             ),
             *_CIRCUIT,
             *_HOW_MUCH,
@@ -199,7 +206,7 @@ VERBS = (
         "bench",
         "brainsmith.cli.bench",
         "measure how fast targets run a model",
-        "Latencies are of one run of the model, samples a second of all inputs in one call.",
+        "Latency is that of one run of the model; samples per second are measured with all inputs in one call.",
         "brainsmith bench examples/digits/mlp.onnx --targets numpy,onnxruntime",
         (
             Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
@@ -219,9 +226,9 @@ VERBS = (
     Verb(
         "serve-target",
         "brainsmith.cli.serve_target",
-        "let programs elsewhere execute models on a target of this machine",
-        "Serves it over HTTP to the target remote of other processes or machines, until Ctrl-C or SIGTERM. Other machines"
-        " reach it only if --host says so, and then clients must know a token: of a file, or BRAINSMITH_REMOTE_TOKEN.",
+        "offer a target of this machine to other programs and machines",
+        "Serves it over HTTP to the target 'remote' of other processes or machines, until Ctrl-C or SIGTERM. Other machines"
+        " reach it only if --host says so, and then clients need a token: from a file, or BRAINSMITH_REMOTE_TOKEN.",
         "brainsmith serve-target numpy --port 8765",
         (
             Argument("TARGET", about="the target to serve, such as numpy"),
@@ -242,9 +249,9 @@ VERBS = (
     Verb(
         "kernel import",
         "brainsmith.cli.kernel_import",
-        "make a kernel and a backend of a SystemVerilog module",
-        "Reads parameters, ports and AXI streams with pyslang; what a module cannot say, shapes and datatypes of its"
-        " streams, what makes it faster and what it computes, comes from options or a description file (YAML). Writes a"
+        "make a kernel and a backend from a SystemVerilog module",
+        "Reads parameters, ports and AXI streams with pyslang; what the module does not state (shapes and datatypes of"
+        " its streams, what makes it faster, what it computes) comes from options or a description file (YAML). Writes a"
         " kernel, a backend and a test that simulates it. A port that fits no convention is an error that names it.",
         "brainsmith kernel import examples/own_rtl/saturate.sv --description examples/own_rtl/saturate.yaml",
         (
@@ -263,14 +270,15 @@ VERBS = (
             Argument("--early", about="it may begin a frame before its first input beat, as padding does"),
             Argument("--tie", "PORT=VALUE,...", "inputs that get a constant"),
             Argument("--open", "PORT,...", "outputs that nothing reads"),
-            Argument("--name", "NAME", "of the kernel; the module's in CamelCase by default"),
+            Argument("--name", "NAME", "the kernel's name; the module's in CamelCase by default"),
             Argument("--description", "FILE.yaml", "all of this as a file; options win", completes="files"),
             Argument(
                 "--output", "DIR", "the folder for the plugins; plugins by default", completes="folders"
             ),
             Argument("--tests", "DIR", "the folder for the test; tests by default", completes="folders"),
             Argument(
-                "--update", about="write over what an earlier import wrote, but for its test, after an edit"
+                "--update",
+                about="after an edit of the core: overwrite what an earlier import wrote, except the test",
             ),
         ),
     ),
@@ -286,9 +294,9 @@ VERBS = (
     Verb(
         "install-finn",
         "brainsmith.cli.install_finn",
-        "install FINN without what no build here imports",
-        "Installs FINN+ and what it needs with this Python's pip, at versions that were tested together, without brevitas"
-        " and torch (5 GB).",
+        "install FINN, without packages that no build uses",
+        "Installs FINN+ and what it needs with this Python's pip, at versions that were tested together, but without"
+        " brevitas and torch (5 GB).",
         "brainsmith install-finn",
         (Argument("--dry-run", about="print the command, for another installer, and run nothing"),),
     ),
@@ -303,7 +311,7 @@ VERBS = (
     Verb(
         "completion",
         "brainsmith.cli.completion",
-        "print what a shell needs to complete this command",
+        "print the completion script for a shell",
         "Verbs, options, plugin names, frameworks and stages are completed.",
         'eval "$(brainsmith completion bash)"',
         (Argument("SHELL", about=f"the shell: {', '.join(SHELLS)}", choices=SHELLS),),

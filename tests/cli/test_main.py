@@ -59,8 +59,16 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: {verb.command}")
     assert f"Example:\n  {verb.example}\n" in shown
+    words = " ".join(shown.split())
     for argument in verb.arguments:
-        assert f"  {argument.label} " in shown and argument.about in shown
+        assert f"  {argument.label} " in shown and argument.about in words
+
+
+@pytest.mark.parametrize("words", [(), ("plugins",), *(verb.words for verb in VERBS)], ids=" ".join)
+def test_help_fits_into_80_columns_but_for_its_example(words, capsys):
+    assert main([*words, "--help"]) == 0
+    shown, _, _ = capsys.readouterr().out.partition("\nExample:\n")
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: " ".join(verb.words))
@@ -75,7 +83,7 @@ def test_every_example_is_a_command(verb):
 def test_help_of_a_group_lists_its_verbs(capsys):
     assert main(["plugins", "--help"]) == 0
     assert capsys.readouterr().out == (
-        "  plugins list   list the plugins there are\n"
+        "  plugins list   list the available plugins\n"
         "  plugins show   show all that is known of a plugin\n"
         "  plugins check  check plugin files before they are used\n"
         "  plugins stubs  write type stubs, so that editors complete plugin names\n"
