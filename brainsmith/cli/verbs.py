@@ -185,7 +185,8 @@ VERBS = (
         "brainsmith.cli.compare",
         "run a model on several targets, and say where they differ",
         "Each target is compared with the first: integers must be equal, other outputs within 1e-6 of the"
-        " largest magnitude. The first node at which they differ is named. Exit code 1 if outputs differ beyond the tolerance.",
+        " largest magnitude. The first node at which they differ is named. Exit code 1 if outputs differ by"
+        " more.",
         "brainsmith compare examples/digits/mlp.onnx --targets reference,numpy,onnxruntime --input x.npy",
         (
             Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),

@@ -58,8 +58,8 @@ class Step:
 
     `seconds` is its time in this build, `original_seconds` that in the build in which it ran.
     `verified` is None if no sample ran; `reason` then says why, if that is known. `notes` say what comparing
-    needed, `cache` why the step's result was or was not taken from an earlier build. `failed` says that the build ended with
-    it: its result was refused.
+    needed, `cache` why the step's result was or was not taken from an earlier build. `failed` says that the build
+    ended with it: its result was refused.
     """
 
     index: int

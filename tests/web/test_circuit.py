@@ -39,7 +39,8 @@ def test_the_circuit_is_on_the_page(synthesised):
         "1 Thresholding_rtl_0 MVAU_rtl_0 32 7 9 224",
         "2 s_axis_0 Thresholding_rtl_0 8 2 – 16",
         "All FIFOs 240",
-        "With the gauges as depths, all FIFOs together would hold 288 bits. 12 simulations showed that no single FIFO can be made smaller.",
+        "With the gauges as depths, all FIFOs together would hold 288 bits. "
+        "12 simulations showed that no single FIFO can be made smaller.",
     ]:
         assert words in text
 
