@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from brainsmith.errors import (
-    AmbiguousPluginError,
-    DuplicatePluginError,
-    PluginNotFoundError,
-    PluginUnavailableError,
-)
+from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
+from brainsmith.plugin.record_mapping import exists
 from brainsmith.plugin.records import RecordList
 
 TYPE_CHECKING = False
@@ -142,13 +138,7 @@ class Collection(metaclass=_Completed):
         return self.get_plugin(name)
 
     def __contains__(self, name: object) -> bool:
-        try:
-            self.get_info(str(name))
-        except PluginNotFoundError:
-            return False
-        except (AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError):
-            return True
-        return True
+        return exists(lambda: self.get_info(str(name)))
 
     def __iter__(self) -> Iterator[PluginInfo]:
         return iter(self.list_plugins())

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from _thread import _local
 
-from brainsmith.errors import (
-    AmbiguousPluginError,
-    DuplicatePluginError,
-    PluginNotFoundError,
-    PluginUnavailableError,
-)
+from brainsmith.errors import DuplicatePluginError, PluginNotFoundError
 from brainsmith.forks import lock_of
+from brainsmith.plugin.discovered import Discovered
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.journal import Journal, Recording
 from brainsmith.plugin.precedence import (
@@ -18,21 +14,21 @@ from brainsmith.plugin.precedence import (
     duplicate_message,
     framework_identifier,
     listing_order,
-    named,
     precedence,
     refuse_clash,
     split_name,
 )
+from brainsmith.plugin.record_mapping import RecordMapping
 from brainsmith.plugin.snapshot import Limits, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import RLock
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
 
-class Registry:
+class Registry(RecordMapping):
     """Holds records and loaded objects. All methods may be called from any thread.
 
     A record comes from discovery (all those that a snapshot has replace the earlier ones) or from a decorator
@@ -43,10 +39,7 @@ class Registry:
         self._lock = lock_of(self, Registry._start_anew)
         self._refresh: Callable[[], None] | None = None
         self._recheck: Callable[[], None] | None = None
-        self._records: dict[int, PluginInfo] = {}
-        self._shared: set[tuple[str, str]] = set()
-        self._discovered: dict[str, list[PluginInfo]] = {}
-        self._by_reference: dict[tuple[str, str], PluginInfo] = {}
+        self._discovered = Discovered()
         self._registered: dict[str, dict[str, PluginInfo]] = {}
         self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
@@ -69,19 +62,17 @@ class Registry:
 
     def replace_discovered(self, snapshot: Snapshot, restriction: str = "") -> None:
         """Take over what a discovery found, in place of what the last one found; and what it did not look at."""
-        records = snapshot.records
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            now = dict(zip(map(id, records), records, strict=True))
-            if len(now.keys() & self._records.keys()) < len(now) // 2 or not self._replace_some(now):
-                self._discovered, self._by_reference, self._shared = {}, {}, set()
-                for info in records:
-                    self._enter(info, self._discovered, self._by_reference)
-            self._records = now
-            for key, providers in list(self._registered.items()):
-                kept = {f: i for f, i in providers.items() if (i.type, i.reference) not in self._by_reference}
-                self._registered[key] = kept
+            self._discovered.replace(snapshot.records)
+            found = self._discovered.by_reference
+            for key, providers in self._registered.items():
+                self._registered[key] = {
+                    framework: info
+                    for framework, info in providers.items()
+                    if (info.type, info.reference) not in found
+                }
             self._groups = dict(snapshot.groups)
             self.limits = Limits(snapshot, restriction)
         if self._objects:  # something changed, and what is loaded may be of what was before
@@ -89,42 +80,9 @@ class Registry:
 
             renew()
 
-    def _replace_some(self, now: dict[int, PluginInfo]) -> bool:
-        """Replace the discovered records by others, most of which are the same; return whether that can be done in part."""
-        gone = [self._records[number] for number in self._records.keys() - now.keys()]
-        fresh = [info for number, info in now.items() if number not in self._records]
-        discovered, by_reference = dict(self._discovered), dict(self._by_reference)
-        for info in gone:
-            if (info.type, info.reference) in self._shared:
-                return False
-            del by_reference[info.type, info.reference]
-            discovered[info.key] = [other for other in discovered[info.key] if other is not info]
-        for info in fresh:
-            if discovered.get(info.key):  # the order of several is that of the records
-                return False
-            discovered.pop(info.key, None)
-            self._enter(info, discovered, by_reference)
-        for info in gone:
-            if not discovered.get(info.key):
-                discovered.pop(info.key, None)
-        self._discovered, self._by_reference = discovered, by_reference
-        return True
-
-    def _enter(
-        self,
-        info: PluginInfo,
-        discovered: dict[str, list[PluginInfo]],
-        by_reference: dict[tuple[str, str], PluginInfo],
-    ) -> None:
-        discovered.setdefault(info.key, []).append(info)
-        reference = (info.type, info.reference)
-        if reference in by_reference:  # two plugins of other names, or frameworks, may be one object
-            self._shared.add(reference)
-        by_reference[reference] = info
-
     def _start_anew(self) -> None:
         """Let the next discovery enter all records: a thread that was just entering some did not get to the end."""
-        self._records = {}
+        self._discovered.replace_all_next()
         self.generation += 1
         self.redefinitions += 1
 
@@ -142,7 +100,7 @@ class Registry:
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            self._records, self._discovered, self._by_reference, self._registered = {}, {}, {}, {}
+            self._discovered, self._registered = Discovered(), {}
             self._objects, self._groups, self.limits = {}, {}, Limits()
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
@@ -163,7 +121,7 @@ class Registry:
             if rival is not None and not override and not replaced:
                 raise DuplicatePluginError(duplicate_message(info, [rival, info]))
             self.generation += 1
-            if (info.type, info.reference) not in self._by_reference and not replaced:
+            if (info.type, info.reference) not in self._discovered.by_reference and not replaced:
                 self._put(("record", info.key, info.framework), info)
             if obj is not None:
                 self._put(("object", info.type, info.reference), obj)
@@ -217,7 +175,7 @@ class Registry:
         before = self._at(place)
         if before is not None or value is None or place[0] != "record":
             return before is not None and before is not value
-        known = (*self._registered.get(place[1], {}).values(), *self._discovered.get(place[1], ()))
+        known = (*self._registered.get(place[1], {}).values(), *self._discovered.by_key.get(place[1], ()))
         return any(info.reference != value.reference for info in known)
 
     def _rival(self, info: PluginInfo) -> PluginInfo | None:
@@ -225,7 +183,7 @@ class Registry:
         candidates = (
             [here]
             if here
-            else [r for r in self._discovered.get(info.key, ()) if r.framework == info.framework]
+            else [r for r in self._discovered.by_key.get(info.key, ()) if r.framework == info.framework]
         )
         for candidate in candidates:
             if candidate.reference != info.reference:
@@ -255,7 +213,7 @@ class Registry:
 
     def scanned(self, plugin_type: str, reference: str) -> PluginInfo | None:
         """Return the discovered record of an object, if there is one."""
-        return self._by_reference.get((plugin_type, reference))
+        return self._discovered.by_reference.get((plugin_type, reference))
 
     def registered(self, plugin_type: str, reference: str) -> PluginInfo | None:
         """Return the record of an object whose decorator ran, or that discovery found; None if it has none."""
@@ -278,7 +236,7 @@ class Registry:
         with self._lock:
             registered = dict(self._registered.get(key, {}))
             found = list(registered.values())
-            discovered = self._discovered.get(key, ())
+            discovered = self._discovered.by_key.get(key, ())
             found.extend(info for info in discovered if info.framework not in registered)
         return sorted(found, key=precedence)
 
@@ -311,10 +269,7 @@ class Registry:
 
     def framework_names(self, plugin_type: str) -> set[str]:
         """Return the frameworks that have plugins of a type, as far as the last discovery knows."""
-        with self._lock:
-            registered = self._at_run_time()
-            discovered = (info for infos in self._discovered.values() for info in infos)
-            return {info.framework for info in (*registered, *discovered) if info.type == plugin_type}
+        return {info.framework for info in self.known() if info.type == plugin_type}
 
     def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
         framework, bare = split_name(name)
@@ -374,7 +329,9 @@ class Registry:
 
     def has_run_time_plugins(self) -> bool:
         """Tell whether a plugin is registered that discovery did not find: what is kept on disk knows none."""
-        return any((info.type, info.reference) not in self._by_reference for info in self._at_run_time())
+        return any(
+            (info.type, info.reference) not in self._discovered.by_reference for info in self._at_run_time()
+        )
 
     def is_loaded(self, info: PluginInfo) -> bool:
         """Tell whether the object of a record has been imported."""
@@ -403,7 +360,7 @@ class Registry:
         """Return all records as of the last discovery, without looking whether anything changed since."""
         with self._lock:
             registered = self._at_run_time()
-            found = [info for infos in self._discovered.values() for info in infos]
+            found = list(self._discovered)
         taken = {(info.key, info.framework) for info in registered}
         return registered + [i for i in found if not taken or (i.key, i.framework) not in taken]
 
@@ -421,41 +378,6 @@ class Registry:
             return declared
         staged = sorted(self.records("transform", stage=name), key=precedence)
         return tuple(info.qualified for info in staged) or None
-
-    def __getitem__(self, key: str) -> PluginInfo:
-        plugin_type, _, name = key.partition(":")
-        return self.resolve(plugin_type, name)
-
-    def __contains__(self, key: object) -> bool:
-        try:
-            self[str(key)]
-        except PluginNotFoundError:
-            return False
-        except (AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError):
-            return True
-        return True
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_key())
-
-    def keys(self) -> list[str]:
-        """Return a key for each plugin: `type:Name`, or `type:framework:Name` where the bare name means another one."""
-        return list(self._by_key())
-
-    def items(self) -> list[tuple[str, PluginInfo]]:
-        """Return pairs (key, record): `registry[key]` is the record."""
-        return list(self._by_key().items())
-
-    def values(self) -> list[PluginInfo]:
-        """Return the records, in the order of the keys."""
-        return list(self._by_key().values())
-
-    def __len__(self) -> int:
-        return len(self._by_key())
-
-    def _by_key(self) -> dict[str, PluginInfo]:
-        """Return the records by key; of two that clash, so that neither can be looked up, there is one."""
-        return {f"{info.type}:{name}": info for name, info in named(self.records())}
 
     def __reduce__(self) -> tuple[Any, ...]:
         from brainsmith.plugin.pickling import reduced

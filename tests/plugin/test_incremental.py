@@ -179,8 +179,9 @@ def test_after_any_edits_the_same_is_found_as_with_no_cache(tree, edits, again):
         assert told(manager._current) == told(full)
         expected = Registry()
         expected.replace_discovered(full)
-        assert manager._registry._discovered == expected._discovered
-        assert manager._registry._by_reference == expected._by_reference
+        found = manager._registry._discovered
+        assert found.by_key == expected._discovered.by_key
+        assert found.by_reference == expected._discovered.by_reference
 
 
 def test_an_edit_that_moves_definitions_works_nothing_out_anew(tree, monkeypatch):
