@@ -3,6 +3,7 @@
     python benchmarks/hunt.py                   # 300 to estimates, then 40 to a simulated circuit
     python benchmarks/hunt.py --minutes 8       # new seeds until the time is over, one in eight simulated
     python benchmarks/hunt.py --seed 4711       # one network: its layers, how it ended; --keep DIR leaves its files
+    python benchmarks/hunt.py --minutes 2 --only "group 3.*BipolarQuant"   # networks whose layers match
 
 A right network gives every bit of what QONNX's execution of the original model gives, on inputs that the build did not see
 (with scales that are no powers of two: up to float32's rounding of the last layer, and but for samples in which it
@@ -14,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import os
+import re
 import secrets
 import sys
 import tempfile
@@ -28,6 +31,7 @@ from pathlib import Path
 
 ESTIMATES, SIMULATED = 300, 40
 SHOWN = 12
+RARE = 20_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="one network, or where the seeds begin")
     parser.add_argument("--count", type=int, default=1, help="how many seeds from --seed on")
     parser.add_argument("--produce", choices=("estimates", "simulated"), default="estimates")
+    parser.add_argument("--only", type=re.compile, help="networks whose layers match this pattern")
+    parser.add_argument("--unverified", action="store_true", help="only proofs keep builds from being wrong")
     parser.add_argument("--keep", type=Path, help="leave the files of each network in this folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -65,12 +71,13 @@ def main() -> int:
         # The networks' circuits must be made anew, and leave nothing in the user's caches.
         os.environ.update(XDG_CACHE_HOME=f"{folder}/cache", XDG_CONFIG_HOME=f"{folder}/config")
         if options.seed is not None:
-            cases = iter([Case(options.seed + at, options.produce) for at in range(options.count)])
+            seeds = itertools.islice(_seeds(options.seed, options.only), options.count)
+            cases = (Case(seed, options.produce) for seed in seeds)
         elif options.minutes is not None:
-            cases = _until(begin + options.minutes * 60.0)
+            cases = _until(begin + options.minutes * 60.0, options.only)
         else:
-            cases = _set()
-        ended = _hunted(cases, options.keep or Path(folder), options.jobs)
+            cases = _set(options.only)
+        ended = _hunted(cases, options.keep or Path(folder), options.jobs, not options.unverified)
     _print(ended, time.perf_counter() - begin)
     if options.seed is not None and options.count == 1:
         from tests.hunt.networks import random_network
@@ -80,24 +87,40 @@ def main() -> int:
     return int(any(each.kind in ("wrong", "raw") for each in ended))
 
 
-def _set() -> Iterator[Case]:
+def _seeds(first: int, only: re.Pattern[str] | None) -> Iterator[int]:
+    """Give the seeds from a first one on whose networks' layers match a pattern."""
+    if only is None:
+        yield from itertools.count(first)
+        return
+    from tests.hunt.networks import random_network
+
+    last = first
+    for seed in itertools.count(first):
+        if only.search(random_network(seed).text):
+            yield seed
+            last = seed
+        elif seed - last == RARE:
+            sys.exit(f"none of the {RARE} networks from seed {last} on has layers that match {only.pattern!r}")
+
+
+def _set(only: re.Pattern[str] | None) -> Iterator[Case]:
     first = secrets.randbelow(1 << 31)
-    print(f"seeds {first} to {first + ESTIMATES + SIMULATED - 1}")
-    for at in range(ESTIMATES + SIMULATED):
-        yield Case(first + at, "estimates" if at < ESTIMATES else "simulated")
+    print(f"seeds from {first}", flush=True)
+    for at, seed in enumerate(itertools.islice(_seeds(first, only), ESTIMATES + SIMULATED)):
+        yield Case(seed, "estimates" if at < ESTIMATES else "simulated")
 
 
-def _until(end: float) -> Iterator[Case]:
+def _until(end: float, only: re.Pattern[str] | None) -> Iterator[Case]:
     """Give cases until the time is over: those that are under way then are still judged."""
     first = secrets.randbelow(1 << 31)
     print(f"seeds from {first}", flush=True)
-    at = 0
-    while time.perf_counter() < end:
-        yield Case(first + at, "simulated" if at % 8 == 7 else "estimates")
-        at += 1
+    for at, seed in enumerate(_seeds(first, only)):
+        if time.perf_counter() >= end:
+            return
+        yield Case(seed, "simulated" if at % 8 == 7 else "estimates")
 
 
-def _hunted(cases: Iterator[Case], folder: Path, jobs: int) -> list[Ended]:
+def _hunted(cases: Iterator[Case], folder: Path, jobs: int, verified: bool) -> list[Ended]:
     """Judge each case in a process of its own kind, several at once; one that dies costs only its cases."""
     ended: list[Ended] = []
     running: dict[Future[Ended], Case] = {}
@@ -109,7 +132,7 @@ def _hunted(cases: Iterator[Case], folder: Path, jobs: int) -> list[Ended]:
             if case is None:
                 exhausted = True
                 break
-            running[pool.submit(_judged, case, folder)] = case
+            running[pool.submit(_judged, case, folder, verified)] = case
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             case = running.pop(future)
@@ -128,7 +151,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
-def _judged(case: Case, folder: Path) -> Ended:
+def _judged(case: Case, folder: Path, verified: bool) -> Ended:
     """Judge one case, in a worker."""
     import importlib
     import logging
@@ -141,7 +164,7 @@ def _judged(case: Case, folder: Path) -> Ended:
     begin = time.perf_counter()
     network = networks.random_network(case.seed)
     place = folder / f"{case.seed}_{case.produce}"
-    verdict = judging.judge(network, case.produce, place)
+    verdict = judging.judge(network, case.produce, place, verified)
     (place / "network.onnx").write_bytes(network.wrapper().model.SerializeToString())
     if "brainsmith-hunt-" in str(folder):
         shutil.rmtree(place, ignore_errors=True)
@@ -172,8 +195,6 @@ def _print(ended: list[Ended], seconds: float) -> None:
 
 def _shape_of(text: str) -> str:
     """Return a reason without what only one network has in it: names and numbers."""
-    import re
-
     return re.sub(r"[-+]?\d+(\.\d+)?", "#", re.sub(r"'[^']*'", "'...'", text))[:150]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
+from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
@@ -80,12 +81,16 @@ def _nearby(path: Path) -> str:
 
 
 def _wrap(proto: Any, name: str) -> ModelWrapper:
+    from onnx import ModelProto
     from qonnx.core.modelwrapper import ModelWrapper
 
     if not proto.graph.node:
         raise ModelError(f"{name} has no nodes: there is nothing to build")
     require_sound(proto, name)
-    wrapper = ModelWrapper(proto, make_deepcopy=True)
+    own = ModelProto()
+    own.CopyFrom(proto)
+    declare_once(own.graph)
+    wrapper = ModelWrapper(own)
     make_names_unique(wrapper.graph)
     return wrapper
 

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
+from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.sound import require_sound
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def read_model(resource: Any) -> ModelWrapper:
         return resource
     if isinstance(resource, onnx.ModelProto):
         require_sound(resource, "the model")
+        declare_once(resource.graph)
         return ModelWrapper(resource)
     what = os.fspath(resource) if isinstance(resource, str | os.PathLike) else "what is given"
     try:
@@ -50,4 +52,5 @@ def read_model(resource: Any) -> ModelWrapper:
     if not model.graph.node:
         raise ModelError(f"{what}: is no ONNX model, or one without nodes")
     require_sound(model, what)
+    declare_once(model.graph)
     return ModelWrapper(model)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
 from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
+from brainsmith.graph.declarations import declaration_faults
 from brainsmith.graph.evaluated_text import code_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
 from brainsmith.graph.messages import text_faults
@@ -52,6 +53,8 @@ def _faults(model: Any) -> Iterator[str]:
         nodes = list(graph.node)
         constants = {tensor.name: tensor for tensor in graph.initializer}
         yield from _node_faults(nodes, constants, domains)
+    for fault in declaration_faults(model.graph):
+        yield f"{fault}. Export the model again."
     if fault := structure_fault(model.graph, names=False):
         yield f"{fault}. Export the model again."
 

@@ -66,6 +66,34 @@ def with_cycle():
     return made
 
 
+def with_listed_twice(field):
+    made = good()
+    entries = getattr(made.graph, field)
+    entries.append(entries[0])
+    return made
+
+
+def with_output(name):
+    made = good()
+    value = next(value for value in (*made.graph.input, *made.graph.value_info) if value.name == name)
+    made.graph.output.append(value)
+    return made
+
+
+def with_declared(shape, element_type=1):
+    made = good()
+    made.graph.value_info.append(helper.make_tensor_value_info("x", element_type, shape))
+    return made
+
+
+def with_datatypes(*texts):
+    made = good()
+    for text in texts:
+        annotation = made.graph.quantization_annotation.add(tensor_name="act0")
+        annotation.quant_parameter_tensor_names.add(key="finn_datatype", value=text)
+    return made
+
+
 def with_domain(domain):
     made = good()
     made.graph.node[-1].domain = domain
@@ -89,6 +117,14 @@ MODELS = {
     "constant of a huge shape": lambda: with_growth("ConstantOfShape", [10**6, 10**6]),
     "huge repetition": lambda: with_growth("Tile", [1, 10**12]),
     "huge padding": lambda: with_growth("AveragePool", [1], kernel_shape=[1], pads=[0, 10**12]),
+    "input listed twice": lambda: with_listed_twice("input"),
+    "output listed twice": lambda: with_listed_twice("output"),
+    "constant listed twice": lambda: with_listed_twice("initializer"),
+    "output that is the input": lambda: with_output("x"),
+    "two shapes of a tensor": lambda: with_declared([1, 7]),
+    "two ranks of a tensor": lambda: with_declared([1, "n", 1]),
+    "two element types of a tensor": lambda: with_declared(None, 7),
+    "two datatypes of a tensor": lambda: with_datatypes("INT4", "INT5"),
     "cycle": with_cycle,
     "module beside the model": lambda: with_domain(MODULE),
 }
@@ -123,6 +159,18 @@ FAULTS = {
     ),
     "huge repetition": "node 'grow' (Tile) makes a tensor of more than 268,435,456 elements: [1, 1000000000000]",
     "huge padding": "node 'grow' (AveragePool) makes a tensor of more than 268,435,456 elements: [0, 1000000000000]",
+    "input listed twice": "the input 'x' is listed twice. Export the model again.",
+    "output listed twice": "the output 'm1' is listed twice. Export the model again.",
+    "constant listed twice": "the constant 'act0_s' is listed twice. Export the model again.",
+    "output that is the input": (
+        "the output 'x' is an input, too, of which a node must make a copy (Identity). Export the model again."
+    ),
+    "two shapes of a tensor": "tensor 'x' is declared with two shapes, [1, 6] and [1, 7]. Export the model again.",
+    "two ranks of a tensor": "tensor 'x' is declared with two shapes, [1, 6] and [1, n, 1]. Export the model again.",
+    "two element types of a tensor": "tensor 'x' is declared with two element types. Export the model again.",
+    "two datatypes of a tensor": (
+        "tensor 'act0' is annotated with finn_datatype = 'INT4' and 'INT5'. Export the model again."
+    ),
     "cycle": ("it has a cycle: node 'matmul1' (MatMul) -> node 'matmul1' (MatMul). Export the model again."),
     "module beside the model": (
         f"node 'matmul1' (MatMul) is of domain '{MODULE}', for which QONNX would import the module '{MODULE}', and "
