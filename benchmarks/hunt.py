@@ -100,7 +100,9 @@ def _seeds(first: int, only: re.Pattern[str] | None) -> Iterator[int]:
             yield seed
             last = seed
         elif seed - last == RARE:
-            sys.exit(f"none of the {RARE} networks from seed {last} on has layers that match {only.pattern!r}")
+            sys.exit(
+                f"none of the {RARE} networks from seed {last} on has layers that match {only.pattern!r}"
+            )
 
 
 def _set(only: re.Pattern[str] | None) -> Iterator[Case]:

@@ -15,7 +15,9 @@ def declaration_faults(graph: Any) -> Iterator[str]:
         [entry.name for entry in entries] for entries in (graph.input, graph.output, graph.initializer)
     )
     for what, names in (("input", inputs), ("output", outputs), ("constant", constants)):
-        yield from (f"the {what} '{name}' is listed twice" for name, count in Counter(names).items() if count > 1)
+        yield from (
+            f"the {what} '{name}' is listed twice" for name, count in Counter(names).items() if count > 1
+        )
     for name in set(inputs).intersection(outputs):
         yield f"the output '{name}' is an input, too, of which a node must make a copy (Identity)"
     yield from _contradicting_types(graph)
@@ -32,7 +34,9 @@ def declare_once(graph: Any) -> None:
     first: dict[str, Any] = {}
     for annotation in graph.quantization_annotation:
         kept = first.setdefault(annotation.tensor_name, annotation)
-        present = {entry.key for entry in kept.quant_parameter_tensor_names} if kept is not annotation else set()
+        present = (
+            {entry.key for entry in kept.quant_parameter_tensor_names} if kept is not annotation else set()
+        )
         kept.quant_parameter_tensor_names.extend(
             entry
             for entry in (annotation.quant_parameter_tensor_names if kept is not annotation else ())

@@ -21,6 +21,7 @@ _SHAPES = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Pad": 1}
 _GROWTH = ("pads", "output_shape", "output_padding")
 """Attributes that do."""
 _MOST_DIMENSIONS = 64
+"""Of an array in NumPy."""
 _EXTERNAL = 1
 """Where a constant's data are in another file (`TensorProto.EXTERNAL`)."""
 _PACKED = frozenset({21, 22, 23, 25, 26})
@@ -114,7 +115,9 @@ def _worst(tensor: Any) -> float | None:
 
 
 def _shape_faults(what: str, dims: list[int], most: int | None) -> Iterator[str]:
-    if any(dim < 0 for dim in dims):
+    if len(dims) > _MOST_DIMENSIONS:
+        yield f"{what} has {len(dims)} dimensions, and there can be up to {_MOST_DIMENSIONS}"
+    elif any(dim < 0 for dim in dims):
         yield f"{what} has the shape {_text(dims)}, and a dimension cannot be negative"
     elif most is not None and math.prod(dims) > most:
         yield f"{what} has the shape {_text(dims)}, which is more than {most:,} elements"

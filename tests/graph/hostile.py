@@ -112,6 +112,7 @@ MODELS = {
     "huge dimension": lambda: with_input([1, 10**12]),
     "overflowing dimensions": lambda: with_input([2**62, 2**62]),
     "negative dimension": lambda: with_input([1, -6]),
+    "many dimensions": lambda: with_input([1] * 65),
     "constant without its data": lambda: with_constant([10**12]),
     "constant of no type": lambda: with_data_type(99),
     "constant of a huge shape": lambda: with_growth("ConstantOfShape", [10**6, 10**6]),
@@ -152,6 +153,7 @@ FAULTS = {
         "tensor 'x' has the shape [4611686018427387904, 4611686018427387904], which is more than 268,435,456 elements"
     ),
     "negative dimension": "tensor 'x' has the shape [1, -6], and a dimension cannot be negative",
+    "many dimensions": "tensor 'x' has 65 dimensions, and there can be up to 64",
     "constant without its data": "constant 'act0_s' has the shape [1000000000000], and its data have 1 elements",
     "constant of no type": "constant 'act0_s' has the data type 99, and ONNX knows none of that number",
     "constant of a huge shape": (

@@ -55,7 +55,9 @@ def test_declaring_once_keeps_the_first_declaration_of_each_tensor_and_twice_is_
 
 def test_the_annotations_of_a_tensor_are_put_together():
     made = hostile.with_datatypes("INT4", "INT4")
-    made.graph.quantization_annotation[-1].quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="act0_s")
+    made.graph.quantization_annotation[-1].quant_parameter_tensor_names.add(
+        key="SCALE_TENSOR", value="act0_s"
+    )
     declare_once(made.graph)
     (only,) = (each for each in made.graph.quantization_annotation if each.tensor_name == "act0")
     found = {entry.key: entry.value for entry in only.quant_parameter_tensor_names}

@@ -43,6 +43,9 @@ def _copy(model: ModelWrapper) -> ModelWrapper:
     if was_open or not copy.check_all_tensor_shapes_specified():
         from qonnx.transformation.infer_shapes import InferShapes
 
+        from brainsmith.plugin.adapters.framework_mends import mend_frameworks
+
+        mend_frameworks()  # QONNX tidies up after each transform, and would take constants that are outputs
         copy = copy.transform(InferShapes())
     return copy
 
