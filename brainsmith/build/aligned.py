@@ -68,12 +68,12 @@ class AlignedModel:
         seconds = time.perf_counter() - started
         return runs if seconds * runs / len(few) < _FAST_SECONDS else len(few)
 
-    def compare(self, chosen: Array, tolerance: float, by_class: bool, any_class: bool) -> Comparison:
+    def compare(self, chosen: Array, tolerance: float | None, by_class: bool, any_class: bool) -> Comparison:
         """Compare some runs.
 
         Args:
             chosen: Their numbers.
-            tolerance: The largest absolute difference that is none.
+            tolerance: The largest absolute difference that is none; None as in `compare.compare`.
             by_class: A sample that changes its class differs, whatever the tolerance.
             any_class: Other class numbers are not looked at again: a step may change them.
         """
@@ -89,16 +89,16 @@ class AlignedModel:
                 outputs[name][at * batch : (at + 1) * batch] = stack
         return compare(expected, outputs, tolerance, self.gives_classes, by_class)
 
-    def difference(self, step: str, chosen: Array, found: Comparison, tolerance: float) -> str:
+    def difference(self, step: str, chosen: Array, found: Comparison) -> str:
         """Say how many samples differ, which most, and which tensor is the first."""
         batch = self.base.batch
         run = int(chosen[found.worst_sample // batch])
         text = (
             f"step '{step}' changed what the model computes: {found.mismatches} of {len(chosen) * batch} samples "
             f"differ; worst at tensor '{found.worst_tensor}', sample {run * batch + found.worst_sample % batch}: "
-            f"error {found.max_error:g}, tolerance {tolerance:g}"
+            f"error {found.max_error:g}, tolerance {found.tolerance:g}"
         )
-        first = self._first_change(run, tolerance)
+        first = self._first_change(run, found.tolerance)
         return f"{text}. The first tensor of the same name that differs is '{first}'" if first else text
 
     def _first_change(self, run: int, tolerance: float) -> str:

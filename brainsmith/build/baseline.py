@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.compare import largest, predictions
+from brainsmith.build.compare import predictions
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED, samples_in_a_run
+from brainsmith.comparison.tensors import largest_magnitude
 from brainsmith.execution.align import Signature, align_inputs
 from brainsmith.execution.inputs import random_inputs
 
@@ -73,7 +74,7 @@ class Baseline:
     @property
     def largest(self) -> float:
         """Return the largest magnitude of any output."""
-        return max(largest(stack) for stack in self.outputs.values())
+        return max(largest_magnitude(stack) for stack in self.outputs.values())
 
     @property
     def predictions(self) -> Array:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.comparison.tensors import is_on_grid, largest_magnitude, tolerance_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -23,6 +25,7 @@ class Comparison:
         worst_tensor: The output with that difference.
         worst_sample: Where in the compared stack it is.
         classes: (samples,), the class that the second model gives to each.
+        tolerance: The largest absolute difference of that output that is none.
     """
 
     wrong: Array
@@ -30,6 +33,7 @@ class Comparison:
     worst_tensor: str
     worst_sample: int
     classes: Array
+    tolerance: float = 0.0
 
     @property
     def mismatches(self) -> int:
@@ -37,6 +41,8 @@ class Comparison:
         return int(self.wrong.sum())
 
 
+RELATIVE_ERROR = 1e-5
+"""Of an output's largest value: the difference that is allowed where nothing else is stated and floats are rounded."""
 _ROUNDING = 1e-3
 """Of the largest value: what float32 can lose in a long sum, and no wrong value is likely to be within."""
 
@@ -55,7 +61,7 @@ def advice(step: str, found: Comparison, outputs: Iterable[Array]) -> str:
 def compare(
     expected: Mapping[str, Array],
     outputs: Mapping[str, Array],
-    tolerance: float,
+    tolerance: float | None,
     classes: bool,
     by_class: bool,
 ) -> Comparison:
@@ -64,7 +70,8 @@ def compare(
     Args:
         expected: The original's outputs: (samples, ...) each.
         outputs: The other model's, with the same names.
-        tolerance: The largest absolute difference that is none.
+        tolerance: The largest absolute difference that is none. Without it, each output has its own: none where its values
+            are exact (integers, also times a power of two), else a hundred thousandth of its largest value, or of 1.
         classes: `outputs` holds class numbers; they are compared with those of `expected`.
         by_class: A sample that changes its class differs, whatever the tolerance.
     """
@@ -76,16 +83,33 @@ def compare(
         return _comparison(errors, before != after, after)
     after = predictions(outputs[first])
     errors = {name: _errors(stack, outputs[name]) for name, stack in expected.items()}
+    allowed = {
+        name: _default_tolerance(stack, outputs[name]) if tolerance is None else tolerance
+        for name, stack in expected.items()
+    }
     wrong = before != after if by_class else np.zeros(len(before), bool)
-    for worst in errors.values():
-        wrong = wrong | (worst > tolerance)
-    return _comparison(errors, wrong, after)
+    for name, worst in errors.items():
+        wrong = wrong | (worst > allowed[name])
+    return _comparison(errors, wrong, after, allowed)
 
 
-def _comparison(errors: dict[str, Array], wrong: Array, classes: Array) -> Comparison:
-    tensor = max(errors, key=lambda name: float(errors[name].max()))
+def _default_tolerance(expected: Array, found: Array) -> float:
+    exact = is_on_grid(expected) or not tolerance_of(expected, found, RELATIVE_ERROR, integer=False)
+    return 0.0 if exact else RELATIVE_ERROR * max(1.0, largest_magnitude(expected))
+
+
+def _comparison(
+    errors: dict[str, Array], wrong: Array, classes: Array, allowed: Mapping[str, float] | None = None
+) -> Comparison:
+    limits = allowed or {}
+
+    def beyond(name: str) -> tuple[bool, float]:
+        error = float(errors[name].max())
+        return error > limits.get(name, 0.0), error
+
+    tensor = max(errors, key=beyond)
     worst = int(errors[tensor].argmax())
-    return Comparison(wrong, float(errors[tensor][worst]), tensor, worst, classes)
+    return Comparison(wrong, float(errors[tensor][worst]), tensor, worst, classes, limits.get(tensor, 0.0))
 
 
 def _errors(expected: Array, actual: Array) -> Array:
@@ -96,11 +120,6 @@ def _errors(expected: Array, actual: Array) -> Array:
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(one - other))
     return np.asarray(np.nan_to_num(difference, nan=np.inf, posinf=np.inf).max(axis=1))
-
-
-def largest(stack: Array) -> float:
-    """Return the largest absolute value that is a number."""
-    return float(np.abs(stack[np.isfinite(stack)]).max(initial=0.0))
 
 
 def predictions(stack: Array) -> Array:

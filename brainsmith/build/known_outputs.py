@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def check_expected(base: Baseline, expected: Array, tolerance: float) -> None:
+def check_expected(base: Baseline, expected: Array, tolerance: float | None) -> None:
     """Compare the input model with the expected outputs.
 
     Args:
         base: The input model.
         expected: (samples, values), or (samples, 1): class numbers.
-        tolerance: The largest absolute error.
+        tolerance: The largest absolute error; None as in `compare`.
 
     Raises:
         VerificationError: It computes something else.
@@ -30,17 +30,17 @@ def check_expected(base: Baseline, expected: Array, tolerance: float) -> None:
     found = _against(base, expected, tolerance)
     if found.mismatches:
         raise VerificationError(
-            f"the input model does not compute the expected outputs, before any step: {_worst(found, tolerance)}"
+            f"the input model does not compute the expected outputs, before any step: {_worst(found)}"
         )
 
 
-def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float) -> float:
+def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | None) -> float:
     """Hold a step that gives other outputs to what the blueprint states of them.
 
     Args:
         base: What the step made.
         stated: Its labels, expected outputs, or both.
-        tolerance: The largest absolute error.
+        tolerance: The largest absolute error; None as in `compare`.
 
     Returns:
         The largest error; 0 without expected outputs.
@@ -68,13 +68,13 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float) -> f
     found = _against(base, stated.expected, tolerance)
     if found.mismatches:
         raise VerificationError(
-            f"step '{step}' does not give what verify.changes_outputs.{step}.expected states: {_worst(found, tolerance)}",
+            f"step '{step}' does not give what verify.changes_outputs.{step}.expected states: {_worst(found)}",
             step,
         )
     return found.max_error
 
 
-def _against(base: Baseline, expected: Array, tolerance: float) -> Comparison:
+def _against(base: Baseline, expected: Array, tolerance: float | None) -> Comparison:
     """Compare the first output with known values, or with known class numbers."""
     name, stack = next(iter(base.outputs.items()))
     values, known = stack.reshape(base.samples, -1), expected.reshape(base.samples, -1)
@@ -83,8 +83,8 @@ def _against(base: Baseline, expected: Array, tolerance: float) -> Comparison:
     )
 
 
-def _worst(found: Comparison, tolerance: float) -> str:
+def _worst(found: Comparison) -> str:
     return (
         f"{found.mismatches} of {len(found.wrong)} samples differ; worst at tensor '{found.worst_tensor}', "
-        f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {tolerance:g}"
+        f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {found.tolerance:g}"
     )

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-DEFAULT_TOLERANCE = 1e-5
 DEVICE_SAMPLES = 8
 NAMED = "the blueprint names it in verify.unverified"
 
@@ -45,7 +44,7 @@ class Verifier:
         model: The input model.
         golden: What to run, and what steps that change the outputs must give.
         tolerances: The largest absolute error allowed after a step, by its name; "*" for all others. Without
-            either: 1e-5, times the largest output of the model to compare with where that is above 1.
+            either, what `compare` says: none where outputs are exact.
         approximations: The steps that may change what the model computes, by name, and how much.
         device: What executes the models.
         unverified: The steps that are not verified, by name.
@@ -94,9 +93,8 @@ class Verifier:
         return self._baseline.step
 
     def _measure(self) -> None:
-        """Note how large the outputs are with which models are compared."""
+        """Note what is mere rounding in the outputs with which models are compared."""
         self.rounding = RELATIVE_TOLERANCE * self._baseline.largest
-        self._scale = max(1.0, self._baseline.largest)
 
     def _try_device(self) -> None:
         """Use the device no more if it does not compute the input model as QONNX does, on a few samples."""
@@ -104,7 +102,6 @@ class Verifier:
         few = chosen_runs(base, DEVICE_SAMPLES)
         right = self._exact.run({name: stack[few] for name, stack in base.feed.items()})
         exact = replace(base, executor=self._exact, outputs={name: right[name] for name in base.outputs})
-        self._scale = max(1.0, exact.largest)
         given = {name: stack[few] for name, stack in base.outputs.items()}
         found = compare(exact.outputs, given, self.tolerance("*"), classes=False, by_class=False)
         if not found.mismatches:
@@ -116,11 +113,11 @@ class Verifier:
         )
         self._baseline = baseline_of(self._exact, base.feed)
 
-    def tolerance(self, step: str) -> float:
-        """Return the tolerance of a step, as an absolute error."""
+    def tolerance(self, step: str) -> float | None:
+        """Return the tolerance of a step, as an absolute error; None if nothing is stated."""
         if step in self._approximations:
             return self._approximations[step].error
-        return float(self._tolerances.get(step, self._tolerances.get("*", DEFAULT_TOLERANCE * self._scale)))
+        return self._tolerances.get(step, self._tolerances.get("*"))
 
     def check(
         self, step: str, model: ModelWrapper, parent: Callable[[], ModelWrapper | None], whole: bool = False
@@ -193,7 +190,7 @@ class Verifier:
         changed = self._changed(step, comparison)
         if comparison.mismatches and not (made.alignment.classes and changed is not None):
             self._refuse_device(step, model, holder, chosen, made.executor)
-            text = made.difference(step, chosen, comparison, self.tolerance(step))
+            text = made.difference(step, chosen, comparison)
             raise VerificationError(text, step, advice(step, comparison, base.outputs.values()))
         result = Verified(
             len(chosen) * base.batch,

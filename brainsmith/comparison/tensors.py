@@ -10,8 +10,11 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 RELATIVE_TOLERANCE = 1e-6
-_WHOLE_IN_FLOAT = 1 << 24
+_FLOAT_BITS = 24
+_WHOLE_IN_FLOAT = 1 << _FLOAT_BITS
 """Whole numbers up to here are exact in float32; beyond it a rounding of floats looks whole too."""
+_EVIDENCE_BITS = 32
+"""So many bits are 0 by chance in one of four thousand million tensors."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,33 @@ def tolerance_of(expected: Array, found: Array, relative: float, integer: bool) 
         relative: The share.
         integer: Whether its datatype is one of integers; a tensor in which both have whole numbers alone is taken as one.
     """
-    finite = expected[np.isfinite(expected)]
-    largest = float(np.abs(finite.astype(np.float64)).max(initial=0.0))
+    largest = largest_magnitude(expected)
     whole = largest <= _WHOLE_IN_FLOAT and _is_whole(expected) and _is_whole(found)
     return 0.0 if integer or expected.dtype.kind in "biu" or whole else relative * largest
+
+
+def largest_magnitude(array: Array) -> float:
+    """Return the largest absolute value that is a number."""
+    return float(np.abs(array[np.isfinite(array)].astype(np.float64)).max(initial=0.0))
+
+
+def is_on_grid(array: Array) -> bool:
+    """Tell whether all values are multiples of one power of two, and need so few bits that no float was rounded.
+
+    Integers are, and integers times a scale that is a power of two. A float that was rounded has 24 random bits, so each
+    value that leaves its lowest bits 0 is evidence of that many bits.
+
+    Args:
+        array: Values of a computation in float32.
+    """
+    values = np.unique(np.abs(array[np.isfinite(array)]).astype(np.float32))
+    fractions, exponents = np.frexp(values[values != 0].astype(np.float64))
+    if not len(fractions):
+        return True
+    bits = (fractions * _WHOLE_IN_FLOAT).astype(np.int64)
+    lowest = exponents - _FLOAT_BITS + np.log2(bits & -bits).astype(np.int64)
+    unused = _FLOAT_BITS - int(exponents.max() - lowest.min())
+    return unused * len(bits) >= _EVIDENCE_BITS
 
 
 def _is_whole(array: Array) -> bool:

@@ -26,6 +26,17 @@ def test_another_class_differs_whatever_the_tolerance():
     assert run([[[2.0, 1.9]], [[4.0, 3.0]]], tolerance=10).mismatches == 0
 
 
+def test_each_output_has_a_tolerance_of_its_own():
+    large = np.asarray([[1e7 / 3, 0.1]], np.float32)
+    small = np.asarray([[0.3, 0.1]], np.float32)
+    found = compare({"a": large, "b": small}, {"a": large + 10, "b": small + 1}, None, False, False)
+    assert (found.mismatches, found.worst_tensor, found.tolerance) == (1, "b", 1e-5)
+    assert found.max_error == pytest.approx(1.0)
+    found = compare({"a": large, "b": small}, {"a": large + 10, "b": small + 1e-6}, None, False, False)
+    assert (found.mismatches, found.worst_tensor) == (0, "a")
+    assert found.tolerance == pytest.approx(1e7 / 3 * 1e-5)
+
+
 def test_nan_and_infinity():
     odd = np.asarray([[[np.nan, np.inf]]])
     assert compare({"y": odd}, {"y": odd.copy()}, 0.0, False, False).mismatches == 0

@@ -82,7 +82,32 @@ def test_a_tolerance_per_step():
 def test_tolerances_by_name():
     verifier = make(graphs.quant_mlp(), **{"*": 0.1, "finn:step_tidy_up": 0.2})
     assert [verifier.tolerance(name) for name in ("finn:step_tidy_up", "cleanup")] == [0.2, 0.1]
-    assert 1e-5 < make(graphs.quant_mlp()).tolerance("cleanup") < 1e-3
+    assert make(graphs.quant_mlp()).tolerance("cleanup") is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-7, 2.0**5])
+def test_large_integers_times_a_power_of_two_must_be_equal(scale):
+    rng = np.random.default_rng(0)
+    weights = rng.integers(-127, 128, (784, 10)).astype(np.float32) * np.float32(scale)
+    inputs = rng.integers(0, 256, (16, 1, 784)).astype(np.float32)
+
+    def network(more):
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["y" if more is None else "t"])]
+        if more is not None:
+            nodes.append(helper.make_node("Add", ["t", "more"], ["y"]))
+        values = [helper.make_tensor_value_info(n, 1, s) for n, s in (("x", (1, 784)), ("y", (1, 10)))]
+        model = ModelWrapper(helper.make_model(helper.make_graph(nodes, "g", values[:1], values[1:])))
+        model.set_initializer("w", weights)
+        if more is not None:
+            model.set_initializer("more", more)
+        return model
+
+    verifier = Verifier(network(None), GoldenData(inputs), {})
+    assert verifier.check("same", network(np.zeros(10, np.float32)), no_parent).mismatches == 0
+    with pytest.raises(
+        VerificationError, match=rf"16 of 16 samples differ; .*: error {scale:g}, tolerance 0"
+    ):
+        verifier.check("one_more", network(np.eye(10, dtype=np.float32)[3] * np.float32(scale)), no_parent)
 
 
 def test_accuracy_and_classes():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from brainsmith.comparison.tensors import Difference, difference, largest_error, tolerance_of
+from brainsmith.comparison.tensors import Difference, difference, is_on_grid, largest_error, tolerance_of
 
 FLOATS = arrays.arrays(np.float32, st.sampled_from([(1, 3), (4, 2), (2, 2, 2)]), elements=st.floats(width=32))
 
@@ -25,6 +25,34 @@ FLOATS = arrays.arrays(np.float32, st.sampled_from([(1, 3), (4, 2), (2, 2, 2)]),
 def test_whole_numbers_must_be_equal_and_others_nearly(values, integer, allowed):
     array = np.asarray(values, np.float32)
     assert tolerance_of(array, array, 1e-6, integer) == pytest.approx(allowed, rel=1e-12)
+
+
+@given(
+    whole=st.lists(st.integers(1 - 2**20, 2**20 - 1), min_size=9, unique_by=abs),
+    exponent=st.integers(-30, 30),
+)
+def test_integers_times_a_power_of_two_are_on_a_grid(whole, exponent):
+    assert is_on_grid(np.ldexp(np.asarray(whole, np.float32), exponent).reshape(1, -1))
+
+
+@given(
+    whole=st.lists(st.integers(2**18, 2**20), min_size=3, max_size=50, unique=True),
+    scale=st.floats(1e-3, 1e3).filter(
+        lambda scale: not is_on_grid(np.asarray([scale] * 8) * np.arange(1, 9))
+    ),
+)
+def test_products_that_were_rounded_are_not(whole, scale):
+    products = np.asarray(whole, np.float64) * scale
+    rounded = products.astype(np.float32)
+    assert is_on_grid(rounded) <= bool((rounded == products).all())
+
+
+def test_few_values_or_values_of_all_bits_are_no_evidence_of_a_grid():
+    assert not is_on_grid(np.asarray([0.1, 0.2, 0.7], np.float32))
+    assert not is_on_grid(np.asarray([(1 << 24) - 1.0, (1 << 24) - 3.0]))
+    assert not is_on_grid(np.asarray([1e6, 1.0]))
+    assert is_on_grid(np.asarray([1e6, 1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]))
+    assert is_on_grid(np.asarray([0.0, np.inf, np.nan]))
 
 
 def test_a_float_that_happens_to_be_whole_is_none_of_integers():
