@@ -102,10 +102,10 @@ class RecordingView:
         try:
             value = getattr(config, name)
         except AttributeError:
-            object.__getattribute__(self, "_reads")[name] = "absent"
+            object.__getattribute__(self, "_reads").setdefault(name, "absent")
             raise
-        if not name.startswith("__"):
-            object.__getattribute__(self, "_reads")[name] = describe(value)
+        if not name.startswith("__"):  # what a step found counts, not what it then made of it
+            object.__getattribute__(self, "_reads").setdefault(name, describe(value))
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -119,8 +119,10 @@ def reads_of(view: RecordingView) -> dict[str, str]:
 
 
 def writes_of(view: RecordingView) -> tuple[str, ...]:
-    """Return the names of the parts that a step changed."""
-    return tuple(sorted(object.__getattribute__(view, "_writes")))
+    """Return the names of the parts that a step set, or changed in place, as a list that it appended to."""
+    config = object.__getattribute__(view, "_config")
+    changed = {name for name, then in reads_of(view).items() if current(config, name) != then}
+    return tuple(sorted(object.__getattribute__(view, "_writes") | changed))
 
 
 def describe(value: Any) -> str:

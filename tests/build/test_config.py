@@ -45,6 +45,17 @@ def test_writes_are_noted_and_reach_the_config():
     assert config.target_fps == 7
 
 
+def test_what_is_changed_in_place_is_a_write_and_was_read_as_it_was_found():
+    config = StepConfig()
+    config.notes, config.table = ["first"], {}
+    view = RecordingView(config)
+    view.notes.append("second")
+    assert view.notes == ["first", "second"]
+    assert view.table == {}
+    assert reads_of(view) == {"notes": "['first']", "table": "{}"}
+    assert writes_of(view) == ("notes",)
+
+
 def test_a_step_that_needs_the_device_says_what_to_add():
     with pytest.raises(
         BuildError, match=r"^the blueprint names no device: add `part:` under `hw_compiler: target:`$"

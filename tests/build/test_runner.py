@@ -142,11 +142,21 @@ def test_a_step_that_changes_cfg_or_names_files_elsewhere_is_not_kept(tmp_path):
         cfg.target_fps = 9
         return model
 
+    def changer(model, cfg):
+        cfg.kernel_preferences.append("mine")
+        return model
+
     def outside(model, cfg):
         model.graph.node[0].attribute.append(helper.make_attribute("code_gen_dir", "/usr/bin"))
         return model
 
     assert run(writer, tmp_path, "a")[1].cache == "it is never reused: it changes cfg.target_fps"
+    config = StepConfig(target_fps=5)
+    config.kernel_preferences = []
+    assert (
+        run(changer, tmp_path, "c", config)[1].cache
+        == "it is never reused: it changes cfg.kernel_preferences"
+    )
     assert run(outside, tmp_path, "b")[1].cache == (
         "it is never reused: its result names /usr/bin, which is outside the output folder"
     )
