@@ -36,7 +36,7 @@ ops = Collection("op", get_registry)
 """All ops; `brainsmith.ops` runs, differentiates and exports them."""
 
 
-class _FinnFinder:
+class _FinnPreparer:
     """Prepares FINN, which wants torch and a set-up Vivado before it imports, when something first imports a part of it.
 
     So FINN's own modules, its builder among them, are imported as ever after this one. Nothing happens before that.
@@ -50,14 +50,14 @@ class _FinnFinder:
         from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
         prepare_finn()
-        if _FinnFinder in sys.meta_path:
-            sys.meta_path.remove(_FinnFinder)
+        if _FinnPreparer in sys.meta_path:
+            sys.meta_path.remove(_FinnPreparer)
         specs = (finder.find_spec(fullname, path, target) for finder in list(sys.meta_path))
         return next((spec for spec in specs if spec is not None), None)
 
 
-if _FinnFinder not in sys.meta_path:
-    sys.meta_path.insert(0, _FinnFinder)
+if _FinnPreparer not in sys.meta_path:
+    sys.meta_path.insert(0, _FinnPreparer)
 
 __all__ = ["PluginInfo", "backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 

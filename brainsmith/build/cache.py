@@ -11,6 +11,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _FORMAT = 5
-_DAMAGED = "its cache entry was damaged, and dropped"
-_KINDS: dict[str, type] = {
+DAMAGED = "its cache entry was damaged, and dropped"
+_KINDS: dict[str, Any] = {
     "parts": dict, "reads": dict, "outside": dict, "made": dict, "time": float,
-    "side": dict, "messages": list, "printed": list,
+    "side": dict, "messages": list, "printed": list, "seconds": (float, NoneType),
 }  # fmt: skip
 
 
@@ -47,7 +48,7 @@ class Found:
         side: What the step changed in the output folder, as `SideChanges.described` gave it.
         messages: What the step logged.
         printed: What it printed: pairs of a stream and a text.
-        seconds: What the step took when it ran; None where the entry does not say.
+        seconds: What the step took when it ran; None where it was not measured.
     """
 
     model: Artifact | None
@@ -113,7 +114,7 @@ class BuildCache:
             meta = None if entry is None else _read_meta(entry)
             if entry is None or meta is None:
                 self._entries.drop(key)
-                reason = _DAMAGED
+                reason = DAMAGED
                 continue
             changed = _changed_reads(meta["reads"], config) or _changed_outside(meta["outside"])
             if changed:
@@ -206,10 +207,5 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> Found:
         meta["side"],
         tuple(meta["messages"]),
         tuple((stream, text) for stream, text in meta["printed"]),
-        _seconds(meta.get("seconds")),
+        meta["seconds"],
     )
-
-
-def _seconds(value: object) -> float | None:
-    """Return what a step took; entries of earlier versions do not say it."""
-    return float(value) if isinstance(value, int | float) else None

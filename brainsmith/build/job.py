@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
-from brainsmith.errors import BuildError, VerificationError
+from brainsmith.errors import BuildError
 from brainsmith.progress import Listening
 from brainsmith.store.audit import RUNNING
 
@@ -144,7 +143,7 @@ class Job:
             self._progress(Progress(kind, index, len(self.pipeline.steps), text, step))
 
     def _tell_work(self, works: tuple[Work, ...]) -> None:
-        """Tell what goes on inside of a step. What the listener prints, reads or raises is none of the step's."""
+        """Tell how far a step is. What the listener prints, reads or raises is not counted as the step's."""
         listener = self._progress
         assert listener is not None
         index, name = self._now
@@ -209,10 +208,7 @@ class Job:
         self, model: object, source: Artifact, error: BuildError, message: str, report: bool
     ) -> None:
         """Write the report of a build that failed: what there was until then, and the error."""
-        named = re.match(r"step '(.*?)' ", str(error))
-        blamed = error.step if isinstance(error, VerificationError) else named.group(1) if named else ""
-        error.step = blamed
-        failure = {"step": blamed or None, "message": message}
+        failure = {"step": error.step or None, "message": message}
         self._report(model, source, None, report, error=failure)
 
     def _report(

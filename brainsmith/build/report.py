@@ -150,8 +150,22 @@ def imported_modules(registry: Registry) -> list[str]:
     return sorted({info.module for info in registry.records()}.intersection(sys.modules))
 
 
-def summary_text(report: dict[str, Any], output: Path) -> str:
-    """Return the end of a build for a terminal: what was made, how fast and how large it is, and where it is."""
+def summary_text(report: dict[str, Any], output: Path, *, warnings: bool = True) -> str:
+    """Return the end of a build for a terminal.
+
+    Args:
+        report: What `assemble` gave.
+        output: The build's folder.
+        warnings: Whether the warnings are part of it.
+    """
+    text = [f"{name:<10} {value}" for name, value in summary_pairs(report, output)]
+    if warnings:
+        text.extend(f"warning: {warning}" for warning in report["warnings"])
+    return "\n".join(text)
+
+
+def summary_pairs(report: dict[str, Any], output: Path) -> list[tuple[str, str]]:
+    """Return the facts that end a build, each with its heading: what was made, how fast and large it is, and where."""
     lines = [("steps", _steps(report["steps"]))]
     if report["layers"]:
         lines.append(("layers", str(len(report["layers"]))))
@@ -178,9 +192,7 @@ def summary_text(report: dict[str, Any], output: Path) -> str:
         lines.append(("package", str(output / PACKAGE)))
     if (output / PAGE).is_file():
         lines.append(("report", str(output / PAGE)))
-    text = [f"{name:<10} {value}" for name, value in lines]
-    text.extend(f"warning: {warning}" for warning in report["warnings"])
-    return "\n".join(text)
+    return lines
 
 
 def _steps(steps: list[dict[str, Any]]) -> str:

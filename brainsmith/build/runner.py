@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.cache import BuildCache, Found, Outcome
+from brainsmith.build.cache import DAMAGED, BuildCache, Found, Outcome
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, current, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failed_step, refusal
@@ -44,7 +44,7 @@ _PLACES = ("output_dir", "config_path", "model_path")
 
 
 def _own_file(step: BuildStep, error: BaseException) -> str:
-    """Return the file of a plugin that is none of a framework's, and that raised what is no error of ours."""
+    """Return the file of a step that the user or a distribution brings, and whose own code raised; else nothing."""
     if step.framework in _QUIET or isinstance(error, BrainsmithError):
         return ""
     if step.record is not None:
@@ -117,8 +117,7 @@ class StepRunner:
                 self.log.repeat(step.name, said, shown=step.framework not in _QUIET)
                 self._note(step, started, found.reason, True, found.messages, found.seconds)
                 return reused
-            damaged = "its cache entry was damaged, and dropped"
-            why = found.reason if found.model is None else damaged
+            why = found.reason if found.model is None else DAMAGED
         # Loading every step may take seconds: they count for the first one that has to run.
         with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))

@@ -103,13 +103,15 @@ class SideFiles:
     def changes(self, before: State, after: State) -> SideChanges:
         """Return what changed from one state to the present one."""
         new = {path: kind for path, kind in after.items() if before.get(path) != kind}
-        files = [path for path, kind in new.items() if _sort(kind) == "file"]
+        files = [path for path, kind in new.items() if _file_type(kind) == "file"]
         return SideChanges(
             {path: self._portable(path, (self._folder / path).read_bytes()) for path in files},
             tuple(path for path in files if new[path].endswith(_EXECUTABLE)),
             {path: kind.removeprefix(_LINK) for path, kind in new.items() if kind.startswith(_LINK)},
             tuple(path for path, kind in new.items() if kind == _FOLDER),
-            tuple(path for path, kind in before.items() if _sort(kind) != _sort(after.get(path, ""))),
+            tuple(
+                path for path, kind in before.items() if _file_type(kind) != _file_type(after.get(path, ""))
+            ),
         )
 
     def why_not_kept(self, before: State, after: State) -> str:
@@ -127,7 +129,7 @@ class SideFiles:
         return not (self._folder / path).resolve().is_relative_to(self._folder.resolve())
 
 
-def _sort(kind: str) -> str:
+def _file_type(kind: str) -> str:
     """Return what has to be removed before a path can be something else."""
     if not kind or kind in (_FOLDER, _SPECIAL):
         return kind

@@ -16,7 +16,8 @@ Fields = dict[str, Any]
 
 PICTURE = "report/wave.svg"
 MOST = 50_000_000
-"""Each takes a byte of memory; the residual example has about a million."""
+"""Cycles of all links together that are simulated for a report at most: each takes a byte of memory. The residual example
+has about a million."""
 _ROOTS = ("brainsmith.rtl.drawing.wave",)
 _FACTS = ("frame", "cycles", "interval")
 

@@ -6,7 +6,6 @@ from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.errors import BlueprintError, Problem
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.source_check import load_problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +44,10 @@ def _load(selection: Selection) -> None:
     """Import every plugin that is named.
 
     Raises:
-        BlueprintError: All that cannot be, each at the place that names it.
+        BlueprintError: Those whose import fails, each at the place that names it.
     """
+    from brainsmith.plugin.source_check import load_problems
+
     transforms = (*selection.pre_hw, *selection.transforms, *selection.post_hw)
     uses: list[tuple[PluginInfo | None, Position]] = [(use.record, use.position) for use in selection.kernels]
     uses += [(backend, use.position) for use in selection.kernels for backend in use.backends]

@@ -76,10 +76,10 @@ def _plain(result: Any, seconds: float) -> dict[str, Any]:
 
 def _show(result: Any, terminal: Terminal, begin: float) -> None:
     """Print the end of a build."""
+    from brainsmith.build.report import summary_text
+
     terminal.write("")
-    for line in result.summary().splitlines():
-        if not line.startswith("warning: "):
-            terminal.write(line)
+    terminal.write(summary_text(result.report, result.output, warnings=False))
     terminal.write(f"{'time':<10} {time.perf_counter() - begin:.1f} s from start to end")
 
 

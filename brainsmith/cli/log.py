@@ -57,7 +57,7 @@ def logged(options: Options, terminal: Terminal, words: Sequence[str]) -> Iterat
         if options.flag("--verbose"):
             handlers.append(_verbose_handler())
         stack.enter_context(_attached([*handlers, _LastResort(len(handlers) + 1)]))
-        stack.enter_context(_ends_told(words))
+        stack.enter_context(_ends_logged(words))
         yield
 
 
@@ -117,7 +117,7 @@ def _attached(handlers: Sequence[logging.Handler]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _ends_told(words: Sequence[str]) -> Iterator[None]:
+def _ends_logged(words: Sequence[str]) -> Iterator[None]:
     """Log how a command begins and ends; of an error also where it comes from, for whoever looks into it."""
     from brainsmith import __version__
 

@@ -47,11 +47,14 @@ def packages_read(module_names: Iterable[str]) -> Reads:
 
 def _places() -> tuple[tuple[str, int], ...]:
     """Return the folders in which packages are installed, with the time of the last change there."""
-    folders = [os.path.abspath(entry) for entry in sys.path if os.path.isdir(entry or ".")]
-    installed = [
-        folder for folder in folders if any(name.endswith(_INSTALLED) for name in os.listdir(folder))
-    ]
-    return tuple((folder, os.stat(folder).st_mtime_ns) for folder in installed)
+    found = []
+    for folder in map(os.path.abspath, sys.path):
+        try:
+            if any(name.endswith(_INSTALLED) for name in os.listdir(folder)):
+                found.append((folder, os.stat(folder).st_mtime_ns))
+        except OSError:  # Python imports nothing from there either
+            continue
+    return tuple(found)
 
 
 @cache

@@ -167,10 +167,10 @@ def unmet_requirements(requirements: Iterable[str]) -> list[str]:
             continue
         found = installed() if found is None else found
         name, wanted = parsed
-        if name not in found and not any(fork in found for fork in _FORKS.get(name, ())):
-            unmet.append(f"requires {name}{wanted}, which is not installed: {install_command(name, wanted)}")
-        elif name not in found:
-            continue
+        if name not in found:
+            if not any(fork in found for fork in _FORKS.get(name, ())):
+                command = install_command(name, wanted)
+                unmet.append(f"requires {name}{wanted}, which is not installed: {command}")
         elif wanted and _is_met(wanted, found[name].version) is False:
             version = found[name].version
             unmet.append(f"requires {name}{wanted}, and {version} is installed: pip install '{name}{wanted}'")

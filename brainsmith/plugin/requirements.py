@@ -42,7 +42,7 @@ def why_unusable(info: PluginInfo) -> str:
         )
         host = wrong_host(oldest, newest, f"the {info.type}")
     except BrainsmithError as error:
-        return f"{info.origin}: {error}"
+        return f"states a wrong version at {info.origin}: {error}"
     return host or "; ".join(unmet_requirements(info.requires))
 
 

@@ -13,7 +13,7 @@ POOLS = ("MaxPool", "AveragePool")
 
 
 def write_out_defaults(model: ModelWrapper) -> None:
-    """Give, in place, windows the attributes that later steps read: sizes, strides, and padding as numbers.
+    """Write into convolutions and pools, in place, what later steps read: sizes, strides, and padding as numbers.
 
     `auto_pad`, as TensorFlow's exporters write it, becomes `pads`; of a ConvTranspose it stays.
     """

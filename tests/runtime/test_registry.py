@@ -260,8 +260,9 @@ def test_a_target_for_another_host_is_unavailable(registry, tmp_path):
         "needs brainsmith 0.9.0 or newer, and this is brainsmith 0.1.0: update brainsmith, or take an older version of "
         "the target"
     )
-    assert reason_of(registry, "odd").endswith(
-        "odd.py:4: a version must be three numbers such as '1.0.0', not 'new'"
+    assert reason_of(registry, "odd") == (
+        f"states a wrong version at {tmp_path / 'bad' / 'odd.py'}:4: a version must be three numbers such as '1.0.0', "
+        "not 'new'"
     )
 
 

@@ -38,8 +38,7 @@ def read_decorated(
         extra: Entries for the record's `extra`.
     """
     for source, name in _places(point, files_of, result, reading):
-        answer = source.ask("decorated", point.distribution, tuple(extra.items()))
-        records, _, problems = answer
+        records, _, problems = source.ask("decorated", point.distribution, tuple(extra.items()))
         reference = f"{source.file.module}:{name}"
         found = [info for info in map(PluginInfo.from_plain, records) if info.reference == reference]
         result.records.extend(found)

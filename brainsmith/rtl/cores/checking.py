@@ -10,7 +10,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
-from brainsmith.rtl.cores.frames import telling_frames
+from brainsmith.rtl.cores.frames import stimuli
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
@@ -85,7 +85,7 @@ def check_kernel(
     prepare_finn()
     backend = _rtl_backend(kernel)
     case = default_case(backend, attributes or {})
-    cases = [replace(case, frames=tuple(telling_frames(seed, case.inputs, frames)))]
+    cases = [replace(case, frames=tuple(stimuli(seed, case.inputs, frames)))]
     model, design = make_design(cases, folder, part)
     golden = golden_tensors(model, cases, frames, seed)
     layer = verify_layers(design, golden, seed=seed + 1, cache=cache)[0]

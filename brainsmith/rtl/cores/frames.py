@@ -15,7 +15,7 @@ ENDS = 4
 """The frames of both ends of the range: all the least, all the greatest, alternately, and 0 among them."""
 
 
-def telling_frames(seed: int, inputs: Sequence[tuple[Sequence[int], str]], count: int) -> list[NDArray[Any]]:
+def stimuli(seed: int, inputs: Sequence[tuple[Sequence[int], str]], count: int) -> list[NDArray[Any]]:
     """Return frames for each input: extremes, then all values in order, as far as half of the frames go, then random ones.
 
     Args:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.frames import DesignRun
 
 MORE = (1.0, 2.0, 6.0)
-"""How long the ends stall in the runs one after the other, beside what stalls them in a fifth of all cycles: the first
-run shows beats that come alone, the later ones a design that fills up."""
+"""By how much the stalls of each run are longer than those that take a fifth of all cycles: in the first run beats come
+alone, in the later ones the design fills up."""
 
 ATTEMPTS = 6
-"""To have the ends stall often enough, each time for twice as long."""
+"""Runs that are tried until the ends stall often enough; in each the stalls are twice as long."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 
-from brainsmith.rtl.cores.frames import telling_frames
+from brainsmith.rtl.cores.frames import stimuli
 
 KINDS = ("INT8", "UINT4", "INT3", "BIPOLAR", "TERNARY", "UINT16", "INT32", "BINARY")
 
@@ -18,11 +18,11 @@ KINDS = ("INT8", "UINT4", "INT3", "BIPOLAR", "TERNARY", "UINT16", "INT32", "BINA
 )
 def test_every_value_is_one_of_the_datatype_and_the_same_seed_gives_the_same(inputs, count, seed):
     shapes = [((1, size), kind) for kind, size in inputs]
-    frames = telling_frames(seed, shapes, count)
+    frames = stimuli(seed, shapes, count)
     for (shape, kind), values in zip(shapes, frames, strict=True):
         assert values.shape == (count, *shape)
         assert all(DataType[kind].allowed(value) for value in np.unique(values))
-    again = telling_frames(seed, shapes, count)
+    again = stimuli(seed, shapes, count)
     assert all(np.array_equal(a, b) for a, b in zip(frames, again, strict=True))
 
 
@@ -31,7 +31,7 @@ def test_64_frames_of_12_values_have_each_value_of_8_bits_and_whole_frames_of_bo
     datatype = DataType[kind]
     low, high = int(datatype.min()), int(datatype.max())
     values = [value for value in range(low, high + 1) if datatype.allowed(value)]
-    first, second = telling_frames(0, [((1, 12), kind)] * 2, 64)
+    first, second = stimuli(0, [((1, 12), kind)] * 2, 64)
     for frames in (first, second):
         assert sorted(set(frames.ravel())) == values
         assert set(frames[0].ravel()) == {low}
@@ -41,11 +41,11 @@ def test_64_frames_of_12_values_have_each_value_of_8_bits_and_whole_frames_of_bo
 
 
 def test_of_a_wide_range_the_ends_and_the_values_about_0_are_there():
-    (frames,) = telling_frames(0, [((1, 4), "INT16")], 64)
+    (frames,) = stimuli(0, [((1, 4), "INT16")], 64)
     assert {-32768, -32767, -2, -1, 0, 1, 2, 32766, 32767} <= set(frames.ravel())
 
 
 def test_a_golden_function_that_is_wrong_for_one_value_alone_is_found_with_any_seed():
     for seed in range(20):
-        a, b = telling_frames(seed, [((1, 12), "INT8"), ((1, 12), "INT8")], 64)
+        a, b = stimuli(seed, [((1, 12), "INT8"), ((1, 12), "INT8")], 64)
         assert ((a + b) != (a + b + (a == 5))).any()
