@@ -16,7 +16,8 @@ UNMET = {
     " older version of the step",
     "max_brainsmith='0.0.9'": "works up to brainsmith 0.0.9, and this is brainsmith 0.1.0: take a newer version of"
     " the step",
-    "min_brainsmith='soon'": "states a wrong version at {path}:5: a version must be three numbers such as '1.0.0', not 'soon'",
+    "min_brainsmith='soon'": "states a wrong version at {path}:5: a version must be three numbers such as '1.0.0', not"
+    " 'soon'",
     "requires=['nowhere>=2']": "requires nowhere>=2, which is not installed: pip install 'nowhere>=2'",
     "requires=['nowhere']": "requires nowhere, which is not installed: pip install 'nowhere'",
     "requires=['numpy>=99', 'no where']": "requires numpy>=99, and {numpy} is installed: pip install 'numpy>=99'; "
