@@ -36,7 +36,7 @@ def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None
     parts = [
         _diagram(plan, places),
         tag("div", _runs(circuit), _cycles(circuit, clock_ns), class_="halves"),
-        wave_figure(fields(circuit.get("wave")), wave),
+        wave_figure(fields(circuit.get("wave")), wave, number(circuit.get("interval_cycles"))),
         _fifos(items(circuit.get("fifos")), fields(circuit.get("sizing"))),
     ]
     return section("circuit", "Circuit", parts, note=_note(plan))
@@ -109,7 +109,7 @@ def _remarks(circuit: Fields) -> Markup | None:
     made = number(circuit.get("generated_frames"))
     if made:
         words.append(
-            f"After them, each run streamed {figures.plural(made, 'generated frame')}: extreme values and patterns."
+            f"After these frames, each run streamed {figures.plural(made, 'generated one')}: extreme values and patterns."
         )
     words += _alone([fields(layer) for layer in items(circuit.get("layers"))])
     if right is not None:

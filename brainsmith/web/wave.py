@@ -14,7 +14,7 @@ from brainsmith.web.figures import number
 _SIZE = re.compile(r'<svg [^>]*?viewBox="0 0 (\d+) (\d+)"')
 
 
-def wave_figure(found: Fields, picture: str) -> Markup | None:
+def wave_figure(found: Fields, picture: str, interval: float | None = None) -> Markup | None:
     """Show the picture, or say why there is none; None where none was to be drawn.
 
     It stands in the page as an image, not as elements: so nothing in it can run, and its style is its own.
@@ -22,13 +22,14 @@ def wave_figure(found: Fields, picture: str) -> Markup | None:
     Args:
         found: The report's `rtl.wave`.
         picture: The content of the SVG file.
+        interval: Cycles from frame to frame at full speed, where that was measured.
     """
     size = _SIZE.match(picture)
     if size is None:
         reason = first_text(found, "reason")
         words = f"The handshakes of a frame were not drawn: {reason}"
         return tag("div", tag("h3", "Handshakes"), sentence(words), class_="below") if reason else None
-    words = _words(found)
+    words = _words(found, interval)
     image = tag(
         "img",
         src="data:image/svg+xml;base64," + base64.b64encode(picture.encode()).decode(),
@@ -42,9 +43,11 @@ def wave_figure(found: Fields, picture: str) -> Markup | None:
     return tag("figure", tag("div", caption, tools, class_="head"), canvas, class_="graph-frame")
 
 
-def _words(found: Fields) -> str:
+def _words(found: Fields, at_full_speed: float | None) -> str:
     frame, cycles, interval = (number(found.get(key)) for key in ("frame", "cycles", "interval"))
     if frame is None or cycles is None:
         return "one frame on its way through the circuit"
     following = f", the next one {figures.count(interval)} cycles later" if interval is not None else ""
+    if interval is not None and at_full_speed is not None and interval > 1.01 * at_full_speed:
+        following += f", because its inputs come evenly spread; at full speed it is {figures.count(at_full_speed)} cycles"
     return f"frame {figures.count(frame)} on its way through the circuit, {figures.count(cycles)} cycles{following}"

@@ -49,3 +49,11 @@ def test_where_none_was_to_be_drawn_nothing_is_said(simulated):
     simulated["rtl"]["wave"] = None
     assert "andshakes" not in whole(simulated).text
     assert "andshakes" not in Page(page(simulated, "no picture")).text
+
+
+def test_a_picture_whose_frames_come_slower_than_at_full_speed_says_why(simulated):
+    simulated["rtl"]["interval_cycles"] = 400
+    assert (
+        "1,869 cycles, the next one 512 cycles later, because its inputs come evenly spread; at full speed it is 400 cycles"
+        in Page(page(simulated, PICTURE)).text
+    )
