@@ -70,6 +70,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="brainsmith-hunt-") as folder:
         # The networks' circuits must be made anew, and leave nothing in the user's caches.
         os.environ.update(XDG_CACHE_HOME=f"{folder}/cache", XDG_CONFIG_HOME=f"{folder}/config")
+        cases: Iterator[Case]
         if options.seed is not None:
             seeds = itertools.islice(_seeds(options.seed, options.only), options.count)
             cases = (Case(seed, options.produce) for seed in seeds)

@@ -14,6 +14,7 @@ from brainsmith.graph.declarations import declaration_faults
 from brainsmith.graph.evaluated_text import code_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
 from brainsmith.graph.messages import text_faults
+from brainsmith.graph.node_arguments import argument_faults
 from brainsmith.graph.sizes import bit_width_faults, constant_faults, growth_faults, size_faults
 from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
 
@@ -44,15 +45,16 @@ def require_sound(model: Any, what: str) -> None:
 def _faults(model: Any) -> Iterator[str]:
     yield from text_faults(model)
     domains: dict[str, str] = {}
+    opset = next((entry.version for entry in model.opset_import if entry.domain in STANDARD[:2]), 1)
     for function in model.functions:
-        yield from _node_faults(list(function.node), {}, domains)
+        yield from _node_faults(list(function.node), {}, domains, opset)
     for graph in all_graphs(model.graph):
         yield from code_faults(graph)
         yield from _annotation_faults(graph)
         yield from size_faults(graph)
         nodes = list(graph.node)
         constants = {tensor.name: tensor for tensor in graph.initializer}
-        yield from _node_faults(nodes, constants, domains)
+        yield from _node_faults(nodes, constants, domains, opset)
     for fault in declaration_faults(model.graph):
         yield f"{fault}. Export the model again."
     if fault := structure_fault(model.graph, names=False):
@@ -68,9 +70,12 @@ def _annotation_faults(graph: Any) -> Iterator[str]:
                 yield f"tensor '{annotation.tensor_name}' has {_DATATYPE} = {said}, {fault}"
 
 
-def _node_faults(nodes: list[Any], constants: dict[str, Any], domains: dict[str, str]) -> Iterator[str]:
+def _node_faults(
+    nodes: list[Any], constants: dict[str, Any], domains: dict[str, str], opset: int
+) -> Iterator[str]:
     """Yield what is wrong with nodes themselves; `domains` keeps what is known of each domain."""
     for node in nodes:
+        yield from argument_faults(node, opset)
         if node.domain in STANDARD:
             if node.op_type == "Constant":
                 tensors = [attribute.t for attribute in node.attribute if attribute.name == "value"]

@@ -60,6 +60,26 @@ def with_growth(op_type, numbers, **attributes):
     return made
 
 
+def with_window(op_type, domain="", **attributes):
+    made = good()
+    node = helper.make_node(op_type, ["x", "x"], ["window"], name="window", domain=domain, **attributes)
+    made.graph.node.append(node)
+    return made
+
+
+def with_operands(count):
+    made = good()
+    node = next(node for node in made.graph.node if node.op_type == "Quant")
+    del node.input[count:]
+    return made
+
+
+def with_no_operand():
+    made = good()
+    del made.graph.node[-1].input[:]
+    return made
+
+
 def with_cycle():
     made = good()
     made.graph.node[-1].input[0] = made.graph.node[-1].output[0]
@@ -126,6 +146,11 @@ MODELS = {
     "two ranks of a tensor": lambda: with_declared([1, "n", 1]),
     "two element types of a tensor": lambda: with_declared(None, 7),
     "two datatypes of a tensor": lambda: with_datatypes("INT4", "INT5"),
+    "stride of nothing": lambda: with_window("Conv", kernel_shape=[1, 1], strides=[1, 0]),
+    "negative groups": lambda: with_window("Conv", kernel_shape=[1, 1], group=-1),
+    "pool of nothing": lambda: with_window("QuantAvgPool2d", "qonnx.custom_op.general", kernel=0, stride=1),
+    "quantiser without a zero point": lambda: with_operands(2),
+    "product of nothing": with_no_operand,
     "cycle": with_cycle,
     "module beside the model": lambda: with_domain(MODULE),
 }
@@ -161,6 +186,11 @@ FAULTS = {
     ),
     "huge repetition": "node 'grow' (Tile) makes a tensor of more than 268,435,456 elements: [1, 1000000000000]",
     "huge padding": "node 'grow' (AveragePool) makes a tensor of more than 268,435,456 elements: [0, 1000000000000]",
+    "stride of nothing": "node 'window' (Conv) has strides = [1, 0], and the least is 1",
+    "negative groups": "node 'window' (Conv) has group = -1, and the least is 1",
+    "pool of nothing": "node 'window' (QuantAvgPool2d) has kernel = 0, and the least is 1",
+    "quantiser without a zero point": "node 'act0' (Quant) has 2 inputs, and Quant has at least 4",
+    "product of nothing": "node 'matmul1' (MatMul) has 0 inputs, and MatMul has at least 2",
     "input listed twice": "the input 'x' is listed twice. Export the model again.",
     "output listed twice": "the output 'm1' is listed twice. Export the model again.",
     "constant listed twice": "the constant 'act0_s' is listed twice. Export the model again.",
