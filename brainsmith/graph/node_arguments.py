@@ -19,7 +19,12 @@ _AT_LEAST_ONE = frozenset(
 )
 _QUANTISERS = {"Quant": 4, "IntQuant": 4, "BipolarQuant": 2, "Trunc": 5}
 """How many tensors QONNX's quantisers read."""
-_QONNX = ("qonnx.custom_op.general", "qonnx.custom_op.channels_last", "onnx.brevitas", "finn.custom_op.general")
+_QONNX = (
+    "qonnx.custom_op.general",
+    "qonnx.custom_op.channels_last",
+    "onnx.brevitas",
+    "finn.custom_op.general",
+)
 
 
 def argument_faults(node: Any, opset: int) -> Iterator[str]:

@@ -9,6 +9,7 @@ from brainsmith.plugin.collections import means_kernel
 from brainsmith.plugin.core import step
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.conversion_limits import check_limits
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
 from brainsmith.steps.integer_products import integer_products
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
@@ -93,6 +94,7 @@ def _convert(model: ModelWrapper, conversions: tuple[Conversion, ...], registry:
     for conversion in conversions:
         if not any(node.op_type in conversion.op_types for node in model.graph.node):
             continue
+        check_limits(model, conversion.op_types)
         transform = registry.get("transform", conversion.transform)
         if conversion.transform == "finn:InferRequantLayer":
             if _quantise_integers(model):
@@ -116,6 +118,7 @@ def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrappe
     if not any(node.op_type in ELEMENTWISE for node in model.graph.node):
         return model
     transform = registry.get("transform", "finn:InferElementwiseBinaryOperation")
+    check_limits(model, ELEMENTWISE)
     return model.transform(transform(_filter=lambda model, node: not _belongs_to_host(model, node)))
 
 

@@ -102,6 +102,7 @@ def _integer_weights(model: ModelWrapper) -> ModelWrapper:
         InferMissingConvKernelShape,
         InferMissingGemmBias,
     )
+    from qonnx.transformation.double_to_single_float import DoubleToSingleFloat
     from qonnx.transformation.infer_data_layouts import InferDataLayouts
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
@@ -111,6 +112,7 @@ def _integer_weights(model: ModelWrapper) -> ModelWrapper:
         ExtractBiasFromConv(),
         InferMissingGemmBias(),
         GemmToMatMul(),
+        DoubleToSingleFloat(),  # GemmToMatMul writes alpha and beta in float64, which no operator mixes with float32
         FoldTransposeIntoQuantInit(),
         InferDataTypes(),
         own_transform("FoldConstantQuantisers")(),

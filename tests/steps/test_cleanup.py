@@ -1,5 +1,9 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.util.basic import get_by_name
 
@@ -115,3 +119,39 @@ def test_a_node_that_reads_one_tensor_twice_still_does(config):
         assert any(node.input[0] == node.input[1] for node in model.graph.node if len(node.input) == 2)
         (result,) = execute_onnx(model, {model.graph.input[0].name: inputs}).values()
         assert np.array_equal(result, expected)
+
+
+@settings(max_examples=60)
+@given(
+    op_type=st.sampled_from(["Conv", "MaxPool"]),
+    automatic=st.sampled_from(["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"]),
+    size=st.integers(3, 8),
+    kernel=st.integers(1, 3),
+    stride=st.integers(1, 3),
+    dilation=st.integers(1, 2),
+)
+def test_padding_that_onnx_computes_is_written_out_as_it_computes_it(
+    op_type, automatic, size, kernel, stride, dilation
+):
+    dilation = dilation if automatic == "NOTSET" else 1  # ONNX Runtime has no other
+    covered = dilation * (kernel - 1) + 1
+    assume(covered <= size)
+    result = -(-size // stride) if automatic.startswith("SAME") else (size - covered) // stride + 1
+    graph = Graph(1, 1, size, size)
+    weights = [integers(1, 1, 1, kernel, kernel)] if op_type == "Conv" else []
+    model = graph.node(
+        op_type,
+        *weights,
+        auto_pad=automatic,
+        kernel_shape=[kernel] * 2,
+        strides=[stride] * 2,
+        dilations=[dilation] * 2,
+    ).model(1, 1, result, result)
+    x = np.random.default_rng(0).integers(-8, 8, (1, 1, size, size)).astype(np.float32)
+    output = model.graph.output[0].name
+    expected = execute_onnx(model, {"in": x})[output]
+    cleaned = steps.cleanup(model, SimpleNamespace())
+    (node,) = cleaned.graph.node
+    assert not get_by_name(node.attribute, "auto_pad") or automatic in ("VALID", "NOTSET")
+    assert len(get_by_name(node.attribute, "pads").ints) == 4
+    assert np.array_equal(execute_onnx(cleaned, {"in": x})[cleaned.graph.output[0].name], expected)

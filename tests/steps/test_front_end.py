@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import qonnx
+from onnx import TensorProto
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.errors import ModelError
@@ -29,6 +30,21 @@ def test_without_cleanup_before_it_the_result_is_the_same(config, dense):
     assert np.array_equal(
         run(steps.qonnx_to_finn(dense(), config), x), run(steps.cleanup(dense(), config), x)
     )
+
+
+@pytest.mark.parametrize("factors", [{"alpha": 2.0, "beta": 0.5}, {"alpha": 0.5}, {"beta": 2.0}, {}])
+def test_a_gemm_with_factors_becomes_a_product_of_float32(config, factors):
+    graph = Graph(1, 8).quant(4)
+    made = graph.node("Gemm", graph.weights(integers(1, 6, 8)), integers(2, 6), transB=1, **factors).quant(
+        5, 2.0
+    )
+    model = steps.cleanup(made.model(1, 6), config)
+    x = integers(3, 1, 8)
+    converted = steps.qonnx_to_finn(model, config)
+    assert np.array_equal(run(converted, x), run(model, x))
+    assert "Gemm" not in op_types(converted)
+    kinds = {tensor.data_type for tensor in converted.graph.initializer}
+    assert TensorProto.DOUBLE not in kinds
 
 
 def test_an_activation_too_wide_for_thresholds_stays(config, caplog):

@@ -1,0 +1,138 @@
+"""What FINN's conversions take for granted: where it does not hold, the layer would compute something else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.errors import ModelError
+from brainsmith.graph.well_formed import node_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+
+def check_limits(model: ModelWrapper, op_types: Collection[str]) -> None:
+    """Raise if an operator is not what its hardware layer computes, whatever its attributes say.
+
+    Args:
+        model: About to be converted.
+        op_types: The operators that a conversion takes.
+
+    Raises:
+        ModelError: Names the first such node, and what is wrong with it.
+    """
+    for node in model.graph.node:
+        check = _CHECKS.get(node.op_type) if node.op_type in op_types else None
+        if check is not None and (reason := check(model, node)):
+            raise ModelError(f"{node_text(node)} {reason}")
+
+
+def _top_k(model: ModelWrapper, node: NodeProto) -> str:
+    if not model.get_tensor_datatype(node.input[0]).is_integer():
+        return ""
+    if not _attribute(node, "largest", 1):
+        return "finds the smallest values, and LabelSelect the largest: negate what goes into it, and set largest to 1"
+    if reason := _other_axis(model, node, -1, "LabelSelect"):
+        return reason
+    values = node.output[0]
+    if values in {value.name for value in model.graph.output} or model.find_consumers(values):
+        return "gives values that are used, and LabelSelect only gives places: take the values out of the outputs"
+    return ""
+
+
+def _softmax(model: ModelWrapper, node: NodeProto) -> str:
+    return _other_axis(model, node, -1 if model.get_opset_imports().get("", 13) >= 13 else 1, "HWSoftmax")
+
+
+def _other_axis(model: ModelWrapper, node: NodeProto, default: int, kernel: str) -> str:
+    axes = len(model.get_tensor_shape(node.input[0]))
+    axis = _attribute(node, "axis", default)
+    if axis in (-1, axes - 1):
+        return ""
+    return f"works along axis {axis} of {axes}, and {kernel} along the last: transpose what goes into it"
+
+
+def _max_pool(model: ModelWrapper, node: NodeProto) -> str:
+    if not model.get_tensor_datatype(node.input[0]).is_integer():
+        return ""
+    if _attribute(node, "ceil_mode", 0) and not _fits(model, node):
+        return "has windows that reach beyond the image (ceil_mode), and Pool has none: pad the image in front of it"
+    dilations = _attribute(node, "dilations", [1])
+    if any(dilation != 1 for dilation in dilations):
+        return f"has dilations = {list(dilations)}, and the windows of Pool have none: use a convolution, or no dilation"
+    return ""
+
+
+def _fits(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether no window of a pool reaches beyond its padded image."""
+    shape = model.get_tensor_shape(node.input[0])
+    size = shape[1:3] if node.op_type == "MaxPoolNHWC" else shape[2:]
+    kernel, pads = _attribute(node, "kernel_shape", []), _attribute(node, "pads", [0] * 2 * len(size))
+    strides = _attribute(node, "strides", [1] * len(size))
+    axes = range(len(size))
+    return all(not (size[at] + pads[at] + pads[at + len(size)] - kernel[at]) % strides[at] for at in axes)
+
+
+def _resize(model: ModelWrapper, node: NodeProto) -> str:
+    """Compute where each pixel of a nearest-neighbour upsampling comes from, and compare it with the layer's."""
+    import numpy as np
+    from qonnx.core.onnx_exec import execute_node
+
+    if not model.get_tensor_datatype(node.input[0]).is_integer():
+        return ""
+    shape, result = (model.get_tensor_shape(name) for name in (node.input[0], node.output[0]))
+    if len(shape) != 4 or len(result) != 4:
+        return ""  # FINN refuses it itself
+    for axis in (1, 2):
+        places = np.broadcast_to(
+            np.arange(shape[axis], dtype=np.float32).reshape([-1 if at == axis else 1 for at in range(4)]),
+            shape,
+        )
+        context = {name: model.get_initializer(name) for name in node.input[1:] if name}
+        context.update({"": None, node.input[0]: places, node.output[0]: np.zeros(result, np.float32)})
+        execute_node(node, context, model.graph, model.get_opset_imports().get("", 13))
+        wanted = np.arange(result[axis]) * shape[axis] // result[axis]
+        found = np.moveaxis(context[node.output[0]], axis, -1)
+        if result[axis] % shape[axis] or not np.array_equal(found, np.broadcast_to(wanted, found.shape)):
+            return (
+                "does not repeat each pixel equally often, as UpsampleNearestNeighbour does: use whole factors, mode "
+                "nearest, nearest_mode floor and coordinate_transformation_mode asymmetric"
+            )
+    return ""
+
+
+def _div(model: ModelWrapper, node: NodeProto) -> str:
+    if not all(_is_whole(model, name) for name in node.input):
+        return ""
+    return "divides integers, whose quotients are fractions, and ElementwiseDiv cuts those off: multiply by a constant"
+
+
+def _is_whole(model: ModelWrapper, name: str) -> bool:
+    """Tell whether FINN takes a tensor to be one of integers."""
+    import numpy as np
+
+    value = model.get_initializer(name)
+    if value is not None and np.isfinite(value).all() and (value == np.rint(value)).all():
+        return True
+    return bool(model.get_tensor_datatype(name).is_integer())
+
+
+def _attribute(node: NodeProto, name: str, default: Any) -> Any:
+    from onnx import helper
+
+    found = next((entry for entry in node.attribute if entry.name == name), None)
+    return default if found is None else helper.get_attribute_value(found)
+
+
+_CHECKS: dict[str, Callable[[ModelWrapper, NodeProto], str]] = {
+    "Div": _div,
+    "MaxPool": _max_pool,
+    "MaxPoolNHWC": _max_pool,
+    "Resize": _resize,
+    "Softmax": _softmax,
+    "TopK": _top_k,
+    "Upsample": _resize,
+}
