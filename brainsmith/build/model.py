@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,14 @@ from brainsmith.graph.sound import require_sound
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
-QUANTISERS = ("Quant", "IntQuant", "FloatQuant", "BipolarQuant", "Trunc", "MultiThreshold")
+QUANTISERS = (
+    "Quant", "IntQuant", "FloatQuant", "BipolarQuant", "Trunc", "MultiThreshold", "DequantizeLinear"
+)  # fmt: skip
+
+INTEGER_OPERATORS = re.compile(
+    "QLinear.+|QGemm|(Conv|MatMul)Integer(ToFloat)?|DynamicQuantize(Linear|MatMul)"
+)
+"""What ONNX Runtime's quantisation writes in its operator-oriented format, and for scales that it works out as it runs."""
 
 
 def read_model(source: str | Path | ModelWrapper) -> Artifact:
@@ -159,6 +167,12 @@ def _check_shape(value: Any, what: str) -> None:
 
 def _check_quantised(model: ModelWrapper, name: str) -> None:
     kinds = {node.op_type for node in model.graph.node}
+    integer = sorted(filter(INTEGER_OPERATORS.fullmatch, kinds))
+    if integer:
+        raise ModelError(
+            f"{name} has operators of integers, which are not supported: {', '.join(integer)}. Quantise the float model "
+            "with static scales in the format QDQ (quantize_static, quant_format=QuantFormat.QDQ), or export it as QONNX."
+        )
     if kinds.intersection(QUANTISERS):
         return
     annotations = [
@@ -169,13 +183,8 @@ def _check_quantised(model: ModelWrapper, name: str) -> None:
     ]
     if any(not value.startswith("FLOAT") for value in annotations):
         return
-    if "QuantizeLinear" in kinds:
-        raise ModelError(
-            f"{name} is quantised with QuantizeLinear, which is not supported. Convert it to QONNX first: "
-            "model.transform(tfm.qonnx.QCDQToQuant())."
-        )
     raise ModelError(
-        f"{name} is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and "
+        f"{name} is a float model: it has no Quant, BipolarQuant, Trunc, MultiThreshold or DequantizeLinear node and "
         "no datatype annotation. Train it quantised (with Brevitas or QKeras, for "
         "example) and export it as QONNX."
     )

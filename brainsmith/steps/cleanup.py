@@ -42,8 +42,9 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = model.transform(own_transform("SortGraph")()).transform(InferShapes())
     write_out_defaults(model)
     transforms = [
+        own_transform("QuantizeLinearToQuant")(),
         GiveUniqueParameterTensors(),
-        own_transform("FoldConstants")(exclude_op_types=[*QUANTISERS, "QuantizeLinear", "DequantizeLinear"]),
+        own_transform("FoldConstants")(exclude_op_types=QUANTISERS),
         FoldTransposeIntoQuantInit(),
         own_transform("RemoveIdentityOps")(),
         RemoveStaticGraphInputs(),

@@ -88,7 +88,9 @@ RISING = ("Clip", "Elu", "HardSigmoid", "LeakyRelu", "Neg", "Selu", "Softplus")
 """Functions of one value that rise or fall all along: in front of a quantiser they become its thresholds,
 and a factor of -1 where they fall."""
 
-QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "BinaryQuant", "Trunc", "MultiThreshold")
+QUANTISERS = (
+    "Quant", "IntQuant", "BipolarQuant", "BinaryQuant", "Trunc", "MultiThreshold", "QuantizeLinear", "DequantizeLinear"
+)  # fmt: skip
 
 
 def convertible_op_types() -> frozenset[str]:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
 """The constant with which an operation gives back its other operand."""
 
+MOVES = ("Flatten", "GlobalMaxPool", "Identity", "MaxPool", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+"""What gives some of its first input's values, in other places."""
+
+STATED = ("signed", "narrow", "rounding_mode")
+
 COMMUTATIVE = ("Add", "Mul")
 
 
@@ -33,6 +38,9 @@ COMMUTATIVE = ("Add", "Mul")
 )
 class RemoveIdentityOps(Transformation):
     """Remove what computes nothing: x + 0, x - 0, x * 1, x / 1, Identity, Pad by zeros, and Dropout in inference.
+
+    So does a Quant behind another one with the same parameters, where only pools of maxima and operators that move
+    values stand between them: ONNX Runtime exports one behind each operator.
 
     Identity means identical. A constant counts as 0 or 1 only if each of its elements equals that, and if it leaves
     the shape of x as it is; where that is not known, the node stays. QONNX's own takes 1e-5 for 0, which is the
@@ -75,6 +83,8 @@ def _identical_input(view: GraphView, node: NodeProto, atol: float) -> int | Non
         return 0 if _pads_nothing(view, node) else None
     if is_standard(node, "Dropout"):
         return 0 if _drops_nothing(view, node) else None
+    if node.op_type in ("Quant", "IntQuant"):
+        return 0 if _repeats(view, node) else None
     if not is_standard(node, *NEUTRAL):
         return None
     for at in (0, 1) if node.op_type in COMMUTATIVE else (0,):
@@ -86,6 +96,21 @@ def _identical_input(view: GraphView, node: NodeProto, atol: float) -> int | Non
         ):
             return at
     return None
+
+
+def _repeats(view: GraphView, node: NodeProto) -> bool:
+    """Tell whether what a quantiser reads has its levels already, because one like it stands before."""
+    before = view.made_by(node.input[0])
+    while before is not None and is_standard(before, *MOVES) and len(before.output) == 1:
+        before = view.made_by(before.input[0])
+    if before is None or (before.op_type, before.domain) != (node.op_type, node.domain):
+        return False
+    pairs = [
+        [view.constant(name) for name in names]
+        for names in zip(node.input[1:], before.input[1:], strict=True)
+    ]
+    same = all(a is not None and b is not None and a.size == b.size == 1 and a == b for a, b in pairs)
+    return same and all(attribute(node, name) == attribute(before, name) for name in STATED)
 
 
 def _keeps_shape(view: GraphView, name: str, shape: tuple[int, ...]) -> bool:

@@ -73,7 +73,7 @@ def test_an_empty_file(tmp_path):
 
 def test_a_float_model():
     assert failure(graphs.float_mlp()) == (
-        "the model is a float model: it has no Quant, BipolarQuant, Trunc or MultiThreshold node and "
+        "the model is a float model: it has no Quant, BipolarQuant, Trunc, MultiThreshold or DequantizeLinear node and "
         "no datatype annotation. Train it quantised (with Brevitas or QKeras, for "
         "example) and export it as QONNX."
     )
@@ -87,10 +87,23 @@ def test_datatype_annotations_are_quantisation_too():
     assert read_model(model).peek().get_tensor_datatype("w").name == "INT4"
 
 
-def test_quantize_linear_is_named():
+def test_a_model_that_onnx_runtime_quantised_in_pairs_is_taken():
     model = graphs.float_mlp()
-    model.graph.node[0].op_type = "QuantizeLinear"
-    assert "quantised with QuantizeLinear, which is not supported" in failure(model)
+    model.graph.node[0].op_type = "DequantizeLinear"
+    assert read_model(model).peek().graph.node[0].op_type == "DequantizeLinear"
+
+
+@pytest.mark.parametrize(
+    "op_type",
+    ["QLinearConv", "QLinearMatMul", "QGemm", "ConvInteger", "MatMulInteger", "DynamicQuantizeLinear"],
+)
+def test_operators_of_integers_are_named(op_type):
+    model = graphs.float_mlp()
+    model.graph.node[0].op_type = op_type
+    assert failure(model) == (
+        f"the model has operators of integers, which are not supported: {op_type}. Quantise the float model "
+        "with static scales in the format QDQ (quantize_static, quant_format=QuantFormat.QDQ), or export it as QONNX."
+    )
 
 
 def test_several_inputs():

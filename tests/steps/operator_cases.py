@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from onnx import numpy_helper
 
 from tests.steps.conftest import QONNX, Graph, integers
 from tests.steps.test_networks import Network, enlarged, looked_up, split
@@ -95,6 +96,14 @@ def truncated():
     return graph.node("Conv", weights, kernel_shape=[1, 1]).model(1, 2, 4, 4, datatype="UINT4")
 
 
+def dequantised():
+    """Return a network whose activations are quantised as ONNX Runtime writes it."""
+    graph = vector().product(5, 8, 8)
+    graph.constants.append(numpy_helper.from_array(np.int8(0), "zero"))
+    graph.node("QuantizeLinear", 4.0, "zero").node("DequantizeLinear", 4.0, "zero")
+    return graph.product(9, 8, 3).model(1, 3)
+
+
 def dense():
     graph = vector()
     weights = graph.weights(integers(3, 8, 3))
@@ -138,6 +147,7 @@ CIRCUITS = {
     "Clip": applied("Clip", -2.0, 6.0),
     "Concat": joined,
     "Conv": lambda: pixels(image()),
+    "DequantizeLinear": dequantised,
     "Div": applied("Div", 3.0),
     "Dropout": applied("Dropout"),
     "Elu": applied("Elu"),
@@ -152,6 +162,7 @@ CIRCUITS = {
     "MaxPool": of_image("MaxPool", 4, kernel_shape=[2, 2], strides=[2, 2]),
     "Mul": applied("Mul", 0.7),
     "Quant": lambda: sums(vector()),
+    "QuantizeLinear": dequantised,
     "ReduceMean": reduced("ReduceMean", axes=[2, 3], keepdims=0),
     "Relu": lambda: pixels(image()),
     "Reshape": lambda: image().flat().product(3, 256, 3).model(1, 3),

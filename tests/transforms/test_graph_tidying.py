@@ -11,6 +11,7 @@ from brainsmith.errors import ModelError
 from brainsmith.plugins import transforms as tfm
 from tests.transforms.graphs_of_others import graphs, inputs_of, malformed, outputs_of
 from tests.transforms.onnx_graphs import make_model, ops
+from tests.transforms.quantised_nets import Net, every_integer, run
 
 TIDYING = (
     "FoldConstants",
@@ -91,6 +92,36 @@ def test_what_is_only_nearly_an_identity_stays(node, value):
     model = chain(("Relu",), (node, "c"), ("Relu",), constants={"c": value})
     after, modified = tfm.RemoveIdentityOps().apply(model)
     assert (modified, ops(after)) == (False, ["Relu", node, "Relu"])
+
+
+def quantised_twice(between, scale=0.25, **second):
+    net = Net(1, 4).quant(0.25).node(between)
+    return net.quant(scale, **second).model()
+
+
+@pytest.mark.parametrize("between", ["Flatten", "Identity", "Squeeze"])
+def test_a_quantiser_that_repeats_the_one_before_goes(between):
+    model = quantised_twice(between)
+    expected = run(model, every_integer(model))
+    changed = model.transform(tfm.RemoveIdentityOps())
+    assert ops(changed).count("Quant") == 1
+    np.testing.assert_array_equal(run(changed, every_integer(model)), expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        quantised_twice("Flatten", 0.5),
+        quantised_twice("Flatten", [0.25, 0.25, 0.25, 0.25]),
+        quantised_twice("Flatten", zero=1.0),
+        quantised_twice("Flatten", bits=3),
+        quantised_twice("Flatten", narrow=1),
+        quantised_twice("Flatten", mode="FLOOR"),
+        quantised_twice("Relu"),
+    ],
+)
+def test_a_quantiser_behind_another_one_stays(model):
+    assert ops(model.transform(tfm.RemoveIdentityOps())).count("Quant") == 2
 
 
 def test_a_tolerance_is_one_that_somebody_asked_for():
