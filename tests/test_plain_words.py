@@ -21,6 +21,8 @@ PHRASES = {
     r"if one's are not": "if any differs",
     r"\| what (?:it|they) ha(?:s|ve) \|": "features",
     r"do it all\b": "needs only",
+    r"(?<!there )\b(?:is|are) (?-i:none)(?=[.;,:])": "is not one; does not exist",
+    r"\bcannot be(?=[.;,:])": "is invalid; is not possible",
     r"\b(?:is|are|has|have) none that\b": "does not support; is not one that",
 }
 """As regular expressions: what to say in their place."""
@@ -64,6 +66,8 @@ FILES = list(texts())
         "exit code 1 if one's are not",
         "| model | what it has |",
         "packages and g++ do it all.",
+        "a size that is none, or another",
+        "a value cannot be, or is missing",
         "shapes are none that a kernel takes",
     ],
 )

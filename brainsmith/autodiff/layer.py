@@ -77,7 +77,7 @@ class CustomLayer(ABC):
         """Return the parameter of a name.
 
         Raises:
-            OpError: There is none; close names are suggested.
+            OpError: No parameter has this name; close names are suggested.
         """
         known = dict(self.named_parameters())
         if name in known:

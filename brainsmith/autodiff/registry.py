@@ -34,7 +34,7 @@ def get_custom_op(name: str) -> Op:
     """Return the op of a name, imported if it was not yet.
 
     Raises:
-        PluginNotFoundError: There is none; close names are suggested.
+        PluginNotFoundError: No op has this name; close names are suggested.
         OpError: What is registered under the name is an operator of QONNX or FINN alone; or the name is no text.
     """
     if not isinstance(name, str):

@@ -104,7 +104,7 @@ class _Gradients(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _array_of(op: Op, at: int, tensor: Any) -> Any:
-    """Return a tensor's own memory as an array, and what is none as it is.
+    """Return a tensor's own memory as an array; any other value as it is.
 
     Raises:
         OpError: It is not on the CPU, not dense, of a dtype that numpy lacks, or a Tensor of this package's tape.

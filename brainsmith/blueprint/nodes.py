@@ -45,7 +45,7 @@ def scalar(node: ScalarNode) -> object:
     """Give the plain value of a scalar.
 
     Raises:
-        ValueError: The text does not fit its tag, or the tag is none of YAML's plain ones.
+        ValueError: The text does not fit its tag, or the tag is not one of YAML's plain ones.
     """
     if node.tag in _TEXT_TAGS:
         if node.style is None and _EXPONENT.fullmatch(node.value):
@@ -158,7 +158,7 @@ class Document:
         return None
 
     def number(self, node: Node) -> float | None:
-        """Give a finite number, or None where the node is none; a boolean is none."""
+        """Give a finite number, or None where the node is something else, such as a boolean."""
         try:
             value = scalar(node) if isinstance(node, ScalarNode) else None
         except ValueError:

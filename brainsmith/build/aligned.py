@@ -73,7 +73,7 @@ class AlignedModel:
 
         Args:
             chosen: Their numbers.
-            tolerance: The largest absolute difference that is none; None as in `compare.compare`.
+            tolerance: The largest absolute difference that counts as equal; None as in `compare.compare`.
             by_class: A sample that changes its class differs, whatever the tolerance.
             any_class: Other class numbers are not looked at again: a step may change them.
         """

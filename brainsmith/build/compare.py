@@ -25,7 +25,7 @@ class Comparison:
         worst_tensor: The output with that difference.
         worst_sample: Where in the compared stack it is.
         classes: (samples,), the class that the second model gives to each.
-        tolerance: The largest absolute difference of that output that is none.
+        tolerance: The largest absolute difference of that output that counts as equal.
     """
 
     wrong: Array
@@ -70,8 +70,8 @@ def compare(
     Args:
         expected: The original's outputs: (samples, ...) each.
         outputs: The other model's, with the same names.
-        tolerance: The largest absolute difference that is none. Without it, each output has its own: none where its values
-            are exact (integers, also times a power of two), else a hundred thousandth of its largest value, or of 1.
+        tolerance: The largest absolute difference that counts as equal. Without it, each output has its own: 0 where its
+            values are exact (integers, also times a power of two), else a hundred thousandth of its largest value, or of 1.
         classes: `outputs` holds class numbers; they are compared with those of `expected`.
         by_class: A sample that changes its class differs, whatever the tolerance.
     """

@@ -16,7 +16,7 @@ _ONNX = ("", "ai.onnx", "ai.onnx.ml")
 
 
 def other_partitions(model: ModelWrapper, parent: ModelWrapper | None) -> int:
-    """Count the dataflow partitions among which a model is one; 0 if it is none."""
+    """Count the dataflow partitions among which a model is one; 0 if it is not."""
     if parent is None or model.get_nodes_by_op_type(PARTITION):
         return 0
     return len(parent.get_nodes_by_op_type(PARTITION))

@@ -241,7 +241,7 @@ def _values(size: int) -> str:
 
 
 def _check_classes(labels: Array, model: ModelWrapper, batch: int, source: object) -> None:
-    """Raise if labels are no classes of the model's; a single output is the class itself, and may be any."""
+    """Raise if labels are not among the model's classes; a single output is the class itself, and may have any value."""
     output, classes = _first_output(model, batch)
     low, high = int(labels.min()), int(labels.max())
     if classes > 1 and (low < 0 or high >= classes):

@@ -33,7 +33,7 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
         source: A path, or a QONNX model; the latter is not changed.
 
     Raises:
-        ModelError: It is none; the message says what it is and what to do.
+        ModelError: It is not a model; the message says what it is and what to do.
         MissingOpError: It uses ops that are not registered.
     """
     if isinstance(source, (str, Path)):

@@ -42,7 +42,7 @@ def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, .
         registry: Where names are looked up.
 
     Raises:
-        BuildError: An entry is none of these.
+        BuildError: An entry is something else.
         PluginNotFoundError: A name is unknown.
     """
     return _checked([_entry(entry, at, registry) for at, entry in enumerate(entries)])

@@ -91,7 +91,7 @@ def select(request: Request) -> BuildSelection:
 
     Raises:
         BlueprintError: All that is wrong with the blueprint.
-        BuildError: What is to be produced is none of the outputs; the steps given cannot run in their order.
+        BuildError: `produce` names no output; the steps given cannot run in their order.
     """
     _check_output(request.produce)
     from brainsmith.plugin import get_plugin_manager

@@ -180,7 +180,7 @@ def _placeless(reason: object, folder: Path) -> str:
 
 
 def _number(value: float) -> float | None:
-    """Return a number as JSON can hold it: infinity and what is no number have none there."""
+    """Return a number as JSON can hold it: None for infinity and NaN, which JSON lacks."""
     return value if math.isfinite(value) else None
 
 

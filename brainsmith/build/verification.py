@@ -70,7 +70,7 @@ class BuildVerification:
         self.told = f"input model: {self._verifier.samples} samples{right}{made_up}"
 
     def _started(self, model: ModelWrapper, selection: BuildSelection) -> Verifier | None:
-        """Run the golden data through the input model; None where random ones cannot be."""
+        """Run the golden data through the input model; None where random ones are not possible."""
         exceptions = (selection.approximations, self._device, selection.unverified)
         try:
             with self._log.taken("input model"):

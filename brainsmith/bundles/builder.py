@@ -62,7 +62,7 @@ class BundleBuilder:
         """Return the bundle.
 
         Raises:
-            BundleDefinitionError: A field is missing, or has a value that cannot be.
+            BundleDefinitionError: A field is missing or invalid.
         """
         missing = [field for field in REQUIRED if not self._fields.get(field)]
         if missing:

@@ -36,7 +36,7 @@ class BundleInfo:
         license: An SPDX expression; of its plugins too, where they state none.
 
     Raises:
-        BundleDefinitionError: A value cannot be.
+        BundleDefinitionError: A value is invalid.
     """
 
     name: str

@@ -39,7 +39,7 @@ class BundleList:
         """Return the registered bundle of a name.
 
         Raises:
-            PluginNotFoundError: There is none; close names are suggested.
+            PluginNotFoundError: No bundle has this name; close names are suggested.
         """
         return self.entry(name).bundle
 

@@ -30,7 +30,7 @@ class Inputs:
         self._arrays = load_arrays(name)
 
     def check(self, model: str) -> None:
-        """Refuse what is no input of a model.
+        """Refuse what cannot be the input of a model.
 
         Args:
             model: The path of an .onnx file.

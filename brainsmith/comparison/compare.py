@@ -120,7 +120,7 @@ def compare_targets(
         One entry for each target, in the order given; the first compares with itself.
 
     Raises:
-        UsageError: There is no target to compare, or the tolerance is none.
+        UsageError: There is no target to compare, or the tolerance is invalid.
         InputError: The inputs are not the model's.
         TargetError: A target cannot be used, does not support its resource, or failed.
     """

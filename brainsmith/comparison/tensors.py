@@ -94,7 +94,7 @@ def difference(
         tensor: Their name.
         expected: Of the first target.
         found: Of the second one.
-        tolerance: The absolute difference that is none.
+        tolerance: The largest absolute difference that counts as equal.
         node: What computes it.
     """
     if expected.shape != found.shape:

@@ -16,7 +16,7 @@ _OLD = ("onnx.brevitas", "qonnx", "finn")
 def domain_fault(domain: str) -> str:
     """Return why a node's domain must not be looked up, to follow "is of"; nothing if it may.
 
-    It may where that imports nothing: there is no such module (ONNX Runtime's own domains are none), or somebody has
+    It may where that imports nothing: there is no such module (as for ONNX Runtime's own domains), or somebody has
     imported it before; and where it is a domain of QONNX, FINN, this project, or of a plugin that discovery finds.
     """
     if domain in STANDARD or domain in _OWN or domain in _OLD or domain.startswith(_FRAMEWORKS):
@@ -26,7 +26,7 @@ def domain_fault(domain: str) -> str:
     if module in sys.modules or not _is_there(top) or _is_a_plugins(domain, module):
         return ""
     return (
-        f"domain {domain!r}, for which QONNX would import the module '{module}', and that is no domain of QONNX, "
+        f"domain {domain!r}, for which QONNX would import the module '{module}', which is not a domain of QONNX, "
         "FINN, BrainSmith or a plugin that is found here. If you trust the module, import it first, or make its "
         "operators plugins (`brainsmith plugins list` shows what is found); else remove the node"
     )

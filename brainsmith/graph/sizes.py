@@ -40,7 +40,7 @@ def size_faults(graph: Any) -> Iterator[str]:
 
 
 def constant_faults(what: str, tensor: Any) -> Iterator[str]:
-    """Yield what is wrong with a constant: a size that is none, or that its data do not have."""
+    """Yield what is wrong with a constant: a size that is impossible, or that its data do not have."""
     dims = list(tensor.dims)
     if tensor.data_type not in _known_types():
         yield f"{what} has the data type {tensor.data_type}, and ONNX knows none of that number"
@@ -93,7 +93,7 @@ def growth_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[st
 
 
 def _whole_numbers(tensor: Any) -> list[int]:
-    """Return the values of a constant that says a size; none of one that is no list of whole numbers."""
+    """Return the values of a constant that states a size; an empty list if they are not whole numbers in a row."""
     from onnx import numpy_helper
 
     if len(tensor.dims) > 1 or math.prod(tensor.dims) > _MOST_DIMENSIONS:

@@ -62,7 +62,7 @@ def _faults(model: Any) -> Iterator[str]:
 
 
 def _annotation_faults(graph: Any) -> Iterator[str]:
-    """Yield datatypes of tensors that are none."""
+    """Yield the tensors whose datatypes do not exist."""
     for annotation in graph.quantization_annotation:
         for entry in annotation.quant_parameter_tensor_names:
             if entry.key == _DATATYPE and (fault := datatype_fault(entry.value)):

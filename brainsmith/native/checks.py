@@ -37,7 +37,7 @@ def read_library(path: Path) -> bytes:
     """Return a library's bytes.
 
     Raises:
-        NativeLibraryError: There is no such file, or it is none.
+        NativeLibraryError: There is no such file, or it is not a file.
         LibraryPermissionError: It may not be read.
     """
     try:
@@ -143,7 +143,7 @@ def check_table(path: Path, table: Mapping[str, Any]) -> None:
     Raises:
         BundleVersionError: It is of another version of the interface.
         MissingSymbolError: Something that it must have is missing.
-        NativeLibraryError: Something in it cannot be.
+        NativeLibraryError: Something in it is invalid.
     """
     if table["abi_version"] != abi.ABI_VERSION:
         raise BundleVersionError(

@@ -34,7 +34,7 @@ _UNDEFINED = 0
 
 
 class DamagedError(ValueError):
-    """A file begins like an ELF file, but what it says of itself cannot be."""
+    """A file begins like an ELF file, but its headers are invalid."""
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class Rules(ABC):
 
     @abstractmethod
     def _ask_shapes(self, shapes: Sequence[Shape]) -> Sequence[Sequence[int] | int]:
-        """Return the shape of each output; the number of its dimensions where that cannot be."""
+        """Return the shape of each output; the number of its dimensions where that is invalid."""
 
     @abstractmethod
     def _ask_dtypes(self, codes: Sequence[int]) -> Sequence[int]:

@@ -10,7 +10,7 @@
 The names come from the rooms that make them when they are asked for (PEP 562).
 
 This package is also the ONNX domain of ops' nodes, `brainsmith.ops`: QONNX imports it, reads in `__all__` which types of
-nodes it has, and asks for the class of one. Those are no names of this package (an op may be called `Op`, or as a file
+nodes it has, and asks for the class of one. Those are not names of this package (an op may be called `Op`, or as a file
 of this folder), so `__all__` holds names that nothing else can have.
 """
 

@@ -187,7 +187,7 @@ def install_command(name: str, wanted: str = "") -> str:
 
 
 def _parsed(text: str) -> tuple[str, str] | None:
-    """Return name and versions of a PEP 508 requirement; None for one that does not hold here, or is none."""
+    """Return name and versions of a PEP 508 requirement; None for one that does not hold here, and for other text."""
     try:
         return _requirement(text)
     except ValueError:
@@ -202,7 +202,7 @@ def _requirement(text: str) -> tuple[str, str] | None:
     """Return name and versions of a PEP 508 requirement; None for one that does not hold here.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a requirement.
     """
     if _BARE_NAME.fullmatch(text):
         return normalised(text), ""

@@ -20,7 +20,7 @@ def refuse_unknown_framework(request: Request, snapshot: Snapshot) -> None:
         snapshot: What a full discovery finds.
 
     Raises:
-        SettingsError: One is none.
+        SettingsError: No plugin has the framework, and no distribution of this name offers any.
     """
     name = request.unknown_framework(snapshot.records)
     if name is None or framework_identifier(name) in _offering(snapshot):

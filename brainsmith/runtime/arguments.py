@@ -66,7 +66,7 @@ def _device_id(name: str, given: Any) -> int:
 
 
 def _is_default(taken: Mapping[str, Any], key: str, value: Any) -> bool:
-    """Tell whether a value is the default of a keyword: 1.0 is not 1, and what is no plain value is none."""
+    """Tell whether a value is the default of a keyword: 1.0 is not 1, and a value that is not plain never is."""
     try:
         return key in taken and digest_of(taken[key], key) == digest_of(value, key)
     except TargetError:

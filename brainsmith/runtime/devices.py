@@ -92,6 +92,6 @@ def unknown_device(text: str, records: Iterable[PluginInfo]) -> DeviceError:
 
 
 def _number_like(text: str) -> bool:
-    """Tell whether what follows the last colon is meant as an id, and is none."""
+    """Tell whether what follows the last colon is meant as an id, but cannot be one."""
     tail = text.rpartition(":")[2].strip()
     return not tail.replace("_", "").isalnum() or tail[0].isdigit()

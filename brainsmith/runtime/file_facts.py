@@ -140,7 +140,7 @@ def _external_files(data: bytes) -> tuple[str, ...]:
 
 
 def _model(data: bytes) -> ModelProto | None:
-    """Return a model; None if it is none."""
+    """Return the model that data hold; None if they hold none."""
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 

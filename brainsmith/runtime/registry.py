@@ -118,7 +118,7 @@ class TargetRegistry:
         """Return the record of `name` or `framework:name`.
 
         Raises:
-            DeviceError: There is none; all devices are listed. It is a PluginNotFoundError and a ValueError.
+            DeviceError: No device has this name; all are listed. It is a PluginNotFoundError and a ValueError.
             AmbiguousPluginError, DuplicatePluginError: There are several.
         """
         try:

@@ -109,7 +109,7 @@ class RemoteTarget(Target):
         return NO_URL
 
     def supports(self, resource: Any) -> str:
-        """Return why a resource is no model that can be sent, or no folder of the server's."""
+        """Return why a resource cannot be sent: it is neither a model nor a folder of the server's."""
         if not _is_folder(resource):
             return why_no_model(resource) or why_not_whole(resource)
         try:
@@ -132,7 +132,7 @@ class RemoteTarget(Target):
         """Connect, and ask what is served.
 
         Raises:
-            RemoteError: Nobody is there, or the answer is none.
+            RemoteError: Nobody is there, or the answer is not one of this protocol.
             DeviceError: The served target has no such device.
         """
         self._client = self._connected()

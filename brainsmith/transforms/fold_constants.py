@@ -116,7 +116,7 @@ def _computed(
 
     def told(error: Exception) -> ModelError:
         return ModelError(
-            f"{node_text(node)} is computed of constants, and cannot be: {first_line_of(error)}"
+            f"{node_text(node)} depends on constants alone, but cannot be computed: {first_line_of(error)}"
         )
 
     with foreign_call(told):

@@ -37,7 +37,7 @@ class InferDataTypes(Transformation):
 
     A Concat of UINT3 and INT5 is INT5, where QONNX says UINT3, the first; a Pad of BIPOLAR by zeros holds zeros; a
     Clip whose bounds lie outside of its input's type, or are no whole numbers, gives them. Such an output gets the
-    smallest integer type that holds all, or FLOAT32 where an input is none of integers.
+    smallest integer type that holds all, or FLOAT32 where an input does not hold integers.
 
     Args:
         allow_scaledint_dtypes: Keep SCALEDINT annotations; else they are FLOAT32.

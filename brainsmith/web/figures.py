@@ -10,7 +10,7 @@ _TIMES = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 
 
 def number(value: object) -> float | None:
-    """Read a number; None for what is none, not finite, or a truth value."""
+    """Read a number; None for anything else, for what is not finite, and for a truth value."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:

@@ -346,10 +346,19 @@ def test_functions_of_numpy_that_need_no_tape_give_plain_results():
 @pytest.mark.parametrize(
     ("call", "start"),
     [
-        (lambda x: np.arctan2(x, x), "numpy.arctan2 is no step of the tape; there are absolute, add, amax,"),
-        (lambda x: np.cumsum(x), "numpy.cumsum is no step of the tape; there are "),
-        (lambda x: np.multiply.reduce(x), "numpy.multiply.reduce is no step of the tape; there are "),
-        (lambda x: np.exp(x, out=np.ones(2)), "numpy.exp with out is no step of the tape; there are "),
+        (
+            lambda x: np.arctan2(x, x),
+            "numpy.arctan2 is not supported by the tape, which supports absolute, add, amax,",
+        ),
+        (lambda x: np.cumsum(x), "numpy.cumsum is not supported by the tape, which supports "),
+        (
+            lambda x: np.multiply.reduce(x),
+            "numpy.multiply.reduce is not supported by the tape, which supports ",
+        ),
+        (
+            lambda x: np.exp(x, out=np.ones(2)),
+            "numpy.exp with out is not supported by the tape, which supports ",
+        ),
         (
             lambda x: np.sum(x, dtype=float),
             "numpy.sum on a Tensor does not know these arguments: got an unexpected keyword argument 'dtype'",

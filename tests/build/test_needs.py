@@ -127,7 +127,7 @@ def test_where_a_design_is_placed_is_checked_before_the_first_step():
     with pytest.raises(BuildError) as caught:
         require_tools(placed("ecp6"))
     assert str(caught.value) == (
-        "place: 'ecp6' is no device that can be placed on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
+        "place: 'ecp6' must be a device that nextpnr can place on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
     )
     require_tools(placed("ecp6", "project"))
 

@@ -205,8 +205,8 @@ FAULTS = {
     ),
     "cycle": ("it has a cycle: node 'matmul1' (MatMul) -> node 'matmul1' (MatMul). Export the model again."),
     "module beside the model": (
-        f"node 'matmul1' (MatMul) is of domain '{MODULE}', for which QONNX would import the module '{MODULE}', and "
-        "that is no domain of QONNX, FINN, BrainSmith or a plugin that is found here. If you trust the module, import "
+        f"node 'matmul1' (MatMul) is of domain '{MODULE}', for which QONNX would import the module '{MODULE}', "
+        "which is not a domain of QONNX, FINN, BrainSmith or a plugin that is found here. If you trust the module, import "
         "it first, or make its operators plugins (`brainsmith plugins list` shows what is found); else remove the node"
     ),
 }

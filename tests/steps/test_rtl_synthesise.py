@@ -43,7 +43,7 @@ def test_a_device_that_is_none_is_refused_before_anything_is_synthesised(
     with pytest.raises(BuildError) as caught:
         steps.rtl_synthesise(stitched, config, place="ice40")
     assert str(caught.value) == (
-        "place: 'ice40' is no device that can be placed on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
+        "place: 'ice40' must be a device that nextpnr can place on: ecp5, ecp5-12k, ecp5-25k, ecp5-45k, ecp5-85k"
     )
     assert not (tmp_path / FILE).exists()
     assert not (tmp_path / "cache" / "brainsmith" / "synthesis").exists()

@@ -84,6 +84,6 @@ def test_a_node_that_cannot_be_computed_is_named():
     model.set_initializer("dims", np.int64([5]))
     with pytest.raises(ModelError) as caught:
         FoldConstants().apply(model)
-    text = "node 'impossible' (Reshape) is computed of constants, and cannot be: "
+    text = "node 'impossible' (Reshape) depends on constants alone, but cannot be computed: "
     assert str(caught.value).startswith(text)
     assert "\n" not in str(caught.value)

@@ -43,7 +43,7 @@ class FusedElementwise(CustomOp):  # type: ignore[misc]
         """What the node computes.
 
         Raises:
-            OpError: The text is none of an expression, or one of another number of inputs.
+            OpError: The text is not an expression, or is one of another number of inputs.
         """
         node = self.onnx_node
         stated = [attribute.s.decode() for attribute in node.attribute if attribute.name == ATTRIBUTE]

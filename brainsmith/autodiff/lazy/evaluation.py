@@ -69,9 +69,9 @@ def _groups(calls: list[Deferred]) -> list[list[Deferred]]:
 
 
 def _part(call: Deferred) -> Elementwise | None:
-    """Return what a call is as a part of a loop; None if it is none.
+    """Return what a call is as a part of a loop; None if it cannot be part of one.
 
-    One that does not give the shape that its rule says is none: run by itself it fails as it does outside of `lazy()`.
+    One that does not give the shape that its rule says cannot: run by itself it fails as it does outside of `lazy()`.
     """
     op = call.op
     if op.num_outputs != 1 or looks_at_values(op):

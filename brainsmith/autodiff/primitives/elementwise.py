@@ -93,7 +93,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _is_number(y: Any) -> bool:
-    """Tell whether it is an array without axes; the compiler's stand-ins are none."""
+    """Tell whether it is an array without axes, and not a stand-in of the compiler's."""
     return isinstance(y, np.ndarray) and y.ndim == 0
 
 

@@ -142,6 +142,6 @@ def _message(name: str, options: Mapping[str, Any]) -> str:
     with_ = f" with {', '.join(options)}" if options else ""
     known = sorted({function.__name__ for function in (*UFUNCS, *MADE, *FUNCTIONS)})
     return (
-        f"{name}{with_} is no step of the tape; there are {', '.join(known)} and those of "
+        f"{name}{with_} is not supported by the tape, which supports {', '.join(known)} and those of "
         "brainsmith.ops.functional. An op of your own can be one (brainsmith.ops.Op); x.numpy() leaves the tape"
     )

@@ -80,7 +80,7 @@ class NodeView:
         """Return the value of an input that must be a constant.
 
         Raises:
-            NotLowered: It is none.
+            NotLowered: It is not a constant.
         """
         value = self.constant(index)
         if value is None:

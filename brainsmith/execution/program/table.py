@@ -41,7 +41,7 @@ def find(name: str, parameters: dict[str, Any]) -> Callable[..., Any]:
     """Return the function over arrays that an instruction stands for.
 
     Raises:
-        LookupError: There is none of this name: the program is of another version.
+        LookupError: No function has this name: the program is of another version.
     """
     if name not in _FOUND:
         module = name.partition(".")[0]

@@ -159,7 +159,7 @@ class NodeView:
         return at < len(self.node.input) and bool(self.node.input[at]) and self.constant(at) is None
 
     def constant(self, at: int) -> Array | None:
-        """Return an input that nothing changes; None if it is none, or left out."""
+        """Return an input that is a constant; None if it is not, or left out."""
         return self.facts.constants.get(self.node.input[at]) if at < len(self.node.input) else None
 
     def needed_constant(self, at: int, what: str) -> Array:

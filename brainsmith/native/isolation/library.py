@@ -89,7 +89,7 @@ def open_isolated(
 
     Raises:
         PluginCrashError: It ends the process that loads it.
-        NativeLibraryError: It cannot be loaded, or its table cannot be; a class of its own for most reasons.
+        NativeLibraryError: It cannot be loaded, or its table is invalid; a class of its own for most reasons.
     """
     time_limit = check_time_limit(time_limit)
     place, copy, digest = checked_copy(path, sha256)

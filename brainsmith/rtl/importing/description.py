@@ -116,7 +116,7 @@ def parse_streams(text: str | None) -> dict[str, StreamText]:
     """Read `in=1,CHANNELS:INT8:PE out=1,CHANNELS:INT{BITS}:PE`: shape, datatype and lanes of each stream.
 
     Raises:
-        RtlSourceError: An entry is none of that form.
+        RtlSourceError: An entry has another form.
     """
     found = {}
     for entry in (text or "").split():

@@ -29,7 +29,7 @@ class Piece:
 
     Attributes:
         name: What messages call it.
-        kernel: Of the layer; `fifo` or `design` for what is none.
+        kernel: Of the layer; `fifo` or `design` for other parts.
         top: The top module.
         sources: Packages first.
         memories: Contents that the sources load.

@@ -106,7 +106,9 @@ def check(device: str) -> None:
 def _device(name: str) -> str:
     chosen = DEVICES[-1] if name == "ecp5" else name
     if chosen not in DEVICES:
-        raise BuildError(f"place: {name!r} is no device that can be placed on: ecp5, {', '.join(DEVICES)}")
+        raise BuildError(
+            f"place: {name!r} must be a device that nextpnr can place on: ecp5, {', '.join(DEVICES)}"
+        )
     return chosen
 
 

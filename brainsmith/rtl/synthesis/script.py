@@ -56,8 +56,8 @@ endmodule
 """Lets Yosys see shift registers with a variable tap.
 
 slang reads `A[i]` as `$bmux`, and the first element of `A[0:n]` as the highest; Yosys finds a shift register only before
-a `$shiftx` of one bit, with the youngest stage first. Both are the same function, so a multiplexer that is none is
-only written in another way.
+a `$shiftx` of one bit, with the youngest stage first. Both are the same function, so a multiplexer that is not
+made into one is only written in another way.
 """
 
 

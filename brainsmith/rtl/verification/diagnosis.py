@@ -162,5 +162,5 @@ def link_state(link: Link, source: Comparison, taken: int, blocked: int, starved
 
 
 def kernel_of(design: Design, layer: str) -> str:
-    """Return the kernel of a layer; empty for what is none."""
+    """Return the kernel of a layer; empty if the design has no such layer."""
     return next((one.kernel for one in design.layers if one.name == layer), "")

@@ -71,7 +71,7 @@ class Client:
             kind: Of the body.
 
         Raises:
-            RemoteError: Nobody is there, or the answer does not come, not in time, or is none.
+            RemoteError: Nobody is there, or the answer does not come, comes too late, or is not one of this protocol.
             UnknownAtServerError: It does not know what is asked for.
             BrainsmithError: What the target raised there, as far as its class is known here.
         """

@@ -63,9 +63,9 @@ class Handler(BaseHTTPRequestHandler):
     do_PUT = do_POST = do_GET  # noqa: N815  (named by `http.server`)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what is no request of HTTP."""
+        """Answer what is not an HTTP request."""
         code = _TOLD_OTHERWISE.get(int(code), int(code))
-        self._refuse(RefusedError(code, f"it is no request of HTTP: {message or self.responses[code][0]}"))
+        self._refuse(RefusedError(code, f"it is not an HTTP request: {message or self.responses[code][0]}"))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Note what was asked, where that is wanted."""

@@ -31,7 +31,7 @@ class Deadline:
         """Return the seconds that are left.
 
         Raises:
-            TimeoutError: There are none.
+            TimeoutError: No time is left.
         """
         left = self._end - monotonic()
         if left <= 0:

@@ -21,7 +21,7 @@ def fifo(library, depth):
 
 def test_an_unknown_device_is_refused(library):
     with pytest.raises(
-        BuildError, match=r"^place: 'ecp5-99k' is no device that can be placed on: ecp5, ecp5-12k"
+        BuildError, match=r"^place: 'ecp5-99k' must be a device that nextpnr can place on: ecp5, ecp5-12k"
     ):
         place(fifo(library, 4), "ecp5-99k", 5.0)
 

@@ -93,7 +93,7 @@ REFUSED = {
     ("POST", "/target", b""): (405, "/target does not take POST"),
     ("GET", "/execute", None): (405, "/execute does not take GET"),
     ("GET", "/target", b"x"): (400, "GET takes no body"),
-    ("DELETE", "/target", None): (405, "it is no request of HTTP: Unsupported method ('DELETE')"),
+    ("DELETE", "/target", None): (405, "it is not an HTTP request: Unsupported method ('DELETE')"),
     ("PUT", "/models/abc", b"x"): (
         400,
         "what was sent does not have the content 'abc' that its path says",
@@ -216,16 +216,16 @@ def test_without_a_token_no_page_of_another_name_gets_in(server):
 
 
 RAW = {
-    b"nonsense\r\n\r\n": (400, "it is no request of HTTP: Bad request syntax ('nonsense')"),
-    b"GET /target HTTP/3.0\r\n\r\n": (400, "it is no request of HTTP: Invalid HTTP version (3.0)"),
+    b"nonsense\r\n\r\n": (400, "it is not an HTTP request: Bad request syntax ('nonsense')"),
+    b"GET /target HTTP/3.0\r\n\r\n": (400, "it is not an HTTP request: Invalid HTTP version (3.0)"),
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n": (
         400,
-        "it is no request of HTTP: Bad request syntax",
+        "it is not an HTTP request: Bad request syntax",
     ),
-    b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n": (414, "it is no request of HTTP: Request-URI Too Long"),
+    b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n": (414, "it is not an HTTP request: Request-URI Too Long"),
     b"GET /target HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n": (
         431,
-        "it is no request of HTTP: Too many headers",
+        "it is not an HTTP request: Too many headers",
     ),
 }
 
