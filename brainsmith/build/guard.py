@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def process_state_kept(seed: str) -> Iterator[None]:
-    """Restore the working folder, the environment and the random generators' states that the body changes.
+    """Restore the working folder, the environment, the search path of modules and the random generators' states.
 
     The generators begin with a seed: QONNX names new tensors at random, and the same build should give the same
     names.
@@ -26,7 +27,7 @@ def process_state_kept(seed: str) -> Iterator[None]:
     FINN's own variables stay: it sets them once for the whole process, when it is prepared.
     """
     folder = _folder()
-    environment = dict(os.environ)
+    environment, path = dict(os.environ), list(sys.path)
     states = random.getstate(), np.random.get_state()
     random.seed(seed)
     np.random.seed(zlib.crc32(seed.encode()))
@@ -35,6 +36,8 @@ def process_state_kept(seed: str) -> Iterator[None]:
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
+        if sys.path != path:
+            sys.path[:] = path
         if folder is not None and _folder() != folder:
             os.chdir(folder)
         for name in set(os.environ) - set(environment):

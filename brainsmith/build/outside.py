@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.store.recorder import Recorder, Rules
+    from brainsmith.store.recorder import Recorder
+    from brainsmith.store.rules import Rules
 
 
 def rules(staging: Path, folders: Iterable[Path], golden: str | Path | None = None) -> Rules:

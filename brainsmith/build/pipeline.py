@@ -38,6 +38,13 @@ class BuildStep:
     target: Any = None
     passes: int | None = None
 
+    @property
+    def module(self) -> str:
+        """The name of the module that it is defined in."""
+        if self.record is not None:
+            return self.record.module
+        return str(getattr(self.target, "__module__", None) or "")
+
     def load(self) -> StepFunction:
         """Import the plugin and return the function to call with (model, cfg).
 

@@ -23,10 +23,12 @@ from brainsmith.build.result import StepResult
 from brainsmith.build.side_files import SideFiles
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
+from brainsmith.plugin.remembered import remember, remembered_by
 from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads
-from brainsmith.store.recorder import Recorder, Rules
+from brainsmith.store.recorder import Recorder
+from brainsmith.store.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,6 +230,7 @@ class StepRunner:
                 raise failed_step(step.name, error, str(refused)) from refused
             text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
             raise failed_step(step.name, error, text, _own_file(step, error)) from error
+        remember(step.module, recorder.readers)
         writes = writes_of(view)
         self._changed.update(writes)
         if parts is None or self._cache is None:
@@ -245,10 +248,7 @@ class StepRunner:
             where = f"{min(foreign)}, which is outside the output folder"
             return result, f"it is never reused: its result names {where}"
         portable = Artifact(self._portable(_MODEL, result.data))
-        outside = recorder.reads
-        outside.add(reads_at_import())
-        outside.add(packages_of(step))
-        outside.add(Reads(imported_helpers()))
+        outside = self._outside(step, recorder)
         self._keep(
             parts,
             Outcome(
@@ -263,6 +263,18 @@ class StepRunner:
             ),
         )
         return result, ""
+
+    def _outside(self, step: BuildStep, recorder: Recorder) -> Reads:
+        """Return all that a step read from outside; what it read itself counts as it was then."""
+        outside = recorder.reads
+        for reads in (
+            remembered_by(step.module, step.record is not None),
+            reads_at_import(),
+            packages_of(step),
+            Reads(imported_helpers()),
+        ):
+            outside.add(reads)
+        return outside
 
     def _why_not_current(self) -> str:
         """Return why what ran is not what the key says: sources that changed meanwhile; empty if it is."""

@@ -143,11 +143,20 @@ def mount_folder(name: str, folder: str) -> None:
             if _FolderFinder not in sys.meta_path:
                 sys.meta_path.append(_FolderFinder)
             return
-        from types import ModuleType
+        sys.modules[name] = _package_of(name, folder)
 
-        package = ModuleType(name, f"The plugin folder {folder}.")
-        package.__path__ = [folder]
-        sys.modules[name] = package
+
+def _package_of(name: str, folder: str) -> ModuleType:
+    """Return a package of a folder without `__init__.py`; `importlib.resources` finds the folder's files by it."""
+    from importlib.machinery import ModuleSpec, NamespaceLoader
+    from types import ModuleType
+
+    package = ModuleType(name, f"The plugin folder {folder}.")
+    package.__path__ = [folder]
+    loader = NamespaceLoader(name, [folder], lambda name, path: None)
+    package.__spec__ = ModuleSpec(name, loader, is_package=True)
+    package.__spec__.submodule_search_locations = [folder]
+    return package
 
 
 def plugin_mounts() -> frozenset[str]:

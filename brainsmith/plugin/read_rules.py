@@ -6,7 +6,7 @@ import os
 import sys
 
 from brainsmith.settings import cache_dir
-from brainsmith.store.recorder import Rules
+from brainsmith.store.rules import Rules
 
 FRAMEWORKS = ("brainsmith", "qonnx", "finn")
 """Whose sources count by their versions."""

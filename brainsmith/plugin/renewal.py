@@ -16,6 +16,8 @@ from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.imported_packages import packages_read
 from brainsmith.plugin.loading import FOLDER_PREFIX, plugin_mounts, unmount
 from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.plugin.remembered import forget, remembers_what_changed
+from brainsmith.plugin.remembered import top_name as _top
 from brainsmith.store.imported import has_changed
 from brainsmith.store.reads import Reads
 from brainsmith.store.sources import sources_of
@@ -70,6 +72,7 @@ def renew() -> None:
     mounted = {name: module for name, module in list(sys.modules.items()) if _top(name) in tops}
     changed = {_top(name) for name in mounted if has_changed(name)}
     changed |= {top for top, reads in list(_READS.items()) if top in tops and reads.has_changed()}
+    changed |= {top for top in tops if remembers_what_changed(top)}
     size = -1
     while size != len(changed):
         size = len(changed)
@@ -78,6 +81,7 @@ def renew() -> None:
         unmount(top)
         _READS.pop(top, None)
         _PACKAGES.pop(top, None)
+        forget(top)
     REGISTRY.forget(
         {name for name in REGISTRY.loaded_modules() if _top(name) in changed or has_changed(name)}
     )
@@ -149,7 +153,3 @@ def _homes(value: Any) -> set[str]:
         return {_top(value.__name__)}
     classes = value.__mro__ if isinstance(value, type) else (value, type(value))
     return {_top(str(getattr(part, "__module__", ""))) for part in classes}
-
-
-def _top(module_name: str) -> str:
-    return module_name.partition(".")[0]

@@ -24,11 +24,28 @@ HIDDEN: dict[str, str] = {
     "os.system": "starts a program",
     "os.posix_spawn": "starts a program",
     "os.fork": "starts a process",
+    "os.forkpty": "starts a process",
     "socket.connect": "connects to an address",
+    "socket.bind": "listens at an address",
+    "socket.sendto": "connects to an address",
+    "socket.sendmsg": "connects to an address",
+    "builtins.input": "asks the user",
     "sqlite3.connect": "opens a database",
 }
 """Events after which results may come from where nobody sees it, and what whoever raises them does."""
-_EVENTS = frozenset(("open", "os.listdir", "os.scandir", "os.mkdir", "os.rename", *HIDDEN))
+_EVENTS = frozenset(
+    (
+        "open",
+        "os.listdir",
+        "os.scandir",
+        "os.mkdir",
+        "os.rename",
+        "os.link",
+        "import",
+        "ctypes.dlopen",
+        *HIDDEN,
+    )
+)
 
 
 class _Running:
@@ -148,3 +165,9 @@ def threads() -> list[Any]:
     """Return the threads that there are; nobody needs `threading` for it."""
     module = sys.modules.get("threading")
     return list(module._active.values()) if module is not None else []
+
+
+def processes_made() -> str:
+    """Return what counts the processes that `multiprocessing` makes; Python's audit is not told of all of them."""
+    module = sys.modules.get("multiprocessing.process")
+    return repr(module._process_counter) if module is not None else "count(1)"

@@ -6,6 +6,7 @@ A file counts with its content, a folder with the names in it, a variable with a
 from __future__ import annotations
 
 import os
+import sys
 
 from brainsmith.store.fingerprint import digest, digest_of_parts
 
@@ -19,8 +20,14 @@ ALL_VARIABLES = "*"
 """The name under which the whole environment counts, of code that reads all of it."""
 WORKING_FOLDER = "."
 """The name under which the working folder counts: code that names a file below it may have begun there."""
+IMPORT_PATH = "sys.path"
+"""The name under which the folders count in which Python looks for modules, but for its own and those of packages."""
 SESSION_VARIABLES = frozenset(("_", "PWD", "OLDPWD", "SHLVL", "COLUMNS", "LINES", "WINDOWID"))
 """What says where a shell stands, and is not what code means that reads all variables."""
+
+_PYTHONS = tuple(os.path.join(prefix, "") for prefix in (sys.prefix, sys.base_prefix))
+_SEARCHED = tuple(path for path in map(os.path.abspath, sys.path) if not path.startswith(_PYTHONS))
+# As it is now: what plugins add to it, they add again when they are imported.
 
 
 class Reads:
@@ -49,7 +56,7 @@ class Reads:
 
     def add(self, other: Reads) -> None:
         """Count what others have read as well; what was read first is what counts."""
-        for mine, theirs in zip(self._tables(), other._tables(), strict=True):
+        for mine, theirs in zip(self.tables(), other.tables(), strict=True):
             for name, value in theirs.items():
                 mine.setdefault(name, value)
 
@@ -75,7 +82,8 @@ class Reads:
         """Tell whether anything is no longer as it was read."""
         return any(self.changes())
 
-    def _tables(self) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    def tables(self) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+        """Return the three tables, always in the same order."""
         return self.files, self.folders, self.variables
 
 
@@ -108,6 +116,8 @@ def variable_digest(name: str) -> str:
         return digest(repr(known))
     if name == WORKING_FOLDER:
         return working_folder_digest()
+    if name == IMPORT_PATH:
+        return digest("\0".join(_SEARCHED))
     value = os.environ.get(name)
     return ABSENT if value is None else digest(f"{name}={value}")
 
@@ -121,7 +131,11 @@ def working_folder_digest(folder: str | None = None) -> str:
 
 
 def _shown(name: str) -> str:
-    special = {ALL_VARIABLES: "the environment", WORKING_FOLDER: "the working folder"}
+    special = {
+        ALL_VARIABLES: "the environment",
+        WORKING_FOLDER: "the working folder",
+        IMPORT_PATH: "the search path of modules",
+    }
     return special.get(name, f"the variable {name}")
 
 

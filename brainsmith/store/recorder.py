@@ -7,10 +7,10 @@ Python tells nobody cannot be seen: the time, random numbers, what native code o
 from __future__ import annotations
 
 import os
+import sys
 
-from brainsmith.store.audit import HIDDEN, RUNNING, threads
+from brainsmith.store.audit import HIDDEN, RUNNING, processes_made, threads
 from brainsmith.store.callers import (
-    PYTHON,
     caller,
     frames,
     is_called_by,
@@ -18,9 +18,12 @@ from brainsmith.store.callers import (
     is_installed,
     is_python_s,
 )
+from brainsmith.store.imported import facts_of
+from brainsmith.store.made import Made
 from brainsmith.store.reads import (
     ABSENT,
     ALL_VARIABLES,
+    IMPORT_PATH,
     WORKING_FOLDER,
     Reads,
     file_digest,
@@ -28,56 +31,18 @@ from brainsmith.store.reads import (
     variable_digest,
     working_folder_digest,
 )
+from brainsmith.store.rules import STATES
+from brainsmith.store.searched import is_own_import, searched_in_vain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
-_DEVICES = ("/proc/", "/sys/", "/dev/")
+    from brainsmith.store.rules import Rules
 
-
-class Rules:
-    """What does not count of what is read.
-
-    Args:
-        folders: Everything below these: outputs, caches, sources that count otherwise.
-        sources: Python files below these count as sources.
-        hidden: What lies there, or below, counts nowhere: what reads it cannot be kept.
-        shown: Files among these that may be read all the same.
-        trusted: Sources below these may start programs, whose versions count otherwise. They and installed packages may
-            copy the whole environment, to pass it on.
-        places: Variables that say where things are, and not what they are, where such sources read them.
-        silent: What sources below these look at counts otherwise: the hub's, which looks for plugins again in a step
-            that uses one.
-    """
-
-    def __init__(
-        self,
-        folders: tuple[str, ...] = (),
-        sources: tuple[str, ...] = (),
-        hidden: tuple[str, ...] = (),
-        shown: tuple[str, ...] = (),
-        trusted: tuple[str, ...] = (),
-        places: frozenset[str] = frozenset(),
-        silent: tuple[str, ...] = (),
-    ) -> None:
-        self.folders, self.hidden, self.trusted = map(_folders, (folders, hidden, trusted))
-        self.silent = _folders(silent)
-        self.sources = _folders(sources)
-        self.shown = shown
-        self.places = places
-
-    def leave_out(self, path: str) -> bool:
-        """Tell whether a file or folder does not count; its path is absolute."""
-        if path.startswith((PYTHON, *_DEVICES, *self.trusted)) or is_installed(path):
-            return True
-        return _folder(path).startswith(self.folders) or (
-            path.endswith(".py") and path.startswith(self.sources)
-        )
-
-    def hides(self, path: str) -> bool:
-        """Tell whether what reads a file cannot be kept; its path is absolute."""
-        return _folder(path).startswith(self.hidden) and path not in self.shown
+_DEVICES = "/dev/"
+_LISTINGS = ("os.listdir", "os.scandir")
 
 
 class Recorder:
@@ -85,38 +50,53 @@ class Recorder:
 
     Attributes:
         reads: What was read.
+        readers: The same by the names of the modules that took part in it, but for Python's and the frameworks'.
         unseen: What it did that hides what it read, such as starting a program; empty if nothing did.
         untold: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.reads = Reads()
+        self.readers: dict[str, Reads] = {}
         self.unseen = ""
         self.untold = ""
         self._rules = rules
-        self._own: set[str] = set()  # what was made meanwhile
+        self._made = Made()
+        self._opened_at: dict[str, os.stat_result] = {}  # what was read, by its name
+        self._asked: dict[str, set[str]] = {}  # who imported which modules, also such as were not found
+        self._processes = processes_made()
         self._own_variables: set[str] = set()
         self._others: list[Any] = []  # the threads that were there before
         self._keys: dict[int, Any] = {}  # names that were just handed out in a list of all
         self._start = ""
         self._outer: Recorder | None = None
+        self._around: FrameType | None = None  # what it stands in
 
     def __enter__(self) -> Recorder:
         try:
             self._start = os.getcwd()
         except OSError:  # the user, or a step, may have removed it
             self._start = ""
+        self._around = sys._getframe(1)
         self._others = threads()
+        self._processes = processes_made()
         self._outer = RUNNING.begin(self)
         return self
 
     def __exit__(self, *error: object) -> None:
         RUNNING.end(self._outer)
+        self._around = None
+        if processes_made() != self._processes:
+            self.unseen = self.unseen or HIDDEN["os.fork"]
+        self._note_searches()
+        self._look_again()
         if self._outer is not None:
             self._outer.reads.add(self.reads)
+            for module, reads in self.readers.items():
+                self._outer.readers.setdefault(module, Reads()).add(reads)
             self._outer.unseen = self._outer.unseen or self.unseen
             self._outer.untold = self._outer.untold or self.untold
-            self._outer._own |= self._own
+            self._outer._made.add(self._made)
 
     def has_begun(self, thread: Any) -> bool:
         """Tell whether a thread may have been started inside: by this thread, or by another one meanwhile."""
@@ -124,17 +104,21 @@ class Recorder:
 
     def take(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event of Python's audit."""
-        if event in ("open", "os.listdir", "os.scandir") and caller().startswith(self._rules.silent):
+        if event in ("open", *_LISTINGS) and caller().startswith(self._rules.silent):
             return
         if event == "open":
             self._opened(*arguments)
-        elif event in ("os.listdir", "os.scandir"):
+        elif event in _LISTINGS:
             self._folder_listed(arguments[0])
+        elif event == "import":
+            self._imported(arguments[0], arguments[1])
+        elif event == "ctypes.dlopen":
+            self._library_loaded(arguments[0])
         elif event == "os.mkdir":
-            self._own.add(self._absolute(arguments[0]))
-        elif event == "os.rename":
+            self._made.folder(self._absolute(arguments[0]))
+        elif event in ("os.rename", "os.link"):
             self._renamed(arguments[0], arguments[1])
-        elif not self.unseen and (event == "os.fork" or not self._is_trusted()):
+        elif not self.unseen and (event in ("os.fork", "os.forkpty") or not self._is_trusted()):
             self.unseen = HIDDEN[event]
 
     def variable(self, key: Any) -> None:
@@ -146,7 +130,7 @@ class Recorder:
             return
         is_place = name == ALL_VARIABLES or name in self._rules.places or name.startswith("BRAINSMITH_")
         if not (is_place and self._is_library(caller())) and not is_called_by("tempfile.py"):
-            self.reads.variables[name] = variable_digest(name)
+            self._count("variables", name, variable_digest(name))
 
     def listed(self, keys: list[Any]) -> None:
         """Note that all variables' names were asked for, as whoever copies them does, and then their values."""
@@ -159,47 +143,118 @@ class Recorder:
 
     def _opened(self, path: Any, mode: Any, flags: int) -> None:
         absolute = self._absolute(path)
-        if not absolute or self._is_own(absolute):
+        if not absolute or absolute in self._made:
             return
-        writes = bool(flags & (os.O_WRONLY | os.O_RDWR))
         if not flags & (os.O_WRONLY | os.O_TRUNC):
             code = next(frames()).f_code
-            if code.co_name.startswith("_rmtree"):  # which opens folders below one that is open
+            if code.co_name.lstrip("_").startswith("rmtree"):  # which opens folders below one that is open
                 return
             if is_import(code.co_filename):
                 absolute = _source_of(absolute)
             self._read(absolute if absolute.endswith(".py") else path, absolute)
-        if writes or flags & os.O_CREAT:
-            self._own.add(absolute)
+        self._made.opened(absolute, flags)
 
     def _read(self, path: Any, absolute: str) -> None:
         if self._rules.hides(absolute):
-            self.untold = self.untold or f"it reads {os.path.basename(absolute)}, which is no input of a step"
-        if self._rules.leave_out(absolute) or os.path.isdir(absolute):
+            self._doubt(f"it reads {os.path.basename(absolute)}, which is no input of a step")
+        if absolute.startswith(STATES) and not self._is_library(caller()):
+            self._doubt(f"it reads {absolute}, which says how the machine is")
+        if self._rules.leave_out(absolute):
             return
-        name, digest = self._name(path, absolute), file_digest(absolute)
-        if digest == ABSENT and os.path.exists(absolute):
-            self.untold = self.untold or f"it reads {name}, which is no regular file"
-        if self.reads.files.setdefault(name, digest) != digest:
-            self.untold = self.untold or f"{name} changed while it ran"
+        name = self._name(path, absolute)
+        if os.path.isdir(absolute):
+            self._doubt(f"it opens the folder {name}, and what it reads there cannot be seen")
+            return
+        status, digest = _status(absolute), self._made.digest_of(absolute)
+        if digest == ABSENT and status is not None:
+            if absolute.startswith(_DEVICES) and self._is_library(caller()):
+                return
+            self._doubt(f"it reads {name}, which is no regular file")
+        if self._count("files", name, digest) != digest:
+            self._doubt(f"{name} changed while it ran")
+        if status is not None:
+            self._opened_at.setdefault(name, status)
+
+    def _count(self, table: str, name: str, digest: str) -> str:
+        """Count what is read just now, of all who take part; return what stood for it when it was read first."""
+        first: str = getattr(self.reads, table).setdefault(name, digest)
+        for module in self._who_takes_part():
+            reads = self.readers.setdefault(module, Reads())
+            if table != "variables" and not os.path.isabs(name):  # they may remember it elsewhere
+                reads.variables.setdefault(WORKING_FOLDER, working_folder_digest(self._start))
+                getattr(reads, table).setdefault(os.path.join(self._start, name), digest)
+            else:
+                getattr(reads, table).setdefault(name, digest)
+        return first
+
+    def _who_takes_part(self) -> set[str]:
+        """Return the names of the modules that run inside, but for Python's and the frameworks'."""
+        found = set()
+        for frame in frames():
+            if frame is self._around:
+                break
+            file = frame.f_code.co_filename
+            if not is_python_s(file) and not self._is_library(file):
+                found.add(str(frame.f_globals.get("__name__", "")))
+        return found
+
+    def _doubt(self, why: str) -> None:
+        self.untold = self.untold or why
+
+    def _look_again(self) -> None:
+        """Notice what changed while it was open: it may have been read before or after."""
+        for name, then in self._opened_at.items():
+            path = self._absolute(os.path.join(self._start, name))
+            if path in self._made or self._made.has_added_to(path):
+                continue
+            now = _status(path)
+            if (now is None or facts_of(now) != facts_of(then)) and file_digest(path) != self.reads.files[
+                name
+            ]:
+                self._doubt(f"{name} changed while it ran")
 
     def _folder_listed(self, path: Any) -> None:
-        if is_import(next(frames()).f_code.co_filename):
+        file = next(frames()).f_code.co_filename
+        if is_import(file) and (not file.endswith("pkgutil.py") or self._is_library(caller())):
             return
         absolute = self._absolute("." if path is None else path)
-        if not absolute or self._is_own(absolute) or self._rules.leave_out(absolute):
+        if not absolute or absolute in self._made or self._rules.leave_out(absolute):
             return
-        mine = frozenset(os.path.basename(made) for made in self._own if os.path.dirname(made) == absolute)
-        self.reads.folders.setdefault(self._name(path, absolute), folder_digest(absolute, mine))
+        mine = self._made.names_in(absolute)
+        self._count("folders", self._name(path, absolute), folder_digest(absolute, mine))
+
+    def _imported(self, name: Any, file: Any) -> None:
+        """Note that a module is looked for, or that a library is made one."""
+        if file is not None:
+            self._library_loaded(file)
+        elif isinstance(name, str) and not self._is_library(caller()):
+            self._asked.setdefault(name, set()).update(self._who_takes_part())
+
+    def _library_loaded(self, path: Any) -> None:
+        """Note a library of native code; one without a folder is the system's."""
+        absolute = self._absolute(path)
+        if absolute and os.sep in os.fsdecode(path) and absolute not in self._made:
+            self._read(path, absolute)
+
+    def _note_searches(self) -> None:
+        """Note where own modules were looked for: one that appears there, or another search path, gives others."""
+        for name, who in self._asked.items():
+            found = Reads(
+                {path: ABSENT for path in searched_in_vain(name) if not self._rules.is_source(path)}
+            )
+            if "." not in name and is_own_import(name):
+                found.variables[IMPORT_PATH] = variable_digest(IMPORT_PATH)
+            self.reads.add(found)
+            for module in who:
+                self.readers.setdefault(module, Reads()).add(found)
 
     def _renamed(self, source: Any, target: Any) -> None:
-        if self._absolute(source) in self._own:
-            self._own.add(self._absolute(target))
-
-    def _is_own(self, path: str) -> bool:
-        if path in self._own:
-            return True
-        return any(path.startswith(f"{made}{os.sep}") for made in self._own)
+        absolute = self._absolute(source)
+        if absolute not in self._made:
+            if not os.path.isfile(absolute):
+                return
+            self._read(source, absolute)
+        self._made.renamed(self._absolute(target))
 
     def _absolute(self, path: Any) -> str:
         """Return the absolute path of what an event names; empty for what is no path."""
@@ -215,7 +270,9 @@ class Recorder:
         given = os.path.normpath(os.fsdecode(path if path is not None else "."))
         if not os.path.isabs(given) and absolute == os.path.normpath(os.path.join(self._start, given)):
             return given
-        if self._start != os.sep and absolute.startswith(_folder(self._start)):  # it may come from there
+        if self._start != os.sep and absolute.startswith(
+            os.path.join(self._start, "")
+        ):  # it may come from there
             self.reads.variables.setdefault(WORKING_FOLDER, working_folder_digest(self._start))
         return absolute
 
@@ -233,6 +290,13 @@ class Recorder:
         return file.startswith(self._rules.trusted) or is_installed(file)
 
 
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
 def _source_of(path: str) -> str:
     """Return the source of a file of bytecode: what Python imports is the source."""
     if path.endswith(".pyc"):
@@ -243,11 +307,3 @@ def _source_of(path: str) -> str:
         except ValueError:
             return path
     return path
-
-
-def _folders(paths: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_folder(os.path.abspath(path)) for path in paths)
-
-
-def _folder(path: str) -> str:
-    return os.path.join(path, "")

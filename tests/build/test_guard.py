@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,16 @@ def test_a_folder_that_vanished_under_the_step(tmp_path):
 
 def test_everything_is_restored_when_the_step_raises(monkeypatch):
     monkeypatch.setenv("GUARD_TEST", "1")
-    before, state = Path.cwd(), np.random.get_state()[1].tolist()
+    before, state, searched = Path.cwd(), np.random.get_state()[1].tolist(), list(sys.path)
     with pytest.raises(ValueError, match="no"), process_state_kept("seed"):
         os.chdir("/")
+        sys.path.insert(0, "/")
         del os.environ["GUARD_TEST"]
         np.random.random()
         raise ValueError("no")
     assert (Path.cwd(), os.environ["GUARD_TEST"]) == (before, "1")
     assert np.random.get_state()[1].tolist() == state
+    assert sys.path == searched
 
 
 def test_finns_own_variables_stay(monkeypatch):

@@ -12,7 +12,7 @@ from tests.build import graphs
 
 SCALE_BY = """
 import os
-import os
+from functools import cache
 from pathlib import Path
 import numpy as np
 from qonnx.transformation.base import Transformation
@@ -58,6 +58,22 @@ def scale_by_known_program(model, cfg):
     import subprocess
 
     return scaled(model, float(subprocess.run(["echo", "2"], capture_output=True, check=True).stdout))
+
+
+@cache
+def remembered():
+    return float(Path("data.txt").read_text())
+
+
+@step
+def remember_scale(model, cfg):
+    remembered()
+    return model
+
+
+@step
+def scale_by_remembered(model, cfg):
+    return scaled(model, remembered())
 
 
 @step
@@ -136,6 +152,18 @@ def test_a_function_that_reads_a_relative_path(project):
     assert built(scale)[:2] == (START * 2, True)
     Path("data.txt").write_text("3")
     assert built(scale) == (START * 3, False, "data.txt changed")
+
+
+def test_what_a_plugin_remembers_of_a_file_counts_for_each_step_that_uses_it(project):
+    """In one process the plugin is loaded anew; the next process finds what depends on the file by the entry."""
+    steps = ["remember_scale", "scale_by_remembered"]
+    assert built(*steps)[:2] == (START * 2, False)
+    assert built(*steps)[:2] == (START * 2, True)
+    Path("data.txt").write_text("3")
+    assert built(*steps)[:2] == (START * 3, False)
+    assert built(*steps)[:2] == (START * 3, True)
+    Path("data.txt").write_text("2")
+    assert built(*steps)[:2] == (START * 2, True)
 
 
 def test_declared_inputs_are_part_of_the_key(project):

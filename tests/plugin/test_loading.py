@@ -108,6 +108,16 @@ def test_plugins_of_a_project_use_relative_imports_and_packages(project, manager
     assert str(project / "plugins") not in sys.path
 
 
+def test_a_plugin_finds_the_files_beside_it_as_resources(project, manager):
+    project.write("plugins/table.txt", "1 2 3")
+    project.write(
+        "plugins/reads.py",
+        "from importlib.resources import files\nTEXT = (files(__package__) / 'table.txt').read_text()\n"
+        + step_file("reads"),
+    )
+    assert sys.modules[manager.registry.get("step", "reads").__module__].TEXT == "1 2 3"
+
+
 def test_the_plugin_folder_itself_may_be_a_package(project, manager):
     project.write("plugins/__init__.py", "VALUE = 3\n" + step_file("inside"))
     project.write("plugins/other.py", "from . import VALUE\n" + step_file("other"))

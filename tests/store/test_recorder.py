@@ -1,4 +1,7 @@
+import ctypes
+import multiprocessing
 import os
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -8,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.store.reads import ABSENT, ALL_VARIABLES, WORKING_FOLDER, Reads
-from brainsmith.store.recorder import Recorder, Rules
+from brainsmith.store.reads import ABSENT, ALL_VARIABLES, IMPORT_PATH, WORKING_FOLDER, Reads
+from brainsmith.store.recorder import Recorder
+from brainsmith.store.rules import Rules
 
 RULES = Rules()
 
@@ -64,6 +68,118 @@ def test_every_form_of_reading_a_variable_is_seen(read, monkeypatch):
     assert reads.changes() == ["the variable SCALE changed"]
     monkeypatch.delenv("SCALE")
     assert reads.changes() == ["the variable SCALE is gone"]
+
+
+def _made(name):
+    os.makedirs(name, exist_ok=True)
+    Path(name).mkdir(exist_ok=True)
+
+
+def _not_made_twice(name):
+    with pytest.raises(FileExistsError):
+        Path(name).open("x").close()
+
+
+def _added_to(name):
+    with open(name, "a") as file:
+        file.write("")
+
+
+@pytest.mark.parametrize(
+    "seem_to_make",
+    [lambda: _made("folder"), lambda: _not_made_twice("folder/a.bin"), lambda: _added_to("folder/a.bin")],
+    ids=["folder", "x", "a"],
+)
+def test_what_was_there_before_is_no_output(seem_to_make, here):
+    def work():
+        seem_to_make()
+        Path("folder", "a.bin").read_bytes()
+
+    recorder = recorded(work)
+    assert list(recorder.reads.files) == [os.path.join("folder", "a.bin")]
+    assert not recorder.reads.has_changed()
+    (here / "folder" / "a.bin").write_text("2")
+    assert recorder.reads.has_changed()
+
+
+def test_a_file_that_is_linked_or_renamed_counts_where_it_was(here):
+    def work():
+        os.link("data.txt", "linked.txt")
+        Path("linked.txt").read_text()
+        os.rename("folder/a.bin", "b.bin")
+        Path("b.bin").read_text()
+
+    assert list(recorded(work).reads.files) == ["data.txt", os.path.join("folder", "a.bin")]
+
+
+def _below_a_descriptor():
+    folder = os.open("folder", os.O_RDONLY)
+    try:
+        os.close(os.open("a.bin", os.O_RDONLY, dir_fd=folder))
+    finally:
+        os.close(folder)
+
+
+@pytest.mark.parametrize(
+    "read", [_below_a_descriptor, lambda: list(os.fwalk("folder"))], ids=["open", "fwalk"]
+)
+def test_what_is_read_by_an_open_folder_is_not_known(read):
+    assert recorded(read).untold == "it opens the folder folder, and what it reads there cannot be seen"
+
+
+def test_what_the_system_says_of_itself_is_no_content():
+    untold = recorded(lambda: Path("/proc/self/environ").read_bytes()).untold
+    assert untold == "it reads /proc/self/environ, which says how the machine is"
+    assert recorded(lambda: Path("/dev/zero").open("rb").close()).untold == (
+        "it reads /dev/zero, which is no regular file"
+    )
+    assert not recorded(lambda: Path(os.devnull).read_bytes()).untold
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no such file system")
+def test_a_file_in_memory_is_a_file():
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        assert list(recorded(lambda: Path(file.name).read_bytes()).reads.files) == [file.name]
+
+
+def test_a_library_of_native_code_counts(here):
+    (here / "native.so").write_bytes(b"none")
+
+    def work():
+        for name in ("./native.so", "libm.so.6"):
+            try:
+                ctypes.CDLL(name)
+            except OSError:
+                continue
+
+    assert list(recorded(work).reads.files) == ["native.so"]
+
+
+def test_processes_that_nobody_tells_of_are_noticed():
+    def work():
+        multiprocessing.get_context("spawn").Process(target=print)
+
+    assert recorded(work).unseen == "starts a process"
+
+
+def test_modules_that_are_listed_count(here):
+    (here / "folder" / "b.py").write_text("")
+    assert str(here / "folder") in recorded(lambda: list(pkgutil.iter_modules(["folder"]))).reads.folders
+
+
+def test_a_file_that_changes_while_it_is_open(here):
+    def work():
+        with open("data.txt") as file:
+            (here / "data.txt").write_text("2345")
+            file.read()
+
+    def change():
+        with open("data.txt") as file:
+            os.truncate("data.txt", 0)
+            file.read()
+
+    assert not recorded(work).untold  # it wrote the file itself
+    assert recorded(change).untold == "data.txt changed while it ran"
 
 
 @pytest.mark.parametrize("read", ALL_FORMS.values(), ids=ALL_FORMS)
@@ -251,12 +367,39 @@ def test_imports_and_python_s_own_files_do_not_count(here):
             import a_module  # noqa: F401
         finally:
             sys.path.remove(str(here))
-            sys.modules.pop("a_module", None)  # its file goes with this test
 
     sys.modules.pop("colorsys", None)
-    reads = recorded(work).reads
-    assert list(reads.files) == [str(here / "a_module.py")]
+    try:
+        reads = recorded(work).reads
+    finally:
+        sys.modules.pop("a_module", None)  # its file goes with this test
+    assert [path for path, digest in reads.files.items() if digest != ABSENT] == [str(here / "a_module.py")]
     assert not reads.folders
+
+
+def test_where_a_module_was_looked_for_counts_too(here, monkeypatch):
+    (here / "first").mkdir()
+    (here / "folder" / "a_module.py").write_text("X = 1\n")
+    monkeypatch.setattr(sys, "path", [str(here / "first"), str(here / "folder"), *sys.path])
+
+    def work():
+        import a_module  # noqa: F401
+
+        with pytest.raises(ImportError):
+            import not_there  # noqa: F401
+
+    try:
+        reads = recorded(work).reads
+    finally:
+        sys.modules.pop("a_module", None)
+    absent = {path for path, digest in reads.files.items() if digest == ABSENT}
+    looked = {str(here / "first" / name) for name in ("a_module.py", "a_module/__init__.py")}
+    looked |= {str(here / folder / "not_there.py") for folder in ("first", "folder")}
+    assert looked <= absent
+    assert str(here / "folder" / "a_module.py") not in absent
+    assert IMPORT_PATH in reads.variables
+    (here / "first" / "a_module.py").write_text("X = 2\n")
+    assert reads.changes() == [f"{here / 'first' / 'a_module.py'} was not there before"]
 
 
 def test_plain_values_and_back():

@@ -1,0 +1,64 @@
+"""Which of what code reads from outside does not count, and what may not be read."""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith.store.callers import PYTHON, is_installed
+
+STATES = ("/proc/", "/sys/")
+"""Where the system says how it is just now."""
+
+
+class Rules:
+    """What does not count of what is read.
+
+    Args:
+        folders: Everything below these: outputs, caches, sources that count otherwise.
+        sources: Python files below these count as sources.
+        hidden: What lies there, or below, counts nowhere: what reads it cannot be kept.
+        shown: Files among these that may be read all the same.
+        trusted: Sources below these may start programs, whose versions count otherwise. They and installed packages may
+            copy the whole environment, to pass it on.
+        places: Variables that say where things are, and not what they are, where such sources read them.
+        silent: What sources below these look at counts otherwise: the hub's, which looks for plugins again in a step
+            that uses one.
+    """
+
+    def __init__(
+        self,
+        folders: tuple[str, ...] = (),
+        sources: tuple[str, ...] = (),
+        hidden: tuple[str, ...] = (),
+        shown: tuple[str, ...] = (),
+        trusted: tuple[str, ...] = (),
+        places: frozenset[str] = frozenset(),
+        silent: tuple[str, ...] = (),
+    ) -> None:
+        self.folders, self.hidden, self.trusted = map(_folders, (folders, hidden, trusted))
+        self.silent = _folders(silent)
+        self.sources = _folders(sources)
+        self.shown = shown
+        self.places = places
+
+    def leave_out(self, path: str) -> bool:
+        """Tell whether a file or folder does not count; its path is absolute."""
+        if path.startswith((PYTHON, *STATES, *self.trusted)) or path == os.devnull or is_installed(path):
+            return True
+        return _folder(path).startswith(self.folders) or self.is_source(path)
+
+    def is_source(self, path: str) -> bool:
+        """Tell whether a file counts as a source otherwise; its path is absolute."""
+        return path.endswith(".py") and path.startswith(self.sources)
+
+    def hides(self, path: str) -> bool:
+        """Tell whether what reads a file cannot be kept; its path is absolute."""
+        return _folder(path).startswith(self.hidden) and path not in self.shown
+
+
+def _folders(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_folder(os.path.abspath(path)) for path in paths)
+
+
+def _folder(path: str) -> str:
+    return os.path.join(path, "")
