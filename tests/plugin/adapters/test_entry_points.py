@@ -369,6 +369,33 @@ def test_stevedore_s_own_lists_are_neither_used_nor_changed(site, found, tmp_pat
     assert ExtensionManager.ENTRY_POINT_CACHE[GROUP] == ["stale"]
 
 
+def test_what_comes_while_a_process_runs_is_listed_though_stevedore_s_own_list_stays(site, tmp_path):
+    """Why stevedore's managers are given the list: their own is read once in a process, and names no distribution."""
+    code = f"""
+    import json, sys
+    sys.path.insert(0, {str(site)!r})
+    from brainsmith.plugin.adapters.group_listing import GroupListing
+    from brainsmith.plugin.distributions import info_folders
+    from stevedore import ExtensionManager
+    from tests.plugin.installed import Site
+
+    def names():
+        theirs = ExtensionManager.make_test_instance([], namespace={GROUP!r})
+        ours = GroupListing({GROUP!r}, info_folders([{str(site)!r}]), False, lambda offer: offer.name != "left_out")
+        assert all(getattr(entry, "dist", None) is None for entry in theirs.list_entry_points())
+        return theirs.entry_points_names(), [(offer.distribution, offer.version, offer.name) for offer in ours]
+
+    site = Site({str(site)!r})
+    site.install("acme", "1.0", {{"one": "acme_one"}})
+    before = names()
+    site.install("bravo", "2.0", {{"two": "bravo_two", "left_out": "bravo_two:x"}})
+    print(json.dumps([before, names()]))
+    """
+    before, after = run_python(code, XDG_CACHE_HOME=str(tmp_path / "fresh"))
+    assert before == [["one"], [["acme", "1.0", "one"]]]
+    assert after == [["one"], [["acme", "1.0", "one"], ["bravo", "2.0", "two"]]]
+
+
 def test_of_the_distributions_that_are_not_asked_for_nothing_is_read(site, manager):
     site.install("acme-tools", "1.0", {"all": "acme_one"}, acme_one=step_file("one"))
     ran = site / "ran"
