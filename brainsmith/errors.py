@@ -10,6 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
 
 class BrainsmithError(Exception):
@@ -55,7 +56,13 @@ class PluginArgumentsError(BrainsmithError, TypeError):
 
 
 class PluginUnavailableError(PluginLoadError):
-    """A plugin's record says that it does not work here: another version of this host, a package that is missing."""
+    """A plugin's record says that it does not work here: another version of this host, a package that is missing.
+
+    Attributes:
+        plugin: The record.
+    """
+
+    plugin: Any = None
 
 
 class FrameworkUnavailableError(BrainsmithError, ImportError):

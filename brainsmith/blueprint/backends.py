@@ -68,12 +68,15 @@ class BackendChoice:
         """Give a backend that is named if it can be used here, or collect why it cannot."""
         try:
             refuse_unusable(backend)
-        except PluginUnavailableError as error:
-            if name.optional:
-                self._lookup.skip(name, "backend", str(error))
-            else:
-                self._lookup.report(name, str(error))
-            return None
+        except PluginUnavailableError as refused:
+            try:
+                return self._lookup.without_finn(refused)
+            except PluginUnavailableError as error:
+                if name.optional:
+                    self._lookup.skip(name, "backend", str(error))
+                else:
+                    self._lookup.report(name, str(error))
+                return None
         return backend
 
     def _note_missing_types(

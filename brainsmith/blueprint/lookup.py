@@ -14,19 +14,28 @@ from brainsmith.errors import (
     PluginUnavailableError,
     Problem,
 )
+from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.not_found import perhaps_because
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier
 from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.requirements import lacks_finn_alone
 
 
 class Lookup:
-    """Looks names up in one registry, and collects what is wrong or skipped."""
+    """Looks names up in one registry, and collects what is wrong or skipped.
+
+    Attributes:
+        problems: What is wrong.
+        skipped: What the build does without.
+        needing_finn: The plugins that cannot be used for no other reason than that FINN is not installed.
+    """
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         self.problems: list[Problem] = []
         self.skipped: list[Problem] = []
+        self.needing_finn: list[PluginInfo] = []
         self._records = registry.records()
         self._groups = registry.groups
         self._by_lower: dict[str, dict[str, list[PluginInfo]]] = {}
@@ -85,6 +94,18 @@ class Lookup:
         prefix = f"{candidates[0].framework}:" if name.framework else ""
         return self.registry.resolve(kind, prefix + chosen)
 
+    def without_finn(self, error: PluginUnavailableError) -> PluginInfo:
+        """Return a plugin that could be used if FINN were installed: a build goes as far as it can without.
+
+        Raises:
+            PluginUnavailableError: There is another reason why it cannot be used.
+        """
+        plugin: PluginInfo | None = error.plugin
+        if plugin is None or not lacks_finn_alone(plugin):
+            raise error
+        self.needing_finn.append(plugin)
+        return plugin
+
     def of_type(self, kind: str) -> list[PluginInfo]:
         """Give all records of a type."""
         return [record for record in self._records if record.type == kind]
@@ -110,7 +131,12 @@ class Lookup:
         self, kind: str, name: PluginName, optional: bool, trail: tuple[str, ...]
     ) -> Iterator[tuple[PluginInfo, str]]:
         """Give a plugin, or the members of a group and of the groups in it, in declared order."""
-        record = self.record(kind, name)
+        try:
+            record = self.record(kind, name)
+        except PluginUnavailableError as error:
+            if trail:
+                raise
+            record = self.without_finn(error)
         if record is not None:
             yield record, trail[0] if trail else ""
             return
@@ -158,7 +184,11 @@ class Lookup:
         try:
             yield from self._expand(kind, member, optional or member.optional, trail)
         except (PluginNotFoundError, PluginUnavailableError) as error:
-            if not optional and not member.optional:
+            plugin = getattr(error, "plugin", None)
+            if plugin is not None and lacks_finn_alone(plugin):
+                text = f"it needs FINN, which is not installed: {INSTALL_FINN}"
+                self.note(group.position, f"group {group.name!r} goes without {plugin.qualified}: {text}")
+            elif not optional and not member.optional:
                 self.report(group, f"in group {group.name!r}: {error}")
             else:
                 self.skip(member, f"member of group {group.name!r}", str(error))

@@ -26,6 +26,7 @@ from brainsmith.blueprint.schema import (
 )
 from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse, kernel_use, step_name
 from brainsmith.errors import BlueprintError, PluginLoadError, Problem
+from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
 
@@ -101,7 +102,19 @@ def resolve_parts(
         skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
     )
     _check_steps_named(lookup, blueprint, _names(selection) if steps_given is None else steps_given)
+    if lookup.needing_finn:
+        note = Problem(blueprint.file, 0, 0, _goes_without_finn(selection, lookup.needing_finn))
+        selection = replace(selection, skipped=(str(note), *selection.skipped))
     return selection, _sorted(lookup.problems)
+
+
+def _goes_without_finn(selection: Selection, needing: list[PluginInfo]) -> str:
+    """Say how far a build goes without FINN."""
+    kernels = [f"kernel {use.record.name!r}" for use in selection.kernels if use.record in needing]
+    steps = [f"{use.kind} {use.name!r}" for use in selection.steps if use.record in needing]
+    end = f", so a build ends before {steps[0]}" if steps else ""
+    names = ", ".join((*kernels, *steps)) or ", ".join(sorted({info.qualified for info in needing}))
+    return f"FINN is not installed{end}; what needs it: {names}. To install it: {INSTALL_FINN}"
 
 
 def _sorted(problems: Iterable[Problem]) -> list[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from opcode import opmap
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from brainsmith.build.failing_node import failing_node
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BrainsmithError, BuildError, ModelError, VerificationError
+from brainsmith.plugin.not_found import INSTALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +63,14 @@ def refusal(error: BaseException) -> ModelError | None:
         f"{framework.upper()} refuses {where}: {str(error).strip()}\n"
         "  change the model there, or bring it into another form with a transform before this step"
     )
+
+
+def missing_framework(error: BaseException) -> str:
+    """Return what to install where an import failed because a framework is not there; empty for any other error."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name not in INSTALL or find_spec(name) is not None:
+        return ""
+    return f"it needs {name.upper()}, which is not installed: {INSTALL[name]}"
 
 
 def explained(error: BuildError, done: Sequence[str], failed: Path, said: bool) -> str:

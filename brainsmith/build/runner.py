@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import DAMAGED, BuildCache, Found, Outcome
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, current, finn_config, reads_of, writes_of
-from brainsmith.build.failure import failed_step, refusal
+from brainsmith.build.failure import failed_step, missing_framework, refusal
 from brainsmith.build.guard import process_state_kept
 from brainsmith.build.keys import Surroundings, framework_versions, plugin_sources, step_parts
 from brainsmith.build.lost_facts import KnownFacts
@@ -23,8 +24,10 @@ from brainsmith.build.result import StepResult
 from brainsmith.build.side_files import SideFiles
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
+from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.remembered import remember, remembered_by
 from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
+from brainsmith.plugin.requirements import lacks_finn_alone
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads
 from brainsmith.store.recorder import Recorder
@@ -53,6 +56,15 @@ def _own_file(step: BuildStep, error: BaseException) -> str:
         return step.record.file
     code = getattr(step.target, "__code__", None)
     return code.co_filename if code is not None else ""
+
+
+def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
+    """Return why steps cannot be used here, by their place: a blueprint may name what needs FINN where there is none."""
+    if find_spec("finn") is not None:
+        return {}
+    records = {at: step.record for at, step in enumerate(steps) if step.record is not None}
+    reason = f"needs FINN, which is not installed: {INSTALL_FINN}"
+    return {at: reason for at, record in records.items() if record.requires and lacks_finn_alone(record)}
 
 
 class StepRunner:
@@ -100,6 +112,7 @@ class StepRunner:
         self.made: dict[str, str] = {"output": str(staging)}
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
+        self._unusable = _without_finn(steps)
 
     def apply(self, step: BuildStep, model: Artifact) -> Artifact:
         """Return a step's result.
@@ -109,6 +122,10 @@ class StepRunner:
             PluginLoadError: A step of the pipeline cannot be imported, or changed since it was and cannot be loaded anew.
         """
         started = time.perf_counter()
+        if reason := self._unusable.get(len(self.results)):
+            error = BuildError(f"step '{step.name}' cannot run: it {reason}")
+            error.step = step.name
+            raise error
         self.warnings += unmatched_inputs(step)
         parts, why = self._parts(step, model)
         if parts is not None and self._cache is not None:
@@ -188,7 +205,7 @@ class StepRunner:
     def _load(self, at: int) -> StepFunction:
         if self._functions is None:
             renew()
-            self._functions = [step.load() for step in self._steps]
+            self._functions = [step.load() for step in self._steps[: min(self._unusable, default=None)]]
             refuse_changed()
         return self._functions[at]
 
@@ -229,6 +246,7 @@ class StepRunner:
                 refused.__cause__ = error
                 raise failed_step(step.name, error, str(refused)) from refused
             text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+            text = missing_framework(error) or text
             raise failed_step(step.name, error, text, _own_file(step, error)) from error
         remember(step.module, recorder.readers)
         writes = writes_of(view)

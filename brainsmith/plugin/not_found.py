@@ -76,6 +76,10 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
         if framework in (None, absent) and not _OFFERS[absent].isdisjoint(types):
             kinds = ", ".join(f"{one}s" for one in PLUGIN_TYPES if one in types and one in _OFFERS[absent])
             yield f"{absent.upper()} is not installed, so none of its {kinds} is found: {INSTALL[absent]}"
+    for disabled in () if registry.limits.restriction else registry.limits.disabled:
+        if framework in (None, disabled) and not _OFFERS[disabled].isdisjoint(types):
+            add = f"add {disabled} to plugin_system: frameworks in .brainsmith/config.yaml"
+            yield f"{disabled.upper()} is left out by the setting frameworks: {add}"
     if registry.limits.restriction:
         yield registry.limits.restriction
     problems = registry.limits.problems

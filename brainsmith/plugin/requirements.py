@@ -27,9 +27,17 @@ def refuse_unusable(info: PluginInfo) -> None:
         return
     reason = why_unusable(info)
     if reason:
-        raise PluginUnavailableError(
+        error = PluginUnavailableError(
             f"{info.type} {info.qualified!r} ({info.origin}) cannot be used here: it {reason}"
         )
+        error.plugin = info
+        raise error
+
+
+def lacks_finn_alone(info: PluginInfo) -> bool:
+    """Tell whether a plugin could be used here if FINN were installed, and cannot without it."""
+    others = tuple(text for text in info.requires if not text.startswith("finn-plus"))
+    return bool(why_unusable(info)) and not why_unusable(info.replace(requires=others))
 
 
 def why_unusable(info: PluginInfo) -> str:

@@ -273,10 +273,11 @@ class Limits:
     Attributes:
         problems: The files that cannot be used, and clashes, each with its place.
         absent: The frameworks that an adapter would read and that are not installed.
+        disabled: Those that the setting `frameworks` leaves out.
         restriction: What it did not look at, as a sentence; empty for a whole one.
     """
 
-    __slots__ = ("_usable", "absent", "problems", "restriction")
+    __slots__ = ("_usable", "absent", "disabled", "problems", "restriction")
 
     def __init__(self, snapshot: Snapshot | None = None, restriction: str = "") -> None:
         adapters = [] if snapshot is None else snapshot.adapters
@@ -284,6 +285,8 @@ class Limits:
         self.absent = [
             one["name"] for one in adapters if one["name"] in ADAPTED and one["status"] == "absent"
         ]
+        read = {one["name"] for one in adapters}
+        self.disabled = [name for name in ADAPTED if read and name not in read]
         self.restriction = restriction
         self._usable: set[PluginInfo] = set()
 
