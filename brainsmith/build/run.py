@@ -10,6 +10,7 @@ from brainsmith.build.job import Job
 from brainsmith.build.layers import refuse, unsupported_layers
 from brainsmith.build.model import model_name, read_model
 from brainsmith.build.needs import require_part, require_reader, require_tools
+from brainsmith.build.report import PAGE
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
@@ -139,6 +140,8 @@ def _failure_reported(job: Job, model: object, source: Artifact, report: bool) -
         message = job.explain_failure(error, job.workspace.failed)
         with suppress(OSError):  # what failed first is what counts
             job.report_failure(model, source, error, message, report)
+            if (job.workspace.staging / PAGE).is_file():
+                message += f"\n  report: {job.workspace.failed / PAGE}"
         error.args = (message,)
         raise
 
