@@ -69,8 +69,11 @@ def _watch_the_loop() -> None:
         depth = _depth.set(_depth.get() + 1)
         try:
             result = original(self, watched, make_deepcopy, *args, **keywords)
-        except FAILURES as error:
-            as_it_was = left_out(transformation, error, self) if make_deepcopy else None
+        except Exception as error:
+            if fault := watched.fault_left():
+                raise BuildError(f"transform '{watched.name}' left a broken graph: {fault}") from error
+            may_go_without = make_deepcopy and isinstance(error, FAILURES)
+            as_it_was = left_out(transformation, error, self) if may_go_without else None
             if as_it_was is None:
                 raise
             return as_it_was
@@ -115,10 +118,17 @@ class _Watched:
         self.name = type(transform).__name__
         self._limit = limit
         self._passes = 0
+        self._left: Any = None  # the last model that it returned; None while it is applied
+
+    def fault_left(self) -> str:
+        """Return what is wrong with the graph that it has left, at which QONNX's clean-up may have failed."""
+        return (
+            "" if self._left is None else well_formed_fault(self._left.graph, type(self.transform).__module__)
+        )
 
     def apply(self, model: Any) -> tuple[Any, bool]:
         """Return the model, and whether the transform must be applied again."""
-        self._passes += 1
+        self._passes, self._left = self._passes + 1, None
         before = _contents(model) if self._passes == self._limit else None
         result = self.transform.apply(model)
         if not isinstance(result, tuple) or len(result) != 2:
@@ -133,6 +143,7 @@ class _Watched:
                 f"{_difference(before, _contents(result[0]))}. `apply` must return False as second value once it "
                 f"changes nothing more; if it needs more passes: {{transform: {self.name}, passes: NUMBER}}"
             )
+        self._left = result[0]
         return result
 
     def __getattr__(self, name: str) -> Any:

@@ -184,6 +184,15 @@ def test_outside_of_a_build_nothing_is_counted_or_checked():
             lambda model: setattr(model.graph.node[-1], "name", model.graph.node[0].name),
             "two nodes have the name 'act0' (Quant and MatMul)",
         ),
+        (
+            lambda model: model.graph.node[0].input.__setitem__(0, model.graph.node[-1].output[0]),
+            "it has a cycle: node 'act0' (Quant) -> node 'matmul0' (MatMul) -> node 'act1' (Quant) -> "
+            "node 'matmul1' (MatMul) -> node 'act0' (Quant)",
+        ),
+        (
+            lambda model: model.graph.node[-1].output.__setitem__(0, model.graph.node[0].output[0]),
+            "the tensor 'a0' is given twice: by node 'act0' (Quant) and by node 'matmul1' (MatMul)",
+        ),
     ],
 )
 def test_a_transform_or_step_that_breaks_the_graph_is_named(tmp_path, edit, fault):
