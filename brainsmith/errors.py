@@ -252,6 +252,10 @@ class Problem:
         self.column = column
         self.text = text
 
+    def to_plain(self) -> tuple[str, int, int, str]:
+        """Return it as texts and numbers, of which `Problem(*plain)` makes it again."""
+        return self.file, self.line, self.column, self.text
+
     def __str__(self) -> str:
         place = self.file
         if self.line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.names import did_you_mean
-from brainsmith.blueprint.schema import Arguments, PluginName, Position
+from brainsmith.blueprint.schema import Arguments, PluginName
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
 
@@ -28,10 +28,10 @@ def argument_problems(record: PluginInfo, group: str, name: PluginName, args: Ar
         if key not in known and not open_ended:
             hint = did_you_mean(key, known) or f" {_takes(known)}"
             place = args.positions.get(key, name.position)
-            problems.append(_problem(place, f"{record.type} {record.name!r} has no argument {key!r}.{hint}"))
+            problems.append(place.problem(f"{record.type} {record.name!r} has no argument {key!r}.{hint}"))
     missing = [p.name for p in named if p.required and p.name not in args.values]
     if missing:
-        problems.append(_problem(name.position, _missing(record, group, missing)))
+        problems.append(name.position.problem(_missing(record, group, missing)))
     return problems
 
 
@@ -47,7 +47,3 @@ def _missing(record: PluginInfo, group: str, missing: list[str]) -> str:
         f"{record.type} {record.name!r}{through} needs {', '.join(missing)}: "
         f"write {{{record.type}: {record.name}, args: {{{form}}}}}"
     )
-
-
-def _problem(place: Position, text: str) -> Problem:
-    return Problem(place.file, place.line, place.column, text)

@@ -21,7 +21,6 @@ from brainsmith.blueprint.schema import (
 )
 from brainsmith.blueprint.target import read_target
 from brainsmith.blueprint.verify import read_verify
-from brainsmith.errors import Problem
 
 
 def read_blueprint(doc: Document, root: Node) -> Blueprint:
@@ -101,7 +100,7 @@ def _report_unplaced(doc: Document, blueprint: Blueprint) -> None:
             key = phase if phase == "transforms" else f"transforms_phased.{phase}"
             place = blueprint.positions[key]
             text = f"steps does not place {key}, which would never run: add the word {phase} to steps"
-            doc.problems.append(Problem(place.file, place.line, place.column, text))
+            doc.problems.append(place.problem(text))
 
 
 def _output(doc: Document, node: Node) -> str | None:

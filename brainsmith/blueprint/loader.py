@@ -46,7 +46,7 @@ def missing_files(blueprint: Blueprint) -> list[Problem]:
         place = f"changes_outputs.{step}"
         files |= {f"{place}.labels": stated.labels, f"{place}.expected": stated.expected}
     return [
-        Problem(place.file, place.line, place.column, f"verify.{key} names a file that is not there: {file}")
+        place.problem(f"verify.{key} names a file that is not there: {file}")
         for key, file in files.items()
         if file is not None and not Path(file).is_file()
         for place in [verify.positions.get(key, NOWHERE)]

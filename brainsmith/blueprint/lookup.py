@@ -42,12 +42,11 @@ class Lookup:
 
     def report(self, name: PluginName, text: str) -> None:
         """Collect a problem at the place of a name."""
-        place = name.position
-        self.problems.append(Problem(place.file, place.line, place.column, text))
+        self.problems.append(name.position.problem(text))
 
     def note(self, place: Position, text: str) -> None:
         """Collect something that the build does without; it is no error."""
-        self.skipped.append(Problem(place.file, place.line, place.column, text))
+        self.skipped.append(place.problem(text))
 
     def skip(self, name: PluginName, kind: str, reason: str) -> None:
         """Note that an optional entry is left out."""

@@ -91,8 +91,7 @@ class Document:
 
     def report(self, node: Node, text: str) -> None:
         """Collect a problem at a node."""
-        place = self.position(node)
-        self.problems.append(Problem(place.file, place.line, place.column, text))
+        self.problems.append(self.position(node).problem(text))
 
     def mapping(self, node: Node, label: str, keys: Sequence[str]) -> Pairs:
         """Read a mapping with known keys; null is an empty one."""

@@ -195,8 +195,7 @@ def _arranged(
     """Make the pipeline go as far as the output says; what is added has the place of the key ``output``."""
     arrangement = arrange([_entry(use) for use in uses], blueprint.output)
     for at, text in arrangement.problems:
-        place = uses[at].position
-        lookup.problems.append(Problem(place.file, place.line, place.column, text))
+        lookup.problems.append(uses[at].position.problem(text))
     place = blueprint.positions.get("output", Position(blueprint.file, 0, 0))
     reported = {entry.name.name for entry in blueprint.steps or () if not entry.name.optional}
     steps: list[StepUse] = []
@@ -253,4 +252,4 @@ def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[s
                 text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is only one of them"
             if text:
                 place = verify.positions.get(f"{key}.{step}", NOWHERE)
-                lookup.problems.append(Problem(place.file, place.line, place.column, text))
+                lookup.problems.append(place.problem(text))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from brainsmith.errors import Problem
+
 #: Every key of a blueprint, by the mapping it stands in.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "": ("hw_compiler",),
@@ -72,6 +74,10 @@ class Position:
         if not self.line:
             return self.file
         return f"{self.file}:{self.line}:{self.column}"
+
+    def problem(self, text: str) -> Problem:
+        """Return the problem that something here is."""
+        return Problem(self.file, self.line, self.column, text)
 
 
 NOWHERE = Position("(no file)", 0, 0)

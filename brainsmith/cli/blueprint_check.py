@@ -56,7 +56,7 @@ def _load(selection: Selection) -> None:
     problems: dict[str, Problem] = {}
     for record, place in uses:
         for problem in load_problems([record] if record else []):
-            problems.setdefault(problem.text, Problem(place.file, place.line, place.column, problem.text))
+            problems.setdefault(problem.text, place.problem(problem.text))
     if problems:
         raise BlueprintError(sorted(problems.values(), key=lambda problem: (problem.line, problem.column)))
 

@@ -100,7 +100,7 @@ class Definitions:
         """Return it as tuples, dicts, strings and numbers."""
         files = {
             path: [
-                (role, known.digest, known.given, [_plain_problem(problem) for problem in known.problems])
+                (role, known.digest, known.given, [problem.to_plain() for problem in known.problems])
                 for role, known in roles.items()
             ]
             for path, roles in self._files.items()
@@ -120,10 +120,6 @@ class Definitions:
             for path, roles in files.items()
         }
         return found
-
-
-def _plain_problem(problem: Problem) -> tuple[str, int, int, str]:
-    return problem.file, problem.line, problem.column, problem.text
 
 
 def digest_now(path: str) -> bytes | None:

@@ -83,7 +83,7 @@ def decorated(
     if not may_hold_plugins(source.data):
         return (), {}, ()
     found = scan(source, framework, dict(extra))
-    problems = tuple((item.file, item.line, item.column, item.text) for item in found.problems)
+    problems = tuple(problem.to_plain() for problem in found.problems)
     return tuple(info.to_plain() for info in found.records), found.groups, problems
 
 

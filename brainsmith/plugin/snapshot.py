@@ -76,7 +76,7 @@ class AdapterResult:
             self.name,
             [info.to_plain() for info in self.records],
             self.groups,
-            [(p.file, p.line, p.column, p.text) for p in self.problems],
+            [problem.to_plain() for problem in self.problems],
             self.watched,
             self.version,
             self.status,
@@ -213,7 +213,7 @@ class Snapshot:
         return (
             [info.to_plain() for info in self.records],
             self.groups,
-            [(p.file, p.line, p.column, p.text) for p in self.problems],
+            [problem.to_plain() for problem in self.problems],
             self.adapters,
             self.paths,
             self.stamps,

@@ -148,7 +148,7 @@ def _list_points(frameworks: tuple[str, ...] | None) -> tuple[list[str], tuple[A
             problems.append(unreadable(path, error))
     zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
     points = list_entry_points(offering, zipped, frameworks, problems) if offering or zipped else []
-    plain = [(item.file, item.line, item.column, item.text) for item in problems]
+    plain = [problem.to_plain() for problem in problems]
     return watched, ([point.to_plain() for point in points], plain, watched)
 
 
