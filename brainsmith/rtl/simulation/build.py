@@ -21,6 +21,7 @@ from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.simulation.verilator import (
     COMPILE,
+    DESIGN,
     DRIVER,
     OF_RUNTIME,
     REDIRECT,
@@ -81,13 +82,14 @@ def build_simulator(
 
 
 def _runtime_key(tools: Toolchain) -> str:
-    return _digest(tools.versions, tools.root, COMPILE, OF_RUNTIME, platform.machine(), REDIRECT.read_text())
+    sources = [path.read_text() for path in (REDIRECT, DRIVER, *DESIGN)]
+    return _digest(tools.versions, tools.root, COMPILE, OF_RUNTIME, platform.machine(), sources)
 
 
 def _key(plan: SimulationPlan, tools: Toolchain, store: KeptFolders, quick: bool) -> str:
     """Return what stands for a simulation: memories are loaded by their path, so the place is part of it."""
     place = str(store.folder.resolve())
-    return _digest(plan.digest(), VERILATE, _runtime_key(tools), DRIVER.read_text(), place, quick)
+    return _digest(plan.digest(), VERILATE, _runtime_key(tools), place, quick)
 
 
 def _digest(*parts: Any) -> str:

@@ -1,7 +1,7 @@
 // Drives one Verilated design: clock, reset, and AXI streams with stalls at both ends.
 //
-// Compiled in one translation unit with the model, after it and after BRAINSMITH_PORTS and BRAINSMITH_MEMORIES. The structures are mirrored in
-// native.py; their fields go from large to small alignment, so that both sides lay them out alike.
+// Compiled once per machine and version, and linked with each design (design.cpp). The structures are mirrored in native.py; their fields
+// go from large to small alignment, so that both sides lay them out alike.
 
 #include <cerrno>
 #include <cstdarg>
@@ -10,24 +10,20 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
-#ifdef BRAINSMITH_TRACE
+#include "design.h"
 #include "verilated_vcd_c.h"
-#endif
 
 #define BRAINSMITH_API extern "C" __attribute__((visibility("default")))
+
+using brainsmith::Design;
+using brainsmith::Place;
 
 namespace {
 
 enum Outcome { RUNNING = 0, COMPLETE = 1, LIMIT = 2, FAULT = 3 };
 enum StallKind { NEVER = 0, RANDOM = 1, PATTERN = 2 };
 enum Phase { IDLE = 0, MOVED = 1, BLOCKED = 2, STARVED = 3 }; // neither, both, only valid, only ready
-
-struct Place {
-    void* address;
-    size_t bytes;
-};
 
 struct StreamState {
     uint8_t* words;         // of all beats, one after the other
@@ -99,21 +95,15 @@ public:
     explicit Simulation(const char* trace) {
         listen();
         context_.reset(new VerilatedContext);
-#ifdef BRAINSMITH_TRACE
         if (trace) context_->traceEverOn(true);
-#endif
-        top_.reset(new Vtop{context_.get(), "top"});
-        ports_ = {BRAINSMITH_PORTS(*top_)};
-#ifdef BRAINSMITH_TRACE
+        top_.reset(brainsmith::make_design(context_.get()));
+        ports_ = top_->ports();
         if (trace) {
             wave_.reset(new VerilatedVcdC);
-            top_->trace(wave_.get(), 99);
+            top_->trace(wave_.get());
             wave_->open(trace);
             if (!wave_->isOpen()) fail_waves(std::strerror(errno));
         }
-#else
-        (void)trace;
-#endif
     }
 
     ~Simulation() {
@@ -128,9 +118,7 @@ public:
         if (finished_) return;
         finished_ = true;
         top_->final();
-#ifdef BRAINSMITH_TRACE
         if (wave_) write_waves([this] { wave_->close(); });
-#endif
     }
 
     void fail(const char* what) {
@@ -208,9 +196,7 @@ private:
 
     void eval() {
         top_->eval();
-#ifdef BRAINSMITH_TRACE
         if (wave_) write_waves([this] { wave_->dump(context_->time()); });
-#endif
         context_->timeInc(1);
         fault = fault_ = fault_ || fault;
     }
@@ -316,12 +302,10 @@ private:
     }
 
     std::unique_ptr<VerilatedContext> context_;
-    std::unique_ptr<Vtop> top_;
-    std::vector<Place> ports_;
+    std::unique_ptr<Design> top_;
+    const Place* ports_ = nullptr;
     bool fault_ = false, finished_ = false;
-#ifdef BRAINSMITH_TRACE
     std::unique_ptr<VerilatedVcdC> wave_;
-#endif
 };
 
 } // namespace
@@ -338,7 +322,7 @@ extern "C" __attribute__((visibility("hidden"))) int brainsmith_print(const char
 
 #undef fopen
 FILE* std::brainsmith_fopen(const char* name, const char* mode) {
-    const std::string path = name, folder = BRAINSMITH_MEMORIES;
+    const std::string path = name, folder = brainsmith::memories;
     const bool own = path.compare(0, folder.size(), folder) == 0 && path.find('/', folder.size()) == std::string::npos;
     if (own || *mode != 'r') return std::fopen(name, mode);
     note(path + ": not opened: a simulation reads only the memories of its plan\n");

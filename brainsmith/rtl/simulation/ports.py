@@ -112,6 +112,6 @@ def find_interface(top: str, ports: Sequence[Port]) -> Interface:
 
 
 def port_table(ports: Sequence[Port]) -> str:
-    """Return the C++ that tells the driver where the ports are: one macro, in the order of the ports."""
+    """Return the C++ that tells the driver where the ports are: how many, and one macro in their order."""
     rows = " \\\n".join(f"    {{&(top).{port.member}, sizeof((top).{port.member})}}," for port in ports)
-    return f"#define BRAINSMITH_PORTS(top) \\\n{rows}\n"
+    return f"#define BRAINSMITH_PORT_COUNT {len(ports)}\n#define BRAINSMITH_PORTS(top) \\\n{rows}\n"

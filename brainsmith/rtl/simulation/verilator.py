@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 DRIVER = HERE / "driver.cpp"
+DESIGN = (HERE / "design.h", HERE / "design.cpp")
 REDIRECT = HERE / "redirect.h"
 
 VERILATE = ("--cc", "--no-timing", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", "--x-initial", "0")
@@ -36,7 +37,7 @@ READ_BY_RUNTIME = "verilated.d"
 """The rule of make that says what Verilator's own C++ was made of: all of its headers, and the system's."""
 
 RUNTIME = ("verilated", "verilated_threads", "verilated_vcd_c")
-"""What every model needs of Verilator's own C++, compiled once per machine and version."""
+"""What every model needs of Verilator's own C++, compiled once per machine and version, as the driver is."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,13 @@ def compile_model(
     quick: bool = False,
     headers: Path | None = None,
 ) -> Command:
-    """Return what compiles a design's C++ and the driver, one translation unit, into a library.
+    """Return what compiles a design's C++, one translation unit, into a library with the driver.
 
     Args:
         plan: The design.
         tools: What to use.
         unit: The translation unit.
-        runtime: The folder of Verilator's own C++, compiled.
+        runtime: The folder of Verilator's own C++ and the driver, compiled.
         library: What is made.
         quick: Whether to compile without optimising.
         headers: The header that was precompiled for a quick compile (`compile_headers`), if it is to be used.
@@ -103,7 +104,8 @@ def compile_model(
     flags = [*COMPILE, *(QUICK if quick else ()), *_includes(tools, headers), "-I", str(unit.parent)]
     if plan.trace:
         flags += ["-DBRAINSMITH_TRACE", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1"]
-    link = [str(unit), *(str(runtime / f"{name}.o") for name in RUNTIME), "-pthread", "-o", str(library)]
+    objects = (str(runtime / f"{name}.o") for name in (*RUNTIME, DRIVER.stem))
+    link = [str(unit), *objects, "-pthread", "-o", str(library)]
     arguments = (tools.compiler, *flags, "-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", *link)
     return Command(arguments, f"g++ (design {plan.top!r})", {})
 
@@ -123,28 +125,31 @@ def precompiled(header: Path) -> Path:
 
 
 def compile_runtime(tools: Toolchain, folder: Path) -> tuple[Command, ...]:
-    """Return what compiles Verilator's own C++ into a folder."""
+    """Return what compiles Verilator's own C++ and the driver into a folder."""
+    own = Path(tools.root) / "include"
+    sources = [(own / f"{name}.cpp", OF_RUNTIME, f"Verilator's {name}.cpp") for name in RUNTIME]
+    sources.append((DRIVER, (), "the driver"))
     return tuple(
         Command(
             (
-                tools.compiler, *COMPILE, *OF_RUNTIME, *_includes(tools), "-MD", "-c",
-                str(Path(tools.root) / "include" / f"{name}.cpp"), "-o", str(folder / f"{name}.o"),
+                tools.compiler, *COMPILE, *flags, *_includes(tools), "-MD", "-c", str(source),
+                "-o", str(folder / f"{source.stem}.o"),
             ),
-            f"g++ (Verilator's {name}.cpp)",
+            f"g++ ({what})",
             {},
         )
-        for name in RUNTIME
+        for source, flags, what in sources
     )  # fmt: skip
 
 
 def translation_unit(generated: Sequence[str], table: str, memories: Path) -> str:
-    """Return the C++ that is compiled: all of a design's files, where its ports and memories are, and the driver.
+    """Return the C++ that is compiled: all of a design's files, its ports, its memories, and what the driver calls.
 
     One translation unit compiles faster than the parts, which all read the same large headers.
     """
     includes = "".join(f'#include "{name}"\n' for name in sorted(generated))
     folder = f"#define BRAINSMITH_MEMORIES {json.dumps(f'{memories}/', ensure_ascii=False)}"
-    return f'{includes}\n{table}\n{folder}\n#include "{DRIVER.name}"\n'
+    return f'{includes}\n{table}\n{folder}\n#include "{DESIGN[-1].name}"\n'
 
 
 def _includes(tools: Toolchain, first: Path | None = None) -> tuple[str, ...]:

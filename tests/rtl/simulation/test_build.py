@@ -38,11 +38,11 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
     assert compiled.arguments[: len(COMPILE) + 1] == ("/usr/bin/g++", *COMPILE)
     assert "-DBRAINSMITH_TRACE" in compiled.arguments
     assert [c.arguments[-1] for c in compile_runtime(TOOLS, tmp_path)] == [
-        str(tmp_path / f"{n}.o") for n in RUNTIME
+        str(tmp_path / f"{n}.o") for n in (*RUNTIME, "driver")
     ]
     assert translation_unit(["b.cpp", "a.cpp"], "TABLE", Path("/kept/memories")) == (
         '#include "a.cpp"\n#include "b.cpp"\n\nTABLE\n#define BRAINSMITH_MEMORIES "/kept/memories/"\n'
-        '#include "driver.cpp"\n'
+        '#include "design.cpp"\n'
     )
 
 

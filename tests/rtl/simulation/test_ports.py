@@ -42,5 +42,6 @@ def test_streams_are_found_by_their_names():
 
 def test_the_table_of_ports_is_what_the_driver_reads():
     assert port_table(read_ports("VL_IN8(&a,0,0); VL_OUT8(&b,0,0);")) == (
+        "#define BRAINSMITH_PORT_COUNT 2\n"
         "#define BRAINSMITH_PORTS(top) \\\n    {&(top).a, sizeof((top).a)}, \\\n    {&(top).b, sizeof((top).b)},\n"
     )

@@ -1,0 +1,27 @@
+// What the driver knows of a Verilated design. The driver is compiled once per machine and version, and not with each design.
+#pragma once
+#include <cstddef>
+#include "verilated.h"
+
+class VerilatedVcdC;
+
+namespace brainsmith {
+
+struct Place {
+    void* address;
+    size_t bytes;
+};
+
+struct Design {
+    virtual ~Design() = default;
+    virtual void eval() = 0;
+    virtual void final() = 0;
+    virtual void trace(VerilatedVcdC* wave) = 0;
+    virtual const Place* ports() const = 0;
+};
+
+// Defined with each design.
+Design* make_design(VerilatedContext* context);
+extern const char* const memories; // the folder of the files that it reads
+
+} // namespace brainsmith
