@@ -130,6 +130,14 @@ def test_work_is_one_line(work, text):
     assert str(work) == text
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(59.9, "59 s"), (60, "1 min 0 s"), (3599.9, "59 min 59 s"), (3600, "1 h 0 min")],
+)
+def test_a_time_is_in_the_largest_units_that_it_fills(seconds, text):
+    assert elapsed(seconds) == text
+
+
 @given(st.integers(0, 10**7))
 def test_elapsed_never_goes_back(seconds):
     def read(text):

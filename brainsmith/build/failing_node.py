@@ -52,8 +52,6 @@ def _shown(candidate: Any) -> str:
 
 def _is_worked_on(name: str, code: CodeType, instruction: int) -> bool:
     """Tell whether a local variable holds what the code is at work on; not where its source cannot be read."""
-    if name in code.co_freevars:  # the function around this one has bound it
-        return False
     line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None))
     if line is None or column is None:
         return False

@@ -75,6 +75,13 @@ CASES = {
     "behind a branch that assigns": ("for node in nodes:\n    if nodes:\n        node = nodes[1]\n    fail(node)", ""),
     "in a function within a loop": ("for node in nodes:\n    def inner(): return node, fail()\n    inner()", FIRST),
     "in a function behind a loop": ("def inner(): return node, fail()\nfor node in nodes: pass\ninner()", ""),
+    "in the second of two inner loops": (
+        "for node in nodes:\n    for node in nodes: pass\n    for node in nodes:\n        fail()", FIRST,
+    ),
+    "in a decorated function": ("@lambda f: f\ndef inner(node): fail()\ninner(nodes[1])", LAST),
+    "in a function that binds the name of another": (
+        "node = nodes[0]\ndef inner():\n    nonlocal node\n    node = nodes[1]\n    fail(node)\ninner()\nnode.name", LAST,
+    ),
     "in a lambda": ("(lambda node: fail())(nodes[1])", LAST),
 }  # fmt: skip
 

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brainsmith.build.messages import LOG
@@ -75,6 +75,7 @@ ACTIONS = st.lists(
 )
 
 
+@example(earlier=[("a", "0"), ("a", "run")], step=[("a", "do not run")])
 @given(earlier=ACTIONS, step=ACTIONS)
 def test_what_a_step_changed_is_changed_again(tmp_path_factory, earlier, step):
     base = tmp_path_factory.mktemp("side")
@@ -96,6 +97,26 @@ def test_what_a_step_changed_is_changed_again(tmp_path_factory, earlier, step):
     assert restore(entry, changes.described(), reused, within(reused))
     assert SideFiles(reused, without(reused)).state() == after
     assert side.changes(after, after) == SideChanges()
+
+
+def test_edits_of_one_size_within_a_tick_of_the_clock_are_all_seen(tmp_path):
+    side, seen = SideFiles(tmp_path, unchanged), set()
+    for number in range(100):
+        (tmp_path / "a").write_text(f"{number:03}")
+        os.utime(tmp_path / "a", ns=SAME_TIME)
+        seen.add(side.state()["a"])
+    assert len(seen) == 100
+
+
+def test_who_may_read_a_program_may_run_it(tmp_path):
+    entry, output = tmp_path / "entry", tmp_path / "output"
+    for folder in (entry, output):
+        folder.mkdir()
+        (folder / "tool").write_text("")
+        (folder / "tool").chmod(0o640)
+    side = SideChanges({"tool": b""}, executable=("tool",)).described()
+    assert restore(entry, side, output, unchanged)
+    assert (output / "tool").stat().st_mode & 0o777 == 0o750
 
 
 def test_an_entry_without_one_of_its_files_changes_nothing(tmp_path):

@@ -17,6 +17,7 @@ from brainsmith.errors import (
     NotProvenError,
     PluginDefinitionError,
     Problem,
+    SettingsError,
     UsageError,
     VerificationError,
 )
@@ -64,6 +65,15 @@ def test_a_usage_error_is_a_document_too(verb, capsys):
                 "kind": "PluginDefinitionError",
                 "message": "acme/norms.py:31: stage= must be a literal",
                 "where": {"file": "acme/norms.py", "line": 31, "column": None, "step": None},
+                "exit_code": 1,
+            },
+        ),
+        (
+            SettingsError(".brainsmith/config.yaml:2:3: cache_ttl must be a number"),
+            {
+                "kind": "SettingsError",
+                "message": ".brainsmith/config.yaml:2:3: cache_ttl must be a number",
+                "where": {"file": ".brainsmith/config.yaml", "line": 2, "column": 3, "step": None},
                 "exit_code": 1,
             },
         ),
