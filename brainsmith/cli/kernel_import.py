@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from brainsmith.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,13 +29,17 @@ def run(options: Options, terminal: Terminal) -> int:
     files = (main, *(Path(name) for name in said.files))
     plan = plan_import(files, options.text("--top") or main.stem, said)
     folders = Path(options.text("--output") or PLUGINS), Path(options.text("--tests") or TESTS)
-    update = options.flag("--update")
-    written = write_import(plan, *folders, update=update)
+    update, force = options.flag("--update"), options.flag("--force")
+    if force and not update:
+        raise UsageError("--force goes with --update: it overwrites what was edited since an earlier import")
+    written = write_import(plan, *folders, update=update, force=force)
     terminal.pairs(_found(plan))
     terminal.write("")
-    for path in written:
+    for path in written.paths:
         terminal.write(f"{'updated' if update else 'wrote'} {path}")
-    if not written:
+    for path in written.kept:
+        terminal.write(f"kept {path}, which was edited: the import would write what it wrote before")
+    if not written.paths:
         terminal.write("nothing has changed")
     for line in _what_next(folders[0], folders[1] / f"test_{plan.stem}.py"):
         terminal.write(line)
@@ -59,7 +65,6 @@ def _what_next(plugins: Path, test: Path) -> list[str]:
 
 def _description(options: Options) -> CoreDescription:
     """Return what options and the description file say; options win."""
-    from brainsmith.errors import UsageError
     from brainsmith.rtl.importing.description import (
         CoreDescription,
         number_or_text,

@@ -281,6 +281,7 @@ VERBS = (
                 "--update",
                 about="after an edit of the core: overwrite what an earlier import wrote, except the test",
             ),
+            Argument("--force", about="with --update: overwrite what you have edited since, too"),
         ),
     ),
     Verb(

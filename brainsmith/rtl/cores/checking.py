@@ -10,7 +10,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
-from brainsmith.rtl.cores.frames import stimuli
+from brainsmith.rtl.cores.frames import enough, stimuli
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
@@ -57,7 +57,7 @@ def check_kernel(
     kernel: str,
     folder: Path,
     *,
-    frames: int = 64,
+    frames: int | None = None,
     seed: int = 0,
     attributes: Mapping[str, int | str] | None = None,
     part: str = PART,
@@ -70,7 +70,7 @@ def check_kernel(
     Args:
         kernel: Its name.
         folder: Where its Verilog is generated.
-        frames: To run, 3 or more.
+        frames: To run, 3 or more. By default 64, and as many more as it takes for all values of inputs of up to 8 bits.
         seed: Of inputs and stalls.
         attributes: Of the node; its defaults where they are not given.
         part: The FPGA.
@@ -80,11 +80,12 @@ def check_kernel(
         BuildError: The kernel has no RTL backend.
         SimulationError: It cannot be built, or reports an error.
     """
-    if frames < 3:
+    if frames is not None and frames < 3:
         raise ValueError(f"frames must be 3 or more, not {frames!r}")
     prepare_finn()
     backend = _rtl_backend(kernel)
     case = default_case(backend, attributes or {})
+    frames = enough(case.inputs) if frames is None else frames
     cases = [replace(case, frames=tuple(stimuli(seed, case.inputs, frames)))]
     model, design = make_design(cases, folder, part)
     golden = golden_tensors(model, cases, frames, seed)

@@ -15,6 +15,32 @@ ENDS = 4
 """The frames of both ends of the range: all the least, all the greatest, alternately, and 0 among them."""
 
 
+LEAST = 64
+"""The frames of a test, at the least."""
+
+MOST_VALUES = 256
+"""Of a datatype with so many values, or fewer, all are tried."""
+
+
+def enough(inputs: Sequence[tuple[Sequence[int], str]]) -> int:
+    """Return how many frames try every value of each input that has few, in half of them.
+
+    Args:
+        inputs: As `stimuli` takes them.
+    """
+    from math import prod
+
+    from qonnx.core.datatype import DataType
+
+    counts = [LEAST]
+    for shape, kind in inputs:
+        datatype = DataType[kind]
+        values = int(datatype.max()) - int(datatype.min()) + 1 if datatype.is_integer() else 0
+        if values <= MOST_VALUES:
+            counts.append(2 * -(-values // prod(shape)))
+    return max(counts)
+
+
 def stimuli(seed: int, inputs: Sequence[tuple[Sequence[int], str]], count: int) -> list[NDArray[Any]]:
     """Return frames for each input: extremes, then all values in order, as far as half of the frames go, then random ones.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.rtl.importing.checks import check_distinct, check_free, check_golden_file, check_python
 from brainsmith.rtl.importing.module_reader import READER
+from brainsmith.rtl.importing.record import planned, record_of, record_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,64 +20,91 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-def write_import(plan: ImportPlan, plugins: Path, tests: Path, *, update: bool = False) -> tuple[Path, ...]:
+class Written(NamedTuple):
+    """What an import did.
+
+    Attributes:
+        paths: What it wrote.
+        kept: What was edited since an earlier import, and stays.
+    """
+
+    paths: tuple[Path, ...]
+    kept: tuple[Path, ...] = ()
+
+
+def write_import(
+    plan: ImportPlan, plugins: Path, tests: Path, *, update: bool = False, force: bool = False
+) -> Written:
     """Write an imported core into a folder of plugins, and its test.
 
     Args:
         plan: The core.
         plugins: Where kernel, backend, golden function and the core's sources go.
         tests: Where the test goes.
-        update: Write over what an earlier import of this kernel wrote; a test that is there stays, since it may hold more.
-
-    Returns:
-        What was written, in that order; with `update`, only what changed.
+        update: Write over what an earlier import of this kernel wrote and nobody edited; a test that is there stays, since
+            it may hold more.
+        force: With `update`: write over what was edited, too.
 
     Raises:
-        RtlSourceError: A name is taken, a file exists with another content, two would be one, one would be no Python or
-            lack what it imports, or cannot be read or written. Then nothing is written.
+        RtlSourceError: A name is taken, a file exists with another content or was edited, two would be one, one would be no
+            Python or lack what it imports, or cannot be read or written. Then nothing is written.
     """
     contents = _contents(plan, plugins, tests)
     check_free(plan.name, contents, update=update)
-    taken = [path for path, data in contents.items() if path.exists() and _read_bytes(path) != data]
+    kernel, *_, test = contents
+    record = record_place(kernel)
+    made = {path: data for path, data in contents.items() if path != test}
     if update:
-        return _written_over(contents, taken, plugins)
+        return _written_over(contents, made, record, force=force)
+    taken = [path for path, data in contents.items() if path.exists() and _read_bytes(path) != data]
     if taken:
         raise RtlSourceError(
             f"{', '.join(map(str, taken))}: there is such a file with another content, and nothing is written over\n"
             "  --update writes over what an earlier import of it wrote; or give the kernel another name with --name"
         )
-    made: list[Path] = []
-    try:
-        for path, data in contents.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists():
-                made.append(path)
-                path.write_bytes(data)
-    except OSError as error:
-        for path in made:
-            path.unlink(missing_ok=True)
-        raise RtlSourceError(f"{error.filename}: cannot be written: {error.strerror}") from error
-    return tuple(contents)
+    everything = {**contents, record: record_of(made)}
+    _write({path: data for path, data in everything.items() if path == record or not path.exists()})
+    return Written(tuple(contents))
 
 
-def _written_over(contents: Mapping[Path, bytes], taken: list[Path], plugins: Path) -> tuple[Path, ...]:
-    """Write what differs from an earlier import, all or nothing; return it."""
-    kernel = next(iter(contents))
+def _written_over(
+    contents: Mapping[Path, bytes], made: Mapping[Path, bytes], record: Path, *, force: bool
+) -> Written:
+    """Write what an update changes, all or nothing."""
+    kernel, *_, test = contents
     if not kernel.is_file():
         raise RtlSourceError(f"{kernel}: there is no such kernel to update; import it without --update first")
-    changed = [path for path in contents if not path.exists() or (path in taken and path.parent == plugins)]
+    plan = planned(made, record)
+    if plan.edited and not force:
+        names, it = ", ".join(map(str, plan.edited)), "it" if len(plan.edited) == 1 else "them"
+        raise RtlSourceError(
+            f"{names}: edited since an earlier import wrote {it}, and nothing is written over\n"
+            "  move the edits into the core, its golden function or its description; or --update --force overwrites them"
+        )
+    changed = [
+        *plan.written,
+        *plan.edited,
+        *(plan.kept if force else ()),
+        *(() if test.exists() else (test,)),
+    ]
+    ordered = [path for path in contents if path in changed]
+    _write({**{path: contents[path] for path in ordered}, record: record_of(made)})
+    return Written(tuple(ordered), () if force else tuple(plan.kept))
+
+
+def _write(files: Mapping[Path, bytes]) -> None:
+    """Write files, all or none."""
     before: dict[Path, bytes | None] = {}
     try:
-        for path in changed:
+        for path, data in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            data = path.read_bytes() if path.exists() else None
-            path.write_bytes(contents[path])
-            before[path] = data
+            was = path.read_bytes() if path.exists() else None
+            before[path] = was
+            path.write_bytes(data)
     except OSError as error:
-        for path, data in before.items():
-            path.unlink(missing_ok=True) if data is None else path.write_bytes(data)
+        for path, was in before.items():
+            path.unlink(missing_ok=True) if was is None else path.write_bytes(was)
         raise RtlSourceError(f"{error.filename}: cannot be written: {error.strerror}") from error
-    return tuple(changed)
 
 
 def _contents(plan: ImportPlan, plugins: Path, tests: Path) -> dict[Path, bytes]:
@@ -189,7 +217,7 @@ from brainsmith.rtl.cores.checking import check_kernel
 
 
 def test_{plan.stem}(tmp_path):
-    check = check_kernel("{plan.name}", tmp_path, frames=64)
+    check = check_kernel("{plan.name}", tmp_path)
     assert check.right, str(check)
     assert check.interval == check.estimate  # cycles from frame to frame, as the kernel says
 '''

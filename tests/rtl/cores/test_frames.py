@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 
-from brainsmith.rtl.cores.frames import stimuli
+from brainsmith.rtl.cores.frames import enough, stimuli
 
 KINDS = ("INT8", "UINT4", "INT3", "BIPOLAR", "TERNARY", "UINT16", "INT32", "BINARY")
 
@@ -49,3 +49,21 @@ def test_a_golden_function_that_is_wrong_for_one_value_alone_is_found_with_any_s
     for seed in range(20):
         a, b = stimuli(seed, [((1, 12), "INT8"), ((1, 12), "INT8")], 64)
         assert ((a + b) != (a + b + (a == 5))).any()
+
+
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(1, 20)), min_size=1, max_size=2))
+def test_enough_frames_have_every_value_of_datatypes_of_up_to_8_bits(inputs):
+    shapes = [((1, size), kind) for kind, size in inputs]
+    count = enough(shapes)
+    assert count >= 64
+    for (_, kind), frames in zip(shapes, stimuli(0, shapes, count), strict=True):
+        datatype = DataType[kind]
+        if datatype.bitwidth() <= 8:
+            low, high = int(datatype.min()), int(datatype.max())
+            assert set(np.unique(frames)) == {v for v in range(low, high + 1) if datatype.allowed(v)}
+
+
+def test_small_frames_take_more_of_them():
+    assert [enough([((1, size), "INT8")]) for size in (1, 2, 7, 8, 100)] == [512, 256, 74, 64, 64]
+    assert enough([((1, 1), "UINT16")]) == 64
+    assert enough([((1, 8), "INT8"), ((1, 1), "UINT7")]) == 256

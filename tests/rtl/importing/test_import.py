@@ -301,6 +301,52 @@ def test_after_an_edit_an_update_writes_over_what_was_written_and_leaves_the_tes
     assert "\nnothing has changed\n" in capsys.readouterr().out
 
 
+def test_an_update_keeps_an_edit_where_it_would_write_the_same_as_before(folder, capsys):
+    bring(*COMPLETE)
+    kernel = folder / "plugins" / "scale.py"
+    kernel.write_text(kernel.read_text() + "# mine\n")
+    (folder / "scale.sv").write_text(SOURCE + "// a remark\n")
+    capsys.readouterr()
+    assert bring(*COMPLETE, "--update") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith(("updated", "kept"))] == [
+        "updated plugins/scale.sv",
+        "kept plugins/scale.py, which was edited: the import would write what it wrote before",
+    ]
+    assert kernel.read_text().endswith("# mine\n")
+
+
+@pytest.mark.parametrize("record", [True, False])
+def test_an_update_overwrites_no_edit_unless_it_is_forced(folder, capsys, record):
+    bring(*COMPLETE)
+    kernel, source = folder / "plugins" / "scale.py", folder / "plugins" / "scale.sv"
+    before = kernel.read_text()
+    kernel.write_text(before + "# mine\n")
+    if not record:
+        (folder / "plugins" / "scale.import.json").unlink()
+    (folder / "scale.sv").write_text(SOURCE.replace("PE = 2", "PE = 3"))
+    capsys.readouterr()
+    assert bring(*COMPLETE, "--update") == 1
+    named, it = ("plugins/scale.py", "it") if record else ("plugins/scale.py, plugins/scale.sv", "them")
+    assert said(capsys) == (
+        f"error: {named}: edited since an earlier import wrote {it}, and nothing is written over\n"
+        "  move the edits into the core, its golden function or its description; or --update --force overwrites them\n"
+    )
+    assert kernel.read_text() == before + "# mine\n"
+    assert source.read_text() == SOURCE
+    assert bring(*COMPLETE, "--update", "--force") == 0
+    assert kernel.read_text() == before.replace('"PE": 2', '"PE": 3')
+    assert source.read_text() == (folder / "scale.sv").read_text()
+    assert bring(*COMPLETE, "--update") == 0
+
+
+def test_force_alone_is_a_usage_error(folder, capsys):
+    assert bring(*COMPLETE, "--force") == 2
+    assert said(capsys) == (
+        "error: --force goes with --update: it overwrites what was edited since an earlier import\n"
+    )
+
+
 def test_an_update_of_nothing_is_an_error_and_takes_no_other_plugin_s_name(folder, capsys):
     assert bring(*COMPLETE, "--update") == 1
     assert said(capsys) == (
@@ -323,9 +369,9 @@ def test_an_update_that_cannot_be_written_changes_nothing(folder, capsys):
     assert (folder / "plugins" / "scale.py").read_text() == before
 
 
-def test_the_written_test_simulates_64_frames(folder):
+def test_the_written_test_simulates_as_many_frames_as_it_takes(folder):
     bring(*COMPLETE)
-    assert 'check_kernel("Scale", tmp_path, frames=64)' in (folder / "tests" / "test_scale.py").read_text()
+    assert 'check_kernel("Scale", tmp_path)\n' in (folder / "tests" / "test_scale.py").read_text()
 
 
 def test_a_module_with_errors_is_quoted(folder, capsys):
