@@ -52,6 +52,7 @@ class Workspace:
             raise OutputError(f"output folder {output} cannot be found: {error.strerror}") from error
         if is_file:
             raise OutputError(f"output {output} is a file; name a folder")
+        _refuse_no_text(self.output)
         _refuse_foreign(self.output, _OURS)
         self._made = [folder for folder in (self.output, *self.output.parents) if not folder.exists()]
         self.staging = self.output / f"{_STAGING}{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -110,6 +111,19 @@ class Workspace:
         for folder in self._made:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+def _refuse_no_text(output: Path) -> None:
+    """Refuse a folder whose name no model can hold: FINN writes it into attributes of nodes, which are UTF-8."""
+    try:
+        str(output).encode()
+    except UnicodeEncodeError as error:
+        place = str(output)[error.start]
+        raise OutputError(
+            f"output folder {str(output)!r} cannot be used, because its name holds {place!r}, which is no UTF-8 in this "
+            "locale, and models hold the names of their files\n  name another folder, or set LC_ALL=C.UTF-8 if the "
+            "name is UTF-8"
+        ) from None
 
 
 def _refuse_foreign(output: Path, names: Iterable[str]) -> None:

@@ -69,6 +69,17 @@ def test_discard_leaves_nothing_not_even_the_folders_it_made(tmp_path):
     assert tree(tmp_path) == []
 
 
+def test_the_output_has_a_name_that_no_model_can_hold(tmp_path):
+    with pytest.raises(OutputError) as caught:
+        Workspace(tmp_path / "a\udcff")
+    assert str(caught.value) == (
+        f"output folder {str(tmp_path) + '/a' + chr(0xDCFF)!r} cannot be used, because its name holds '\\udcff', which is "
+        "no UTF-8 in this locale, and models hold the names of their files\n  name another folder, or set "
+        "LC_ALL=C.UTF-8 if the name is UTF-8"
+    )
+    assert tree(tmp_path) == []
+
+
 def test_the_output_is_a_file(tmp_path):
     (tmp_path / "out").write_text("")
     with pytest.raises(OutputError, match=f"^output {tmp_path}/out is a file; name a folder$"):
