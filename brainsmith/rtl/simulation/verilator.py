@@ -127,8 +127,10 @@ def precompiled(header: Path) -> Path:
 def compile_runtime(tools: Toolchain, folder: Path) -> tuple[Command, ...]:
     """Return what compiles Verilator's own C++ and the driver into a folder."""
     own = Path(tools.root) / "include"
-    sources = [(own / f"{name}.cpp", OF_RUNTIME, f"Verilator's {name}.cpp") for name in RUNTIME]
-    sources.append((DRIVER, (), "the driver"))
+    sources: list[tuple[Path, tuple[str, ...], str]] = [
+        *((own / f"{name}.cpp", OF_RUNTIME, f"Verilator's {name}.cpp") for name in RUNTIME),
+        (DRIVER, (), "the driver"),
+    ]
     return tuple(
         Command(
             (
