@@ -63,7 +63,7 @@ def build_simulator(
         cache: Where simulations are kept; the user's cache folder by default.
         tools: What it is built with; found by default.
         quick: Whether to compile without optimising: many times faster for a large design, and it runs several times
-            slower. Right for a few thousand cycles.
+            slower. Right for a few thousand cycles. An optimised one that is kept serves as well.
 
     Raises:
         SimulationError: The tools reject the design, or the cache cannot be written.
@@ -72,8 +72,11 @@ def build_simulator(
     tools = tools or find_toolchain()
     store = KeptFolders(cache or Path(cache_dir()) / "rtl", holds_code=True)
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
-    key = _key(plan, tools, store, quick)
-    entry = store.obtain(key, lambda work: _build_model(plan, tools, store, runtime, work, key, quick))
+    key = _key(plan, tools, store, quick=False)
+    entry = store.find(key) if quick else None
+    if entry is None:
+        key = _key(plan, tools, store, quick)
+        entry = store.obtain(key, lambda work: _build_model(plan, tools, store, runtime, work, key, quick))
     ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
     library = native.load(entry / "simulation.so")
     simulator = Simulator(plan, ports, interface or find_interface(plan.top, ports), library)

@@ -55,6 +55,16 @@ def test_the_same_content_is_built_once(build, simulations, monkeypatch):
     assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
 
 
+def test_an_optimised_simulation_serves_where_a_quick_one_would_do(build, simulations, monkeypatch):
+    plan = stream_design(designs.PASS.replace("in0_V_TDATA", "(8'd7 ^ in0_V_TDATA)"))
+    build(plan, quick=False)
+    monkeypatch.setattr(building, "run", None)  # any command would fail
+    simulator = build_simulator(plan, cache=simulations, tools=find_toolchain(), quick=True)
+    beats = np.arange(9, dtype=np.uint8)[:, None]
+    found = simulator.run({"in0_V": beats}, {"out0_V": 9}).streams["out0_V"].words
+    assert found.ravel().tolist() == (beats.ravel() ^ 7).tolist()
+
+
 @pytest.mark.slow
 def test_a_damaged_simulation_is_built_again(build, simulations, tmp_path):
     plan = stream_design(designs.PASS.replace("in0_V_TDATA", "~in0_V_TDATA"))
