@@ -8,11 +8,10 @@ model = model.transform(tfm.finn.Streamline())
 
 from __future__ import annotations
 
-import sys
-
 from brainsmith import DECORATORS
 from brainsmith.plugin.collections import Backends, Collection, Kernels
 from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.finn_preparer import prepare_finn_when_imported
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import reset_plugin_system
 
@@ -36,28 +35,7 @@ ops = Collection("op", get_registry)
 """All ops; `brainsmith.ops` runs, differentiates and exports them."""
 
 
-class _FinnPreparer:
-    """Prepares FINN, which wants torch and a set-up Vivado before it imports, when something first imports a part of it.
-
-    So FINN's own modules, its builder among them, are imported as ever after this one. Nothing happens before that.
-    """
-
-    @staticmethod
-    def find_spec(fullname: str, path: Any = None, target: Any = None) -> Any:
-        """Prepare FINN at the first of its modules; return that one's spec, and None of all others."""
-        if not fullname.startswith("finn."):
-            return None
-        from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-
-        prepare_finn()
-        if _FinnPreparer in sys.meta_path:
-            sys.meta_path.remove(_FinnPreparer)
-        specs = (finder.find_spec(fullname, path, target) for finder in list(sys.meta_path))
-        return next((spec for spec in specs if spec is not None), None)
-
-
-if _FinnPreparer not in sys.meta_path:
-    sys.meta_path.insert(0, _FinnPreparer)
+prepare_finn_when_imported()
 
 __all__ = ["PluginInfo", "backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 

@@ -76,6 +76,22 @@ def test_importing_the_door_prepares_finn_when_a_part_of_it_is_imported(tmp_path
     assert (finders, mended) == (1, True)
 
 
+def test_a_plugin_that_imports_finn_need_not_say_so(tmp_path):
+    """As FINN's users write theirs: nothing but the decorator is added, and the command line loads it."""
+    (tmp_path / ".brainsmith").mkdir()
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "note_settings.py").write_text(
+        "from finn.util.settings import get_settings\nfrom brainsmith import step\n\n\n"
+        "@step()\ndef note_settings(model, cfg):\n    return model\n"
+    )
+    code = """
+    import json
+    from brainsmith.plugin.core import get_registry
+    print(json.dumps(bool(get_registry().get("step", "note_settings").__globals__["get_settings"]())))
+    """
+    assert run_python(code, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache")) is True
+
+
 def test_without_finn_its_import_fails_as_ever(tmp_path):
     code = """
     import sys
