@@ -49,6 +49,7 @@ def test_finns_insertion_would_make_the_same_fifos(stitched, config):
     assert [fifo.get_nodeattr("depth") for fifo in fifos] == wanted
 
 
+@pytest.mark.slow
 def test_a_search_without_room_leaves_the_gauges(stitched, config, tmp_path, caplog):
     steps.rtl_size_fifos(stitched, config, simulations=1)
     report = json.loads((tmp_path / "report" / "rtl_fifos.json").read_text())

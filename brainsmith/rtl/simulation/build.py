@@ -117,7 +117,7 @@ def _build_model(
     memories = (store.entry(key) / "memories").resolve()
     with Task(f"compiling the simulation of {plan.top!r}"):
         unit = _translate(plan, tools, work, memories)
-        headers = find_precompiled(store, tools, runtime, _execute) if quick and not plan.trace else None
+        headers = find_precompiled(store, tools, runtime, _execute) if quick else None
         _compile(plan, tools, unit, runtime, work / "simulation.so", quick, headers)
         shutil.rmtree(unit.parent)
 
@@ -135,7 +135,7 @@ def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Pat
     _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
     unit = model / "all.cc"
     generated = [path.name for path in model.glob("Vtop*.cpp")]
-    _write(unit, translation_unit(generated, port_table(ports), memories))
+    _write(unit, translation_unit(generated, port_table(ports), memories, plan.trace))
     return unit
 
 

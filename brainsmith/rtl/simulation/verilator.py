@@ -36,6 +36,9 @@ HEADERS = "headers.h"
 READ_BY_RUNTIME = "verilated.d"
 """The rule of make that says what Verilator's own C++ was made of: all of its headers, and the system's."""
 
+TRACED = "#define BRAINSMITH_TRACE\n#define VM_TRACE 1\n#define VM_TRACE_VCD 1\n#define WAVES 1\n"
+"""What a design with waveforms begins with; as arguments of the compiler, these would need headers of their own."""
+
 RUNTIME = ("verilated", "verilated_threads", "verilated_vcd_c")
 """What every model needs of Verilator's own C++, compiled once per machine and version, as the driver is."""
 
@@ -102,8 +105,6 @@ def compile_model(
         headers: The header that was precompiled for a quick compile (`compile_headers`), if it is to be used.
     """
     flags = [*COMPILE, *(QUICK if quick else ()), *_includes(tools, headers), "-I", str(unit.parent)]
-    if plan.trace:
-        flags += ["-DBRAINSMITH_TRACE", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1"]
     objects = (str(runtime / f"{name}.o") for name in (*RUNTIME, DRIVER.stem))
     link = [str(unit), *objects, "-pthread", "-o", str(library)]
     arguments = (tools.compiler, *flags, "-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", *link)
@@ -144,13 +145,14 @@ def compile_runtime(tools: Toolchain, folder: Path) -> tuple[Command, ...]:
     )  # fmt: skip
 
 
-def translation_unit(generated: Sequence[str], table: str, memories: Path) -> str:
+def translation_unit(generated: Sequence[str], table: str, memories: Path, trace: bool = False) -> str:
     """Return the C++ that is compiled: all of a design's files, its ports, its memories, and what the driver calls.
 
     One translation unit compiles faster than the parts, which all read the same large headers.
     """
     includes = "".join(f'#include "{name}"\n' for name in sorted(generated))
     folder = f"#define BRAINSMITH_MEMORIES {json.dumps(f'{memories}/', ensure_ascii=False)}"
+    includes = (TRACED if trace else "") + includes
     return f'{includes}\n{table}\n{folder}\n#include "{DESIGN[-1].name}"\n'
 
 

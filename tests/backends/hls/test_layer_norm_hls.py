@@ -19,19 +19,21 @@ def norm(shape=(3, 16), simd=4, kind="INT8", fraction=8, epsilon=1e-3, output=""
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_integers_are_the_kernels_bit_for_bit():
     expected, found = both(norm())
     assert expected.std() > 50
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "greatest"),
     [
         (norm((3, 8), 2, "INT4", 4, output="INT24"), 42),
-        pytest.param(norm((3, 2), 1, "INT2", 1, output="INT16"), 2, marks=pytest.mark.slow),
-        pytest.param(norm((3, 1), 1, "UINT1", 1, 1000.0), 0, marks=pytest.mark.slow),
-        pytest.param(norm((3, 4), 1, "INT4", 1, 1e6, "INT24"), 0, marks=pytest.mark.slow),
+        (norm((3, 2), 1, "INT2", 1, output="INT16"), 2),
+        (norm((3, 1), 1, "UINT1", 1, 1000.0), 0),
+        (norm((3, 4), 1, "INT4", 1, 1e6, "INT24"), 0),
     ],
 )
 def test_outputs_wider_than_the_products_and_roots_of_0(model, greatest):

@@ -17,6 +17,7 @@ def softmax(shape=(3, 16), simd=4, kind="INT8", fraction=8, scale=0.02, output="
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_integers_are_the_kernels_bit_for_bit():
     expected, found = both(softmax())
     assert expected.std() > 5

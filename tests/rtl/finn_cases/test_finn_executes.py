@@ -51,9 +51,8 @@ def make_requant(memory):
     return Case(golden, layer, PART, tolerance=15)
 
 
-@pytest.mark.parametrize(
-    "name", ["crop", *(pytest.param(name, marks=pytest.mark.slow) for name in CASES if name != "crop")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
 def test_finn_executes_a_layer(name, simulations, tmp_path, monkeypatch):
     monkeypatch.setenv("FINN_BUILD_DIR", str(tmp_path))
     case = CASES[name]()

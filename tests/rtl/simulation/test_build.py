@@ -36,11 +36,11 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
     assert command.variables == {"VERILATOR_ROOT": "/opt/root"}
     compiled = compile_model(plan, TOOLS, tmp_path / "all.cc", tmp_path / "runtime", tmp_path / "s.so")
     assert compiled.arguments[: len(COMPILE) + 1] == ("/usr/bin/g++", *COMPILE)
-    assert "-DBRAINSMITH_TRACE" in compiled.arguments
     assert [c.arguments[-1] for c in compile_runtime(TOOLS, tmp_path)] == [
         str(tmp_path / f"{n}.o") for n in (*RUNTIME, "driver")
     ]
-    assert translation_unit(["b.cpp", "a.cpp"], "TABLE", Path("/kept/memories")) == (
+    assert translation_unit(["b.cpp", "a.cpp"], "TABLE", Path("/kept/memories"), trace=True) == (
+        "#define BRAINSMITH_TRACE\n#define VM_TRACE 1\n#define VM_TRACE_VCD 1\n#define WAVES 1\n"
         '#include "a.cpp"\n#include "b.cpp"\n\nTABLE\n#define BRAINSMITH_MEMORIES "/kept/memories/"\n'
         '#include "design.cpp"\n'
     )
