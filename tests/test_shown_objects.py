@@ -141,6 +141,10 @@ def test_records_carry_a_licence():
         ("License-Expression: MIT OR Apache-2.0\nLicense: other\n", "MIT OR Apache-2.0"),
         ("License: BSD\n", "BSD"),
         ("Classifier: License :: OSI Approved :: MIT License\nClassifier: Topic :: X\n", "MIT License"),
+        (
+            "Classifier: License :: Public Domain\nClassifier: License :: OSI Approved :: MIT License\n",
+            "Public Domain AND MIT License",
+        ),
         ("License-File: AUTHORS\nLicense-File: LICENCE.md\n", "see LICENCE.md"),
         ("Name: acme\n\nLicense: not this\n", ""),
     ],
@@ -150,3 +154,11 @@ def test_a_record_that_states_none_has_its_distribution_s(tmp_path, monkeypatch,
     (tmp_path / "acme_tools-1.0.dist-info" / "METADATA").write_text(metadata)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert PluginInfo(name="x", type="step", framework="acme-tools", reference="m:x").license == licence
+
+
+@pytest.mark.parametrize("distribution", ["finn_plus", "finn"])
+def test_finn_s_licence_is_that_of_the_distribution_that_brings_it(tmp_path, monkeypatch, distribution):
+    (tmp_path / f"{distribution}-99.0.dist-info").mkdir()
+    (tmp_path / f"{distribution}-99.0.dist-info" / "METADATA").write_text("License: of this one\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert PluginInfo(name="x", type="step", framework="finn", reference="m:x").license == "of this one"

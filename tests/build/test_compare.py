@@ -64,12 +64,12 @@ def test_first_changed_tensor_follows_the_order():
     ("error", "text"),
     [
         (
-            0.001,
+            0.002,
             "if the difference is mere rounding, allow it: `verify: {tolerance: {fold: ERROR}}`; if 'fold' approximates, "
             "state it: `verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
         ),
         (
-            0.1,
+            0.0021,
             "the difference is too large for rounding; if 'fold' approximates, state it: "
             "`verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
         ),

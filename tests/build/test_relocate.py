@@ -30,6 +30,14 @@ def test_texts_are_rewritten_and_other_files_are_not(tmp_path):
     assert b"/new/a" in (tmp_path / "c.onnx").read_bytes()
 
 
+def test_links_point_into_the_new_folder_and_other_links_stay(tmp_path):
+    (tmp_path / "inside").symlink_to("/old/a")
+    (tmp_path / "relative").symlink_to("inside")
+    relocate_files(tmp_path, "/old", "/new")
+    assert str((tmp_path / "inside").readlink()) == "/new/a"
+    assert str((tmp_path / "relative").readlink()) == "inside"
+
+
 def test_foreign_paths_exist_and_are_elsewhere(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "else").mkdir()

@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
@@ -99,7 +100,16 @@ def test_what_a_step_changed_is_changed_again(tmp_path_factory, earlier, step):
     assert side.changes(after, after) == SideChanges()
 
 
-def test_edits_of_one_size_within_a_tick_of_the_clock_are_all_seen(tmp_path):
+def test_edits_of_one_size_within_a_tick_of_the_clock_are_all_seen(tmp_path, monkeypatch):
+    """Also where times are coarser than on the file system of this machine."""
+    real, tick = Path.lstat, 10_000_000
+
+    def coarse(path):
+        status = real(path)
+        times = {name: getattr(status, name) // tick * tick for name in ("st_mtime_ns", "st_ctime_ns")}
+        return SimpleNamespace(st_mode=status.st_mode, st_ino=status.st_ino, st_size=status.st_size, **times)
+
+    monkeypatch.setattr(Path, "lstat", coarse)
     side, seen = SideFiles(tmp_path, unchanged), set()
     for number in range(100):
         (tmp_path / "a").write_text(f"{number:03}")

@@ -13,6 +13,7 @@ import pytest
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.store import entry_locks
 from brainsmith.store.folders import KeptFolders
+from brainsmith.store.safety import why_replaceable
 
 
 def fill(text, calls):
@@ -261,6 +262,11 @@ def test_an_entry_that_others_may_write_is_made_again(tmp_path, place):
     store.obtain("key", fill("text", calls))
     assert calls == ["text", "text"]
     assert not mode(entry / place) & 0o022
+
+
+def test_a_folder_above_may_be_root_s(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 65_500)
+    assert why_replaceable("/usr/lib/store") == ("", "")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who can give a file to another user")

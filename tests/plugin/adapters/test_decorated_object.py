@@ -88,6 +88,16 @@ def test_a_decorator_that_is_wrong_is_told_with_its_place(site, found, manager):
     ]
 
 
+def test_a_wrong_decorator_elsewhere_in_its_file_does_not_hide_what_is_wrong_with_it(site, found, manager):
+    text = transform_file("Other", "stage=STAGE") + "class Tidy:\n    pass\n"
+    site.install("acme", "1.0", {"tidy": "acme_one:Tidy"}, acme_one=text)
+    assert found() == {}
+    assert messages(manager) == [
+        "acme 1.0, entry point 'tidy': acme_one:Tidy is a class that no decorator makes a plugin: decorate it, "
+        "or name a module, or a function that returns a table"
+    ]
+
+
 def test_imports_in_a_circle_end(site, found, manager):
     site.install(
         "acme", "1.0", {"x": "acme_a:x"}, acme_a="from acme_b import x\n", acme_b="from acme_a import x\n"

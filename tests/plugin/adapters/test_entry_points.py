@@ -360,6 +360,12 @@ def test_stevedore_lists_the_same_entry_points_where_it_keeps_no_list(site, foun
     ]
 
 
+def test_what_a_folder_and_python_s_own_finders_have_is_listed_once(site):
+    site.install("acme", "1.0", {"one": "acme_one"}, acme_one=step_file("one"))
+    listing = GroupListing(GROUP, info_folders([str(site)]), True, lambda offer: offer.distribution == "acme")
+    assert [(offer.distribution, offer.version, offer.name) for offer in listing] == [("acme", "1.0", "one")]
+
+
 def test_stevedore_s_own_lists_are_neither_used_nor_changed(site, found, tmp_path, monkeypatch):
     from stevedore import ExtensionManager
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 
-from brainsmith.rtl.cores.frames import enough, stimuli
+from brainsmith.rtl.cores.frames import ENDS, enough, stimuli
 
 KINDS = ("INT8", "UINT4", "INT3", "BIPOLAR", "TERNARY", "UINT16", "INT32", "BINARY")
 
@@ -38,6 +38,7 @@ def test_64_frames_of_12_values_have_each_value_of_8_bits_and_whole_frames_of_bo
         assert set(frames[1].ravel()) == {high}
         assert set(frames[2].ravel()) == {low, high}
     assert not np.array_equal(first[2], second[2])
+    assert not np.array_equal(first[ENDS], second[ENDS])  # the first of the values in order
 
 
 def test_of_a_wide_range_the_ends_and_the_values_about_0_are_there():
