@@ -196,7 +196,7 @@ def remote_token() -> str:
 
 
 def qonnx_rounding() -> tuple[str, str]:
-    """Return what QONNX reads of the environment: whether tensors are held to their datatypes, and how closely."""
+    """Return what QONNX reads of the environment: whether tensors are checked against their datatypes, and how closely."""
     return os.environ.get("SANITIZE_QUANT_TENSORS", "1"), os.environ.get("ERROR_THRESH", "0.01")
 
 

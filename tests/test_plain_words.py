@@ -21,6 +21,10 @@ PHRASES = {
     r"if one's are not": "if any differs",
     r"\| what (?:it|they) ha(?:s|ve) \|": "features",
     r"do it all\b": "needs only",
+    r"\b(?:is|are|was|were) held (?:to|against)\b": "is checked against",
+    r"\bis a must\b": "is required",
+    r"\bthere where\b": "where",
+    r"\bwithout a word\b": "without a message",
     r"(?<!there )\b(?:is|are) (?-i:none)(?=[.;,:])": "is not one; does not exist",
     r"\bcannot be(?=[.;,:])": "is invalid; is not possible",
     r"\b(?:is|are|has|have) none that\b": "does not support; is not one that",
@@ -69,6 +73,10 @@ FILES = list(texts())
         "a size that is none, or another",
         "a value cannot be, or is missing",
         "shapes are none that a kernel takes",
+        "results are held to the signature",
+        "then a token is a must",
+        "there where PYNQ is",
+        "replaced without a word",
     ],
 )
 def test_the_phrases_are_found(text):

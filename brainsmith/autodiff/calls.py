@@ -1,4 +1,4 @@
-"""Call an op: what goes in is checked, what comes out is held to the op's own rules."""
+"""Call an op: inputs are checked, and outputs are checked against the op's own rules."""
 
 from __future__ import annotations
 

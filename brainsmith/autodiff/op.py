@@ -57,7 +57,7 @@ class Op(ABC):
     not_differentiable: tuple[int, ...] = ()
     bundle: str = ""
     trusted: ClassVar[bool] = False
-    """Whether its rules are known to be those of its forward, so that no call is held to them again."""
+    """Whether its rules are known to be those of its forward, so that no call is checked against them again."""
 
     @abstractmethod
     def forward(self, *inputs: Any, **attributes: Any) -> Any:

@@ -154,7 +154,7 @@ def _input_of(model: ModelWrapper) -> TensorSpec:
 
 
 def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:
-    """Return inputs as (runs, *shape), float32; they are held to shape and datatype as those of `brainsmith run`.
+    """Return inputs as (runs, *shape), float32; their shape and datatype are checked, like those of `brainsmith run`.
 
     Raises:
         BuildError: They do not fit, are not finite, or hold what the input's datatype does not.

@@ -1,7 +1,7 @@
 """Shapes and datatypes that a step lost: they are inferred again, and the build says so.
 
 A tensor without a shape fails somewhere later, and one without a datatype counts as a float, which costs a circuit
-its integers without a word.
+its integers without a message.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def place(
 
     Raises:
         BuildError: There is no such device, or the design does not fit.
-        ToolError: pyosys or nextpnr is missing, or nextpnr ends without a word on the design.
+        ToolError: pyosys or nextpnr is missing, or nextpnr ends without a message about the design.
     """
     device = _device(device)
     tool = _find_nextpnr()
