@@ -66,7 +66,7 @@ def draw_wave(
     from brainsmith.rtl.verification.handshakes import handshakes
 
     package = read_package(folder)
-    design = package.design
+    design = package.circuit()
     golden = {stream.layout.tensor: package.golden(stream.name) for stream in design.inputs}
     frames = min(len(values) for values in golden.values())
     if not 0 <= frame < frames:

@@ -13,7 +13,8 @@ from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import file_digest
-from brainsmith.rtl.package.screening import refuse_foreign_code
+from brainsmith.rtl.package.screening import has_macros, refuse_foreign_code
+from brainsmith.rtl.simulation.build import without_macros
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, SimulationPlan
 from brainsmith.rtl.stitching.written import (
     FILE_LIST,
@@ -75,7 +76,23 @@ class Package:
         there = sorted(path.name for path in (self.folder / MEMORIES).glob("*") if path.is_file())
         names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
         memories = tuple(Memory(name, _text(self.folder, f"{MEMORIES}/{name}")) for name in names)
-        return SimulationPlan(self.design.top, tuple(sources.values()), memories, trace=trace)
+        plan = SimulationPlan(self.design.top, tuple(sources.values()), memories, trace=trace)
+        self._refuse_hidden_code(plan)
+        return plan
+
+    def circuit(self) -> Design:
+        """Return the design, to be simulated.
+
+        Raises:
+            BuildError: A macro in it makes what reaches beyond the circuit.
+            ToolError: It has macros, and Verilator is missing.
+        """
+        self._refuse_hidden_code(SimulationPlan(self.design.top, self.design.sources))
+        return self.design
+
+    def _refuse_hidden_code(self, plan: SimulationPlan) -> None:
+        if any(has_macros(source.text) for source in plan.sources):
+            refuse_foreign_code(f"{self.folder / SOURCES}, its macros replaced", without_macros(plan))
 
     def golden(self, stream: str) -> NDArray[Any]:
         """Return the golden vectors of a stream: (frames, *shape of one).
@@ -86,7 +103,7 @@ class Package:
         path = path_inside(self.folder, f"{GOLDEN}/{stream}.npy")
         try:
             values: NDArray[Any] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:  # EOFError: it is empty
+        except (OSError, ValueError, EOFError, MemoryError) as error:  # EOFError: it is empty
             raise BuildError(f"{path} cannot be read: {error}\n  build the accelerator again") from error
         return values
 

@@ -1,7 +1,7 @@
 """Refuse what a package may not do: a package can come from a stranger, and simulating it compiles and runs its sources.
 
 A circuit computes. What reaches beyond it is refused wherever its text stands, in a comment, a macro or a branch that no
-macro selects too, so that nothing depends on reading Verilog as the simulator does: system tasks that are not listed here
+macro selects too: system tasks that are not listed here
 (`$system`, `$c`, `$fopen`, `$dumpfile`, ...), functions of C (DPI), C++ for the simulator (`` `systemc_header``), and
 `` `include``. What `$readmemh` opens is known only when it runs: a simulation reads only its
 own memories (`driver.cpp`).
@@ -34,6 +34,17 @@ _FOREIGN = (
     (re.compile(r"``"), "the operator `` of macros, which can hide a name"),
     (re.compile(r'\\(?:x[0-9A-Fa-f]|[0-7])'), "a character by its number, which can hide a name"),
 )  # fmt: skip
+
+_DIRECTIVE = re.compile(r"`\s*(\w*)")
+_NO_MACROS = frozenset(
+    """timescale default_nettype ifdef ifndef else elsif endif undef undefineall resetall celldefine endcelldefine
+    begin_keywords end_keywords unconnected_drive nounconnected_drive""".split()
+)
+
+
+def has_macros(text: str) -> bool:
+    """Tell whether a source may define or use a macro."""
+    return any(name not in _NO_MACROS for name in _DIRECTIVE.findall(text))
 
 
 def refuse_foreign_code(where: str, text: str) -> None:

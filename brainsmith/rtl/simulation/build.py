@@ -6,6 +6,7 @@ import contextlib
 import json
 import platform
 import shutil
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from brainsmith.rtl.simulation.verilator import (
     VERILATE,
     compile_model,
     compile_runtime,
+    replace_macros,
     translation_unit,
     verilate,
 )
@@ -124,13 +126,15 @@ def _build_model(
 
 def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Path) -> Path:
     """Write a design, its memories and its ports; return its translation unit, in a folder of its own."""
+    work = work.resolve()
     sources = [work / "sources" / source.name for source in plan.sources]
     for path, source in zip(sources, plan.sources, strict=True):
         _write(path, source.text.replace(DATA_FOLDER, str(memories)))
     for memory in plan.memories:
         _write(work / "memories" / memory.name, memory.text)
     model = work / "model"
-    _execute(verilate(plan, tools, sources, model))
+    # Verilator looks for modules that are not in the plan in the current folder, so that is one without sources.
+    _execute(verilate(plan, tools, sources, model), folder=work)
     ports = read_ports((model / "Vtop.h").read_text())
     _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
     unit = model / "all.cc"
@@ -155,8 +159,9 @@ def _compile(
     """
     if headers is not None:
         with contextlib.suppress(SimulationError):
-            return _execute(compile_model(plan, tools, unit, runtime, library, quick, headers))
-    return _execute(compile_model(plan, tools, unit, runtime, library, quick))
+            _execute(compile_model(plan, tools, unit, runtime, library, quick, headers))
+            return
+    _execute(compile_model(plan, tools, unit, runtime, library, quick))
 
 
 def _write(path: Path, text: str) -> None:
@@ -164,14 +169,32 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _execute(command: Command) -> None:
-    """Run a command.
+def without_macros(plan: SimulationPlan, tools: Toolchain | None = None) -> str:
+    """Return the sources of a design, one after the other, as Verilator reads them: with their macros replaced.
+
+    Raises:
+        SimulationError: Verilator rejects them.
+        ToolError: A tool is missing or too old.
+    """
+    tools = tools or find_toolchain()
+    with tempfile.TemporaryDirectory(prefix="brainsmith-macros-") as folder:
+        sources = [Path(folder) / "sources" / source.name for source in plan.sources]
+        for path, source in zip(sources, plan.sources, strict=True):
+            _write(path, source.text)
+        return _execute(replace_macros(plan, tools, sources), folder=Path(folder))
+
+
+def _execute(command: Command, folder: Path | None = None) -> str:
+    """Run a command, and return what it prints.
 
     Raises:
         SimulationError: It rejects what it was given; its first errors are quoted.
     """
+    place = None if folder is None else str(folder)
     try:
-        run(command.arguments, timeout=SECONDS, what=command.what, variables=command.variables)
+        return run(
+            command.arguments, timeout=SECONDS, what=command.what, variables=command.variables, folder=place
+        )
     except ToolError as error:
         errors = [
             line for line in error.output.splitlines() if "rror" in line and "Exiting due to" not in line

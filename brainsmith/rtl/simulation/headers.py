@@ -53,7 +53,7 @@ _CHECKED: dict[Path, _Checked] = {}
 
 
 def find_precompiled(
-    store: KeptFolders, tools: Toolchain, runtime: Path, execute: Callable[[Command], None]
+    store: KeptFolders, tools: Toolchain, runtime: Path, execute: Callable[[Command], object]
 ) -> Path | None:
     """Return the header that a quick compile includes first, with what g++ made of it beside it.
 
@@ -78,7 +78,7 @@ def find_precompiled(
     return checked.header
 
 
-def _make(tools: Toolchain, work: Path, execute: Callable[[Command], None]) -> None:
+def _make(tools: Toolchain, work: Path, execute: Callable[[Command], object]) -> None:
     """Fill an entry; where the compiler cannot do it, with the header alone, so that it is not asked again."""
     header = work / HEADERS
     header.write_text('#include "redirect.h"\n#include "verilated.h"\n', encoding="utf-8")

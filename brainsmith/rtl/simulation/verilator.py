@@ -84,6 +84,17 @@ def verilate(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path], fo
     return Command(tuple(arguments), f"Verilator (design {plan.top!r})", {"VERILATOR_ROOT": tools.root})
 
 
+def replace_macros(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path]) -> Command:
+    """Return what prints a design's sources as Verilator reads them, with their macros replaced.
+
+    It gets what `verilate` gets, because that decides which branches of `` `ifdef`` there are.
+    """
+    arguments = [tools.verilator, *VERILATE, "-E", "-P", "--top-module", plan.top]
+    arguments += [f"-D{name}" for name in plan.defines]
+    arguments += map(str, sources)
+    return Command(tuple(arguments), f"Verilator (macros of {plan.top!r})", {"VERILATOR_ROOT": tools.root})
+
+
 def compile_model(
     plan: SimulationPlan,
     tools: Toolchain,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from brainsmith.errors import BuildError, SimulationError
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.package.rerun import simulate_package
-from brainsmith.rtl.package.screening import ALLOWED_TASKS, refuse_foreign_code
+from brainsmith.rtl.package.screening import ALLOWED_TASKS, has_macros, refuse_foreign_code
 
 HINT = (
     " is not allowed in a packed accelerator, which may come from somebody else: it could run programs or open files\n"
@@ -64,6 +65,62 @@ def test_what_reaches_beyond_the_circuit_is_refused(text, what):
 def test_no_text_hides_a_task_that_is_not_listed(before, task, after):
     with pytest.raises(BuildError):
         refuse_foreign_code("x.sv", f"{before}${task}{after}")
+
+
+DPI = 'function int system(string s); initial void\'(system("touch x"));'
+
+
+@pytest.mark.parametrize(
+    ("macros", "text", "what"),
+    [
+        ("`define X memh", 'initial $write`X("x", m);', "$writememh"),
+        ("`define P $write\n`define X memh", 'initial `P`X("x", m);', "$writememh"),
+        ("`define P() $write", 'initial `P()memh("x", m);', "$writememh"),
+        (
+            '`define A im\n`define B port\n`define Q(x) `"x`"',
+            f"`A`B `Q(DPI-C) {DPI}",
+            "a function of C (DPI)",
+        ),
+    ],
+)
+def test_what_macros_join_is_refused_and_does_not_run(
+    folder, tmp_path, monkeypatch, capsys, macros, text, what
+):
+    monkeypatch.chdir(tmp_path)
+    source = folder / "hdl" / "fifo.sv"
+    text = f"{macros}\n{source.read_text()}\nmodule t; logic [7:0] m [0:1];\n{text}\nendmodule\n"
+    source.write_text(text)
+    refuse_foreign_code("fifo.sv", text)  # no part of it is refused by itself
+    for verb in (["simulate", str(folder)], ["wave", str(folder), "--output", str(tmp_path / "w.svg")]):
+        assert main(verb) == 1
+        said = capsys.readouterr().err
+        assert re.search(rf"error: {folder}/hdl, its macros replaced:\d+: {re.escape(what + HINT)}\n$", said)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name]
+
+
+def test_macros_that_stay_within_the_circuit_are_taken(folder):
+    source = folder / "hdl" / "fifo.sv"
+    source.write_text(
+        f"`define WORD(n) logic [n-1:0]\n{source.read_text()}\nmodule t; `WORD(3) m; endmodule\n"
+    )
+    package = read_package(folder)
+    assert any("`WORD(3)" in each.text for each in package.plan().sources)
+    assert package.circuit() is package.design
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("`timescale 1ns/1ps\n`default_nettype none\n`ifdef A\n`else\n`endif\nmodule x; endmodule", False),
+        ("`define A\n", True),
+        ("`A", True),
+        ("` define A", True),
+        ("`ifdef A `B `endif", True),
+        ("`", True),
+    ],
+)
+def test_only_sources_with_macros_need_the_preprocessor(text, expected):
+    assert has_macros(text) is expected
 
 
 def test_the_library_of_finn_and_our_own_cores_pass():
@@ -216,3 +273,11 @@ def test_a_memory_outside_of_the_package_is_not_opened(folder, simulations):
     with pytest.raises(SimulationError) as caught:
         simulate_package(read_package(folder), frames=2, cache=simulations)
     assert f"{secret}: not opened: a simulation reads only the memories of its plan" in str(caught.value)
+
+
+def test_golden_vectors_of_a_huge_shape_are_damage(folder):
+    (path,) = (folder / "golden").glob("s_axis*.npy")
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 4), }".ljust(117) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00v\x00" + header)
+    with pytest.raises(BuildError, match=rf"^{path} cannot be read: .*\n  build the accelerator again$"):
+        read_package(folder).golden(path.stem)

@@ -175,3 +175,12 @@ def test_two_processes_at_once_build_and_run(build, simulations):
         for _ in range(2)
     ]
     assert [child.communicate(timeout=60)[0] for child in children] == ["[1, 2, 3, 4, 5, 6, 7, 8, 9]\n"] * 2
+
+
+def test_a_module_that_lies_in_the_current_folder_is_no_part_of_a_simulation(
+    tmp_path, monkeypatch, simulations
+):
+    (tmp_path / "beside.sv").write_text("module beside; initial $fatal; endmodule\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SimulationError, match="Cannot find file containing module: 'beside'"):
+        build_simulator(stream_design(f"{designs.PASS}\nbeside b();"), cache=simulations, quick=True)
