@@ -36,10 +36,9 @@ _FOREIGN = (
 )  # fmt: skip
 
 _DIRECTIVE = re.compile(r"`\s*(\w*)")
-_NO_MACROS = frozenset(
-    """timescale default_nettype ifdef ifndef else elsif endif undef undefineall resetall celldefine endcelldefine
-    begin_keywords end_keywords unconnected_drive nounconnected_drive""".split()
-)
+_PLAIN = """timescale default_nettype ifdef ifndef else elsif endif undef undefineall resetall celldefine
+    endcelldefine begin_keywords end_keywords unconnected_drive nounconnected_drive"""
+_NO_MACROS = frozenset(_PLAIN.split())
 
 
 def has_macros(text: str) -> bool:
