@@ -190,6 +190,22 @@ class PluginManager:
                 return self._registry, snapshot.identity
         return self._registry.with_discovered(snapshot), snapshot.identity
 
+    def registry_with_finn(self) -> Registry:
+        """Return a registry of everything, FINN's too where the setting `frameworks` leaves that out.
+
+        The setting says whose plugins are found by their names. Steps that make hardware layers are made of FINN's.
+        """
+        settings = self.settings
+        if settings.frameworks is None or "finn" in settings.frameworks:
+            return self.all_records()[0]
+        from copy import copy
+
+        widened = copy(settings)
+        widened.frameworks = (*settings.frameworks, "finn")
+        with self._lock:
+            snapshot, _ = self._snapshot(Request("full"), widened)
+        return self._registry.with_discovered(snapshot)
+
     def everything(self) -> Snapshot:
         """Return what a full discovery finds; what is asked for later goes by what was asked for before."""
         with self._lock:

@@ -52,7 +52,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     Raises:
         ModelError: A node between hardware layers could not be converted.
     """
-    registry, _ = get_plugin_manager().all_records()
+    registry = get_plugin_manager().registry_with_finn()
     listed = listed_kernels(cfg, registry)
     model = annotate_integer_ranges(integer_products(model))
     for transform in _kernel_transforms(registry, listed):

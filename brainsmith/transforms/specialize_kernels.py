@@ -112,7 +112,7 @@ class SpecializeKernels(Transformation):
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Choose for all nodes, then change them; nothing is changed if one has no backend."""
-        order = BackendOrder(self._registry or get_plugin_manager().all_records()[0], self._preferences)
+        order = BackendOrder(self._registry or get_plugin_manager().registry_with_finn(), self._preferences)
         found: dict[int, tuple[PluginInfo, Choice]] = {}
         stuck = []
         for at, node in enumerate(model.graph.node):

@@ -11,6 +11,7 @@ from brainsmith.build import build
 from brainsmith.errors import BuildError, PluginUnavailableError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.finn_install import INSTALL_FINN
+from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugins import steps
 from tests.blueprint.test_docs import S4
 from tests.build import graphs
@@ -97,3 +98,25 @@ def test_a_name_of_a_framework_that_the_settings_leave_out_says_so(not_enabled):
         "  FINN is left out by the setting frameworks: add finn to plugin_system: frameworks in .brainsmith/config.yaml\n"
         "  0 are registered: brainsmith plugins list --type kernel"
     )
+
+
+def test_steps_are_made_of_finn_s_plugins_where_the_settings_leave_their_names_out(not_enabled):
+    manager = get_plugin_manager()
+    assert manager.registry_with_finn().resolve("kernel", "finn:MVAU").framework == "finn"
+    assert {info.framework for info in manager.registry.records()} == {"brainsmith", "qonnx"}
+
+
+@pytest.mark.slow
+def test_the_first_configuration_builds_the_first_blueprint_to_its_end(not_enabled, tmp_path):
+    (tmp_path / "production_model.yaml").write_text(S4)
+    result = build(
+        graphs.quant_mlp(), "production_model.yaml", output="out", part="xczu7ev-ffvc1156-2-e", report=False
+    )
+    assert [layer["op_type"] for layer in result.report["layers"]].count("MVAU_rtl") == 2
+    assert all(step.verified.mismatches == 0 for step in result.steps if step.verified)
+    assert [
+        warning.partition(" goes without")[0] for warning in result.warnings if "goes without" in warning
+    ] == [
+        "production_model.yaml:6:7: group 'quantization'",
+        "production_model.yaml:10:15: group 'optimization_transforms'",
+    ]
