@@ -53,3 +53,15 @@ def test_a_framework_may_have_no_plugin_of_the_types_that_are_asked_for(site, ma
     assert len(manager.discover_plugins(frameworks=["acme"], types=["kernel"])) == 0
     with pytest.raises(SettingsError, match=r"no plugin has the framework 'acne'. Did you mean 'acme'\?"):
         manager.discover_plugins(frameworks=["acne"], types=["kernel"])
+
+
+def test_a_distribution_that_offers_plugins_is_a_framework_though_none_can_be_used(site, manager):
+    site.install(
+        "acme", "1.0", {"all": "acme_one"}, acme_one="from brainsmith import step\n@step\nis no Python\n"
+    )
+    assert len(manager.discover_plugins(frameworks=["acme"])) == 0
+    (problem,) = manager.problems
+    assert (
+        str(problem)
+        == f"{site}/acme_one.py:3:1: the file is not Python, so its plugins are not found: invalid syntax"
+    )
