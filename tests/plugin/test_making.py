@@ -39,17 +39,20 @@ def test_and_with_a_node_it_is_made(manager, arguments):
     assert kernel.onnx_node is node
 
 
-def test_other_arguments_are_told_with_what_is_taken(made):
+@pytest.mark.parametrize(
+    ("args", "kwargs", "wrong"),
+    [
+        ((), {}, "missing a required argument: 'name'"),
+        (("x",), {"wide": 2}, "got an unexpected keyword argument 'wide'"),
+        (("x", [1]), {}, "too many positional arguments"),
+    ],
+)
+def test_other_arguments_are_refused_with_what_is_taken(made, args, kwargs, wrong):
     with pytest.raises(PluginArgumentsError) as caught:
-        made()
+        made(*args, **kwargs)
     assert str(caught.value) == (
-        "target 'project:Plugin' cannot be made of these arguments: missing a required argument: 'name'\n"
-        "  it takes Plugin(name, /, *, deep=1)"
+        f"target 'project:Plugin' cannot be made of these arguments: {wrong}\n  it takes Plugin(name, /, *, deep=1)"
     )
-    with pytest.raises(PluginArgumentsError, match="got an unexpected keyword argument 'wide'"):
-        made("x", wide=2)
-    with pytest.raises(PluginArgumentsError, match="too many positional arguments"):
-        made("x", [1])
 
 
 def test_an_error_of_the_constructor_itself_is_left_alone(made):
