@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
+_PRODUCTS = ("MatMul", "Conv")
+
 _ONE_SCALE = ("Add", "ConvTranspose", "Gather", "Mul", "Sub")
 
 
@@ -32,8 +34,8 @@ class FoldConstantQuantisers(Transformation):
     """Leave quantised constants in the forms of which FINN's FoldQuantWeights makes integers and a Mul behind.
 
     That is one consumer, a zero point of 0, and a scale that can stand behind the consumer: one number, or one for
-    each column of a MatMul or each filter of a Conv. A whole zero point goes into the integers. All other quantisers
-    of constants become the numbers that QONNX computes of them.
+    each column of a MatMul or each filter of a Conv. A whole zero point goes into the integers. Products that share
+    quantised weights get a quantiser each. All other quantisers of constants become the numbers that QONNX computes.
 
     Raises:
         ModelError: A scale is 0 or not finite.
@@ -41,7 +43,7 @@ class FoldConstantQuantisers(Transformation):
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Fold all of them in one pass; the flag is always False."""
-        view = GraphView(model)
+        view = _with_one_reader_each(GraphView(model))
         for node in [node for node in model.graph.node if is_quantiser(node)]:
             given = [view.constant(name) for name in node.input]
             if any(value is None for value in given):
@@ -68,6 +70,29 @@ class FoldConstantQuantisers(Transformation):
         if zero.size != 1 or zero != np.rint(zero):
             return False
         return _passes(readers[0], list(readers[0].input).index(node.output[0]), scale)
+
+
+def _with_one_reader_each(view: GraphView) -> GraphView:
+    """Give each product that shares quantised weights a quantiser of its own, and return the graph's new index."""
+    for node in [node for node in view.graph.node if is_quantiser(node)]:
+        if any(view.constant(name) is None for name in node.input):
+            continue
+        name = node.output[0]
+        readers = [other for other in view.graph.node if name in other.input]
+        if len(readers) != view.readers(name) or any(other.op_type not in _PRODUCTS for other in readers):
+            continue
+        for reader in readers[1:]:
+            copy = type(node)()
+            copy.CopyFrom(node)
+            copy.output[0] = view.new_name(name)
+            copy.name = f"{node.name}_{copy.output[0]}" if node.name else ""
+            view.graph.node.insert(list(view.graph.node).index(node), copy)
+            reader.input[list(reader.input).index(name)] = copy.output[0]
+            shape = view.model.get_tensor_shape(name)
+            if shape is not None:
+                view.model.set_tensor_shape(copy.output[0], shape)
+            view.model.set_tensor_datatype(copy.output[0], view.model.get_tensor_datatype(name))
+    return GraphView(view.model)
 
 
 def _passes(reader: NodeProto, place: int, scale: Any) -> bool:

@@ -64,6 +64,23 @@ def test_a_quantised_constant_that_several_read_is_folded():
     np.testing.assert_array_equal(run(changed, samples(shape=(1, 3))), expected)
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_products_that_share_weights_keep_integers(count):
+    net = Net(1, 4, datatype="INT4")
+    shared = weights(net, np.random.default_rng(2).normal(size=(4, 4)), scale=[0.25, 0.5, 0.125, 1.0])
+    for _ in range(count):
+        net.node("MatMul", shared, shape=[1, 4])
+    model = net.model()
+    expected = run(model, samples())
+    changed = steps.qonnx_to_finn(model, None)
+    np.testing.assert_array_equal(run(changed, samples()), expected)
+    layers = changed.get_nodes_by_op_type("MatMul")
+    assert len(layers) == count
+    for layer in layers:
+        values = changed.get_initializer(layer.input[1])
+        assert np.array_equal(values, np.rint(values))
+
+
 def test_a_divisor_is_folded():
     """FINN would multiply behind the Div by what it must divide by."""
     net = Net(1, 3, datatype="INT4")

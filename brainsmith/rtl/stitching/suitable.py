@@ -42,6 +42,13 @@ def check_layers(model: ModelWrapper) -> None:
     others = [node for node in model.graph.node if not is_rtl(node)]
     if others:
         lines = "".join(f"\n  {node.name} ({node.op_type}): {_what_to_do(node)}" for node in others)
+        unequal = _joins_of_unequal_scales(model, others)
+        if unequal:
+            lines += (
+                f"\n  the streams that meet in {', '.join(unequal)} have different scales, which only floats bring "
+                "together: quantise all that is added there with one scale, and the multiplications and shuffles in "
+                "front of it go"
+            )
         raise BuildError(f"the model cannot become a circuit, because these layers have no RTL:{lines}")
     shared = [tensor for node in model.graph.node for tensor in node.output if _readers(model, tensor) > 1]
     if shared:
@@ -50,6 +57,20 @@ def check_layers(model: ModelWrapper) -> None:
             "  put a layer there that copies its stream, DuplicateStreams: the step hardware_inference does, and so does "
             "the transform finn:InferDuplicateStreamsLayer, before specialize"
         )
+
+
+def _joins_of_unequal_scales(model: ModelWrapper, layers: list[NodeProto]) -> list[str]:
+    """Name the sums of two streams of which a multiplication by a constant, without RTL, brings one to a scale."""
+    found = []
+    for node in layers:
+        if not node.op_type.startswith(("ElementwiseAdd", "ElementwiseSub")):
+            continue
+        before = [model.find_producer(name) for name in node.input]
+        scaled = [each for each in before if each is not None and each.op_type == "ElementwiseMul_hls"]
+        constant = any(model.get_initializer(each.input[1]) is not None for each in scaled)
+        if None not in before and constant:
+            found.append(node.name)
+    return found
 
 
 def check_attributes(nodes: Mapping[str, Any]) -> None:

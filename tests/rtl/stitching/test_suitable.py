@@ -2,9 +2,12 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
+from qonnx.core.modelwrapper import ModelWrapper
 
+from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.support import SUPPORTED, unsupported
 from brainsmith.rtl.stitching import suitable
 
@@ -49,3 +52,22 @@ def test_a_backend_that_refuses_the_layer_is_not_advised(monkeypatch, backends, 
     monkeypatch.setattr(suitable, "_kernel_of", lambda registry, node: kernel)
     monkeypatch.setattr(suitable, "backends_of", lambda registry, kernel: backends)
     assert suitable._what_to_do(node) == f"kernel Pool has the RTL backend {advice}"
+
+
+def test_branches_of_different_scales_are_named_as_the_cause():
+    domain = "finn.custom_op.fpgadataflow.hls"
+    tensors = ("x", "z", "s", "t", "y")
+    ends = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in tensors}
+    nodes = [
+        helper.make_node("ElementwiseMul_hls", ["x", "c"], ["s"], domain=domain, name="scaled"),
+        helper.make_node("ElementwiseMul_hls", ["z", "c"], ["t"], domain=domain, name="scaled_too"),
+        helper.make_node("ElementwiseAdd_hls", ["s", "t"], ["y"], domain=domain, name="sum"),
+    ]
+    constants = [numpy_helper.from_array(np.float32([0.5]), "c")]
+    graph = helper.make_graph(nodes, "g", [ends["x"], ends["z"]], [ends["y"]], constants)
+    with pytest.raises(BuildError) as caught:
+        suitable.check_layers(ModelWrapper(helper.make_model(graph)))
+    assert str(caught.value).splitlines()[-1] == (
+        "  the streams that meet in sum have different scales, which only floats bring together: quantise all that is "
+        "added there with one scale, and the multiplications and shuffles in front of it go"
+    )
