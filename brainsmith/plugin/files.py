@@ -34,7 +34,7 @@ def _refuse_what_is_no_source(status: os.stat_result) -> None:
     if not S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is a folder, a pipe or a device")
     if status.st_size > LARGEST:
-        text = f"it has {status.st_size / 1e6:.0f} MB, and a source may have {LARGEST / 1e6:.0f}"
+        text = f"it has {status.st_size / 2**20:.1f} MiB, and a source may have {LARGEST / 2**20:.0f}"
         raise OSError(errno.EFBIG, text)
 
 
