@@ -123,7 +123,9 @@ VERBS = (
                 "--strict", about="exit code 3 unless all is proven; the output is written all the same"
             ),
             Argument("--no-verify", about="do not check the model after each step"),
-            Argument("--no-report", about="do not write report.html"),
+            Argument(
+                "--no-report", about="do not write report.html; saves a simulation where the build simulates"
+            ),
             Argument("--no-cache", about="run every step, and keep nothing for later builds"),
             Argument("--explain", about="say of each step why it was or was not reused"),
             *_HOW_MUCH,
