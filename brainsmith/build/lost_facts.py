@@ -1,19 +1,30 @@
 """Shapes and datatypes that a step lost: they are inferred again, and the build says so.
 
 A tensor without a shape fails somewhere later, and one without a datatype counts as a float, which costs a circuit
-its integers without a message.
+its integers without a message. Steps rename, fuse and replace, so names
+do not tell what was lost; `lost_datatypes.py` does.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from brainsmith.build.artifact import Artifact
+from brainsmith.build.lineage import Lineage
+from brainsmith.build.lost_datatypes import (
+    lost_constants,
+    lost_inputs,
+    lost_without_rule,
+    not_lacking,
+)
+from brainsmith.build.tensor_facts import DATATYPE, SHAPE, TensorFacts, following
+from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-_DATATYPE = "finn_datatype"
 _SHOWN = 5
 
 
@@ -21,90 +32,120 @@ class KnownFacts:
     """What was known of a graph before a step.
 
     Args:
-        model: Is not changed.
+        artifact: The model that the step is given. The step may change its graph; its bytes stay.
+        facts: Of its graph, where they were read already.
+
+    Attributes:
+        lineage: Follows what the step's transforms make of the model.
+        after: The facts of what the step returned, once `restore` looked at it; None if it lost something.
     """
 
-    def __init__(self, model: ModelWrapper) -> None:
-        graph = model.graph
-        self._shaped = not _without_shape(graph)
-        self._datatypes = _datatypes(graph)
-        self._inputs = {value.name for value in graph.input}
+    def __init__(self, artifact: Artifact, facts: TensorFacts | None = None) -> None:
+        facts = facts or TensorFacts(artifact.peek().graph)
+        self._data = artifact.data
+        self._shaped = not facts.unshaped
+        facts.datatypes = facts.stated  # inference may have added to them
+        self._datatypes = facts.stated
+        self._ends = facts.ends
+        self._outputs = facts.stated.keys() - self._ends.keys()
+        self._untyped = {facts.content(node) for node, _ in facts.untyped()}
+        self.after: TensorFacts | None = None
+        self.lineage = Lineage(artifact.peek(), lambda: TensorFacts(self._given.graph).lacking())
+
+    @cached_property
+    def _given(self) -> ModelWrapper:
+        """The model before the step, opened again: only if something was lost."""
+        return Artifact(self._data).peek()
 
     def restore(self, model: ModelWrapper) -> list[str]:
         """Infer what a step lost, and write it into the model.
 
         Returns:
-            What was lost, one line each for shapes and datatypes.
+            What was lost, by which transform, and whether it could be inferred: a line each.
         """
-        unshaped = _without_shape(model.graph) if self._shaped else []
-        present = _datatypes(model.graph)
-        tensors = _tensors(model.graph)
-        untyped = [name for name in self._datatypes if name not in present and name in tensors]
-        if not unshaped and not untyped:
-            return []
-        return [*self._shape_lines(model, unshaped), *self._datatype_lines(model, untyped)]
+        facts = TensorFacts(model.graph)
+        lines = _Lines(model, self.lineage, facts)
+        unshaped = facts.unshaped if self._shaped else []
+        unknown = _infer_shapes(model, unshaped) if unshaped else []
+        lines.add(SHAPE, "were inferred again", {name: "" for name in unshaped if name not in unknown})
+        lines.add(SHAPE, "cannot be inferred", dict.fromkeys(unknown, ""))
+        if self._datatypes:
+            self._restore_datatypes(model, facts, lines)
+        self.after = None if lines.texts else facts
+        return lines.texts
 
-    def _shape_lines(self, model: ModelWrapper, unshaped: list[str]) -> list[str]:
-        if not unshaped:
-            return []
-        from qonnx.transformation.infer_shapes import InferShapes
+    def _restore_datatypes(self, model: ModelWrapper, facts: TensorFacts, lines: _Lines) -> None:
+        found: dict[str, str] = {}
+        if facts.ends != self._ends:
+            before = TensorFacts(self._given.graph)
+            found = lost_inputs(before, facts) | lost_constants(before, facts)
+            facts.datatypes = facts.datatypes | found
+        unknown: dict[str, str] = {}
+        if self._outputs:  # of a graph that states none, none can be lost
+            outputs, unknown = self._lost_outputs(model, facts)
+            found |= outputs
+        _write_datatypes(model, found)
+        lines.add(DATATYPE, "were inferred again", found)
+        lines.add(DATATYPE, "cannot be inferred: these tensors count as floats", dict.fromkeys(unknown, ""))
 
-        inferred = model.transform(InferShapes())
-        for name in unshaped:
-            shape = inferred.get_tensor_shape(name)
-            if shape is not None:
-                model.set_tensor_shape(name, shape)
-        unknown = _without_shape(model.graph)
-        lines = [f"the shapes of {_listed(unshaped)} were lost, and were inferred again"]
-        return [f"the shapes of {_listed(unknown)} were lost, and cannot be inferred"] if unknown else lines
-
-    def _datatype_lines(self, model: ModelWrapper, untyped: list[str]) -> list[str]:
-        """Set what inference finds; a graph's input keeps what it had, since it follows from nothing."""
-        if not untyped:
-            return []
-        from qonnx.core.datatype import DataType
-        from qonnx.transformation.infer_datatypes import InferDataTypes
-
-        inputs = {value.name for value in model.graph.input} & self._inputs
-        for name in inputs.intersection(untyped):
-            model.set_tensor_datatype(name, DataType[self._datatypes[name]])
-        inferred = model.transform(InferDataTypes())
-        found = {}
-        for name in untyped:
-            datatype = inferred.get_tensor_datatype(name)
-            if datatype != DataType["FLOAT32"]:
-                model.set_tensor_datatype(name, datatype)
-                found[name] = datatype.name
-        told = [f"'{name}' ({found[name]})" for name in found]
-        return [f"the datatypes of {_shortened(told)} were lost, and were inferred again"] if found else []
+    def _lost_outputs(self, model: ModelWrapper, facts: TensorFacts) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the datatypes of nodes' outputs that follow from the rest, and those that do not."""
+        found, floats = following(model, facts, self._untyped)
+        found = not_lacking(found, facts, self._given) if found else {}
+        unknown: dict[str, str] = {}
+        while floats and not self._outputs <= facts.datatypes.keys():
+            lost = lost_without_rule(floats, TensorFacts(self._given.graph), facts)
+            if not lost:
+                break
+            facts.datatypes = facts.datatypes | lost
+            behind, floats = following(model, facts, self._untyped)
+            unknown |= lost | not_lacking(behind, facts, self._given)
+        return found, unknown
 
 
-def _without_shape(graph: Any) -> list[str]:
-    """Return the outputs of nodes whose shape is not known."""
-    known = {
-        value.name for value in (*graph.value_info, *graph.output) if value.type.tensor_type.HasField("shape")
-    }
-    return [name for node in graph.node for name in node.output if name and name not in known]
+class _Lines:
+    """What a step lost, in sentences."""
+
+    def __init__(self, model: ModelWrapper, lineage: Lineage, facts: TensorFacts) -> None:
+        self._model = model
+        self._lineage = lineage
+        self._facts = facts
+        self.texts: list[str] = []
+
+    @cached_property
+    def _lacking(self) -> Mapping[tuple[str, str], str]:
+        return self._facts.lacking()
+
+    def add(self, kind: str, ending: str, lost: Mapping[str, str]) -> None:
+        """Add a sentence for each transform that lost some of these tensors' shapes or datatypes."""
+        by: dict[str, list[str]] = {}
+        for name, datatype in lost.items():
+            transform = self._lineage.culprit(self._model, self._lacking, (kind, name))
+            by.setdefault(transform, []).append(f"'{name}'" + (f" ({datatype})" if datatype else ""))
+        for transform, shown in by.items():
+            who = f" by transform '{transform}'" if transform else ""
+            self.texts.append(f"the {kind}s of {_shortened(shown)} were lost{who}, and {ending}")
 
 
-def _datatypes(graph: Any) -> dict[str, str]:
-    return {
-        annotation.tensor_name: entry.value
-        for annotation in graph.quantization_annotation
-        for entry in annotation.quant_parameter_tensor_names
-        if entry.key == _DATATYPE and entry.value != "FLOAT32"
-    }
+def _infer_shapes(model: ModelWrapper, unshaped: Iterable[str]) -> list[str]:
+    """Infer the shapes of these tensors, and return those that cannot be inferred."""
+    from qonnx.transformation.infer_shapes import InferShapes
+
+    inferred = model.transform(InferShapes())
+    for name in unshaped:
+        shape = inferred.get_tensor_shape(name)
+        if shape is not None:
+            model.set_tensor_shape(name, shape)
+    return TensorFacts(model.graph).unshaped
 
 
-def _tensors(graph: Any) -> set[str]:
-    """Return what inference can say something of: inputs of the graph and outputs of its nodes."""
-    found = {value.name for value in graph.input}
-    found.update(name for node in graph.node for name in node.output)
-    return found
+def _write_datatypes(model: ModelWrapper, found: Mapping[str, str]) -> None:
+    if not found:
+        return
+    from qonnx.core.datatype import DataType
 
-
-def _listed(names: Iterable[str]) -> str:
-    return _shortened([f"'{name}'" for name in names])
+    for name, datatype in found.items():
+        model.set_tensor_datatype(name, DataType[datatype])
 
 
 def _shortened(texts: list[str]) -> str:

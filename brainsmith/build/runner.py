@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.build.pipeline import BuildStep, StepFunction
+    from brainsmith.build.tensor_facts import TensorFacts
 
 LOGGER = logging.getLogger(__name__)
 # Stands for the output folder in what is cached: another build has another one.
@@ -108,6 +109,7 @@ class StepRunner:
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
         self._side = SideFiles(staging, self._portable)
+        self._facts: dict[Artifact, TensorFacts] = {}  # of the last result
         self.log = BuildLog(staging / LOG)
         self.made: dict[str, str] = {"output": str(staging)}
         self.results: list[StepResult] = []
@@ -231,12 +233,13 @@ class StepRunner:
         given = model.data
         seed = f"{step.name} {Artifact(self._portable(_MODEL, given)).digest}"
         try:
-            known = KnownFacts(model.peek())
-            with process_state_kept(seed), recorder, transforms_watched(step.passes):
+            known = KnownFacts(model, self._facts.get(model))
+            with process_state_kept(seed), recorder, transforms_watched(step.passes, known.lineage):
                 wrapper = _checked(function(model.take(), view), step.framework)
             for line in known.restore(wrapper):
                 LOGGER.warning("%s", line)
             result = Artifact.of(wrapper)
+            self._facts = {} if known.after is None else {result: known.after}
         except PluginLoadError:
             raise
         except (Exception, SystemExit) as error:

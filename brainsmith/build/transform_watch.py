@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.build.lineage import Lineage
+
 PASSES = 100
 """How often a transform may be applied again because it says that it changed the graph."""
 _SHOWN = 5
@@ -31,21 +33,26 @@ _depth: ContextVar[int] = ContextVar("depth", default=0)
 _passes: ContextVar[int | None] = ContextVar("passes", default=None)
 """How many passes a transform of this step may take: 0 for the default; None where no step runs."""
 
+_lineage: ContextVar[Lineage | None] = ContextVar("lineage", default=None)
+"""What follows the models of this step."""
+
 
 @contextmanager
-def transforms_watched(passes: int | None = None) -> Iterator[None]:
+def transforms_watched(passes: int | None = None, lineage: Lineage | None = None) -> Iterator[None]:
     """Watch the transforms that this thread applies in the body.
 
     Args:
         passes: How many each may take; by default 100, or as many as the graph has nodes where those are more:
             there are transforms that change one place in a pass.
+        lineage: Notes what each makes of which model, those that another applies left out.
     """
     _watch_the_loop()
-    token = _passes.set(passes or 0)
+    tokens = _passes.set(passes or 0), _lineage.set(lineage)
     try:
         yield
     finally:
-        _passes.reset(token)
+        _passes.reset(tokens[0])
+        _lineage.reset(tokens[1])
 
 
 def _watch_the_loop() -> None:
@@ -76,13 +83,15 @@ def _watch_the_loop() -> None:
             as_it_was = left_out(transformation, error, self) if may_go_without else None
             if as_it_was is None:
                 raise
-            return as_it_was
+            result = as_it_was
         finally:
             _depth.reset(depth)
         if not _is_part_of_another(self if make_deepcopy else None, result):
             fault = well_formed_fault(result.graph, type(transformation).__module__)
             if fault:
                 raise BuildError(f"transform '{watched.name}' left a broken graph: {fault}")
+        if not _depth.get() and (lineage := _lineage.get()) is not None:
+            lineage.note(self, result, watched.name)
         return result
 
     transform.watched = True  # type: ignore[attr-defined]

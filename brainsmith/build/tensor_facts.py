@@ -1,0 +1,224 @@
+"""What a graph says of its tensors, shapes and datatypes, and which datatypes follow although it does not say them.
+
+Fields of messages cost more than all else here, so each is read once: a build asks this after every transform.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from brainsmith.forks import cached_property
+from brainsmith.graph.ends import input_values
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+DATATYPE = "datatype"
+SHAPE = "shape"
+_KEY = "finn_datatype"
+_FLOATS = ("FLOAT32", "FLOAT16")
+"""What counts as no datatype: nothing is lost with it."""
+_FLOAT = 1
+"""`TensorProto.FLOAT`."""
+_FROM_NOTHING = ("Sign", "QuantizeLinear", "DequantizeLinear")
+"""Operators of ONNX whose output has a datatype whatever their first input has; QONNX's inference has no others."""
+
+
+class GraphInput(NamedTuple):
+    """An input of a graph.
+
+    Attributes:
+        name: Of the tensor.
+        datatype: Its name; empty for a float.
+        place: What stays of it under another name: its type with its shape, and who reads it where.
+    """
+
+    name: str
+    datatype: str
+    place: tuple[bytes, tuple[tuple[str, str, int], ...]]
+
+
+class TensorFacts:
+    """What is known of the tensors of a graph.
+
+    Args:
+        graph: An ONNX graph, which is not changed.
+
+    Attributes:
+        graph: The same.
+        nodes: Its nodes.
+        outputs: What each gives.
+        stated: The names of datatypes by tensor, without those that are floats, as the graph states them.
+        datatypes: These, and those that were found since.
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self.nodes = list(graph.node)
+        self.outputs = [list(node.output) for node in self.nodes]
+        self.stated: dict[str, str] = {
+            annotation.tensor_name: entry.value
+            for annotation in graph.quantization_annotation
+            for entry in annotation.quant_parameter_tensor_names
+            if entry.key == _KEY and entry.value not in _FLOATS
+        }
+        self.datatypes = self.stated
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """The initialisers by name."""
+        return {tensor.name: tensor for tensor in self.graph.initializer}
+
+    @cached_property
+    def declared(self) -> dict[str, Any]:
+        """What is declared of tensors, by name."""
+        graph = self.graph
+        return {value.name: value for value in (*graph.value_info, *graph.input, *graph.output)}
+
+    @cached_property
+    def unshaped(self) -> list[str]:
+        """The outputs of nodes whose shape is not known."""
+        shaped = {""}
+        for values in (self.graph.value_info, self.graph.output):
+            shaped.update([value.name for value in values if value.type.tensor_type.HasField("shape")])
+        return [name for names in self.outputs for name in names if name not in shaped]
+
+    def lacking(self) -> dict[tuple[str, str], str]:
+        """Return what is not known of which tensors, each with what stays of it under another name.
+
+        The keys are `(DATATYPE or SHAPE, name)`; the values the type of the node that gives it.
+        """
+        typed, unshaped = self.stated, set(self.unshaped)
+        found: dict[tuple[str, str], str] = {}
+        for node, names in zip(self.nodes, self.outputs, strict=True):
+            for name in names:
+                if name not in typed:
+                    found[DATATYPE, name] = node.op_type
+                if name in unshaped:
+                    found[SHAPE, name] = node.op_type
+        for tensor in self.graph.initializer:
+            if (name := tensor.name) not in typed:
+                found[DATATYPE, name] = "constant"
+        for value in self.graph.input:
+            if (name := value.name) not in typed:
+                found[DATATYPE, name] = "input"
+        return found
+
+    def untyped(self) -> list[tuple[Any, list[str]]]:
+        """Return the nodes that give tensors without a datatype, with these."""
+        found = []
+        for node, names in zip(self.nodes, self.outputs, strict=True):
+            lacking = [name for name in names if name and name not in self.datatypes]
+            if lacking:
+                found.append((node, lacking))
+        return found
+
+    def may_follow(self, node: Any) -> bool:
+        """Tell whether QONNX's rules may give an output of a node a datatype: most of ONNX's ask for the first input's."""
+        if node.domain or node.op_type in _FROM_NOTHING:
+            return True
+        return bool(node.input) and node.input[0] in self.datatypes
+
+    @cached_property
+    def ends(self) -> dict[str, str]:
+        """The graph's inputs and constants, each with the datatype that it states; empty for a float."""
+        return {
+            name: self.stated.get(name, "")
+            for values in (self.graph.input, self.graph.initializer)
+            for name in [value.name for value in values]
+        }
+
+    def inputs(self) -> list[GraphInput]:
+        """Return the graph's inputs, constants left out."""
+        values = input_values(self.graph)
+        readers: dict[str, list[tuple[str, str, int]]] = {value.name: [] for value in values}
+        for node in self.nodes:
+            for at, name in enumerate(node.input):
+                if name in readers:
+                    readers[name].append((node.op_type, node.domain, at))
+        return [
+            GraphInput(
+                value.name,
+                self.datatypes.get(value.name, ""),
+                (value.type.SerializeToString(deterministic=True), tuple(readers[value.name])),
+            )
+            for value in values
+        ]
+
+    def taken(self, node: Any) -> tuple[str, ...]:
+        """Return the datatypes of a node's inputs; empty for a float."""
+        return tuple(self.datatypes.get(name, "") for name in node.input)
+
+    def content(self, node: Any) -> tuple[bytes, tuple[str, ...]]:
+        """Return what is the same only for the same node with inputs of the same datatypes."""
+        return node.SerializeToString(deterministic=True), self.taken(node)
+
+    def form(self, node: Any) -> tuple[Any, ...]:
+        """Return what stays of a node when it and its tensors get other names."""
+        attributes = frozenset(each.SerializeToString(deterministic=True) for each in node.attribute)
+        return node.op_type, node.domain, attributes, self.taken(node)
+
+
+def following(
+    model: ModelWrapper, facts: TensorFacts, known: Collection[Any] = ()
+) -> tuple[dict[str, str], list[Any]]:
+    """Find datatypes that follow from nodes and their inputs and that the graph lacks; they are added to the facts.
+
+    Args:
+        model: What the facts are of; not changed.
+        facts: Get what is found.
+        known: The content of nodes that need no look.
+
+    Returns:
+        The datatypes by tensor; and the nodes that were looked at and give floats by QONNX's rules.
+    """
+    found: dict[str, str] = {}
+    floats: list[Any] = []
+    before = -1
+    while len(found) > before:  # one pass, and one more if something was found: nodes may stand in any order
+        before, floats = len(found), []
+        for node, lacking in facts.untyped():
+            if known and facts.content(node) in known:
+                continue
+            inferred = _inferred(model, facts, node) if facts.may_follow(node) else {}
+            given = {
+                name: inferred[name] for name in lacking if inferred.get(name, _FLOATS[0]) not in _FLOATS
+            }
+            found |= given
+            facts.datatypes = facts.datatypes | given
+            if not given:
+                floats.append(node)
+    return found, floats
+
+
+def _inferred(model: ModelWrapper, facts: TensorFacts, node: Any) -> dict[str, str]:
+    """Infer the datatypes of one node's outputs, in a model of this node alone: QONNX's look-ups walk all of a graph.
+
+    Returns:
+        Them by tensor; none where the operator's own rule fails.
+    """
+    import onnx
+    from qonnx.core.datatype import DataType
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.transforms.infer_data_types import InferDataTypes
+
+    names = dict.fromkeys(name for name in (*node.input, *node.output) if name)
+    graph = onnx.GraphProto(name="one", node=[node])
+    for name in names:
+        if name in facts.constants:
+            graph.initializer.append(facts.constants[name])
+            continue
+        value = facts.declared.get(name) or onnx.helper.make_tensor_value_info(name, _FLOAT, None)
+        (graph.output if name in node.output else graph.input).append(value)
+    one = ModelWrapper(onnx.ModelProto(graph=graph, ir_version=8, opset_import=model.model.opset_import))
+    for name in names:
+        if name in facts.datatypes:
+            one.set_tensor_datatype(name, DataType[facts.datatypes[name]])
+    try:
+        one, _ = InferDataTypes().apply(one)
+    except Exception:  # noqa: BLE001  (an operator's rule may raise anything: then its datatype does not follow)
+        return {}
+    return {name: one.get_tensor_datatype(name).name for name in node.output if name}
