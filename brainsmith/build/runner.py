@@ -68,6 +68,12 @@ def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
     return {at: reason for at, record in records.items() if record.requires and lacks_finn_alone(record)}
 
 
+def _failed(step: BuildStep, error: BaseException) -> BuildError:
+    """Return the error of a step for what it raised, other than what QONNX or FINN refuses."""
+    text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+    return failed_step(step.name, error, missing_framework(error) or text, _own_file(step, error))
+
+
 class StepRunner:
     """Runs the steps of one build.
 
@@ -245,12 +251,10 @@ class StepRunner:
         except (Exception, SystemExit) as error:
             self.log.note_failure(step.name, error)
             refused = refusal(error)
-            if refused is not None:
-                refused.__cause__ = error
-                raise failed_step(step.name, error, str(refused)) from refused
-            text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
-            text = missing_framework(error) or text
-            raise failed_step(step.name, error, text, _own_file(step, error)) from error
+            if refused is None:
+                raise _failed(step, error) from error
+            refused.__cause__ = error
+            raise failed_step(step.name, error, str(refused)) from refused
         remember(step.module, recorder.readers)
         writes = writes_of(view)
         self._changed.update(writes)
