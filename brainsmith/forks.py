@@ -156,15 +156,23 @@ def _in_child() -> None:
 
 
 def _forget_unfinished_imports() -> None:
-    """Let a child import what another thread of its parent was just importing; it would wait for that thread."""
+    """Let a child import what another thread of its parent was just importing; it would wait for that thread.
+
+    With a package go its modules: imported already, they would not become attributes of the new package.
+    """
     locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    own: set[str] = set()
+    unfinished: list[str] = []
     for name, reference in list(locks.items()):
-        lock = reference()
-        if getattr(lock, "owner", None) in (None, get_ident()):
-            continue
-        locks.pop(name, None)
-        module = sys.modules.get(name)
-        if getattr(getattr(module, "__spec__", None), "_initializing", False):
+        owner = getattr(reference(), "owner", None)
+        if owner == get_ident():
+            own.add(name)
+        elif owner is not None:
+            locks.pop(name, None)
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                unfinished.append(name)
+    for name in list(sys.modules):
+        if name not in own and any(name == one or name.startswith(f"{one}.") for one in unfinished):
             del sys.modules[name]
 
 

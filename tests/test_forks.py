@@ -129,6 +129,22 @@ def test_a_child_imports_what_another_thread_was_just_importing(tmp_path, monkey
         del sys.modules[name]
 
 
+def test_a_child_imports_a_package_anew_whose_modules_were_imported_already(tmp_path, monkeypatch):
+    package = tmp_path / "slow_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("import slow_package.inner\nimport time\ntime.sleep(0.2)\n")
+    (package / "inner.py").write_text("value = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    thread = threading.Thread(target=__import__, args=("slow_package",))
+    thread.start()
+    while not hasattr(sys.modules.get("slow_package.inner"), "value"):
+        time.sleep(0.001)
+    assert forked(lambda: __import__("slow_package").inner.value) == "3"
+    thread.join()
+    for name in ("slow_package", "slow_package.inner"):
+        monkeypatch.delitem(sys.modules, name)
+
+
 def test_a_lock_that_another_thread_holds_is_free_in_the_child_and_its_owner_mends_what_it_guards(
     monkeypatch,
 ):

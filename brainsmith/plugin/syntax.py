@@ -37,10 +37,15 @@ def parse(text: bytes | str, path: str = "<text>") -> ast.Module:
 def check_compiles(tree: ast.Module, path: str) -> None:
     """Find what only compiling finds, such as a `return` outside of a function.
 
+    Python compiles texts that are nested more deeply than the trees that it compiles; such a one is not judged.
+
     Raises:
         SyntaxError: The tree is not that of a Python program.
     """
-    _undisturbed(_compile_alone, tree, path)
+    try:
+        _undisturbed(_compile_alone, tree, path)
+    except RecursionError:
+        return
 
 
 def _undisturbed(function: Callable[..., Any], *arguments: Any) -> Any:
