@@ -112,7 +112,11 @@ def _verified(verified: Verified) -> dict[str, Any]:
         "target": verified.target,
         "notes": list(verified.notes),
         **({"reason": verified.reason} if verified.reason else {}),
-        **({"changes_outputs": verified.changes_outputs} if verified.changes_outputs else {}),
+        **(
+            {"changes_outputs": verified.changes_outputs, "accuracy": verified.accuracy}
+            if verified.changes_outputs
+            else {}
+        ),
         **({"changed": verified.changed} if verified.changed is not None else {}),
         **({"reference": verified.reference} if verified.reference else {}),
     }

@@ -25,8 +25,8 @@ from brainsmith.build.side_files import SideFiles
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.plugin.finn_install import INSTALL_FINN
-from brainsmith.plugin.remembered import remember, remembered_by
-from brainsmith.plugin.renewal import imported_helpers, reads_at_import, refuse_changed, renew
+from brainsmith.plugin.remembered import add_remembered, remember
+from brainsmith.plugin.renewal import imported_helpers, note_imported, reads_at_import, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads
@@ -256,6 +256,7 @@ class StepRunner:
             refused.__cause__ = error
             raise failed_step(step.name, error, str(refused)) from refused
         remember(step.module, recorder.readers)
+        note_imported(recorder.imported)
         writes = writes_of(view)
         self._changed.update(writes)
         if parts is None or self._cache is None:
@@ -292,12 +293,8 @@ class StepRunner:
     def _outside(self, step: BuildStep, recorder: Recorder) -> Reads:
         """Return all that a step read from outside; what it read itself counts as it was then."""
         outside = recorder.reads
-        for reads in (
-            remembered_by(step.module, step.record is not None),
-            reads_at_import(),
-            packages_of(step),
-            Reads(imported_helpers()),
-        ):
+        add_remembered(outside, step.module, step.record is not None)
+        for reads in (reads_at_import(), packages_of(step), Reads(imported_helpers())):
             outside.add(reads)
         return outside
 

@@ -27,7 +27,7 @@ class Shortfall:
     """One thing that is not proven, or not as it was asked for.
 
     Attributes:
-        kind: "golden" (the data to verify with), "step", "circuit", "targets", "rate", "device" or "figures".
+        kind: "golden" (the data to verify with), "step", "accuracy", "circuit", "targets", "rate", "device" or "figures".
         text: A sentence for people: what, why, and what to do.
     """
 
@@ -44,6 +44,7 @@ def shortfalls_of(report: Fields, finished: bool = True) -> tuple[Shortfall, ...
     """
     found = [("golden", text) for text in _golden(report)]
     found += [("step", text) for text in _steps(report["steps"])]
+    found += [("accuracy", text) for text in _labels(report["steps"], report["accuracy"])]
     if not finished:
         return tuple(Shortfall(kind, text) for kind, text in found)
     found += [("circuit", text) for text in _circuit(report["rtl"])]
@@ -72,6 +73,23 @@ def _steps(steps: list[Fields]) -> Iterator[str]:
         if reason:
             later = "; later steps are compared with its result" if step["name"] in references else ""
             yield f"step '{step['name']}' was not verified: {reason}{later}"
+
+
+def _labels(steps: list[Fields], accuracy: Fields | None) -> Iterator[str]:
+    """Name the steps that give other outputs, of which fewer are right by their labels: nothing else holds them."""
+    before = None if accuracy is None else accuracy["before"]
+    for step in steps:
+        verified = step["verified"] or {}
+        if not verified.get("changes_outputs"):
+            continue
+        after = verified["accuracy"]
+        if verified["changes_outputs"] == "labels" and None not in (before, after) and after < before:
+            yield (
+                f"step '{step['name']}' gives other outputs, of which {after:.2%} are right by "
+                f"verify.changes_outputs.{step['name']}.labels, and of those before {before:.2%}; `expected` states the "
+                "values that it must give"
+            )
+        before = after
 
 
 def _circuit(rtl: Fields | None) -> Iterator[str]:

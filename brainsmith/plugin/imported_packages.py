@@ -26,9 +26,13 @@ def packages_read(module_names: Iterable[str]) -> Reads:
 
     Imports are read in the sources, wherever they stand. A distribution's `RECORD` holds a digest of each of its files.
     """
-    tops = {top for name in module_names for top in _imports(name)}
+    return packages_named(top for name in module_names for top in _imports(name))
+
+
+def packages_named(tops: Iterable[str]) -> Reads:
+    """Return the installed packages of some top names, as files that were read."""
     foreign = sorted(
-        top for top in tops if top not in (*COUNTED, *sys.stdlib_module_names) and _is_installed(top)
+        top for top in set(tops) if top not in (*COUNTED, *sys.stdlib_module_names) and _is_installed(top)
     )
     if not foreign:
         return Reads()

@@ -98,7 +98,7 @@ def _missing_framework(error: BaseException) -> str:
 def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     """Import a module, with its source and what it reads from outside noted."""
     from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
-    from brainsmith.plugin.renewal import note_reads
+    from brainsmith.plugin.renewal import note_imported, note_reads
     from brainsmith.store.imported import note_imports
     from brainsmith.store.recorder import Recorder
 
@@ -110,6 +110,7 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     with Recorder(read_rules(sources=(folder,) if folder else ())) as recorder:
         module = __import__(module_name, fromlist=("__name__",))
     note_reads(module_name, recorder.reads)
+    note_imported(recorder.imported)
     return module
 
 

@@ -6,14 +6,16 @@ too. So what is read counts for every module that took part in reading it, and l
 
 from __future__ import annotations
 
+import os
+
 from brainsmith.plugin.loading import FOLDER_PREFIX
 from brainsmith.plugin.read_rules import FRAMEWORKS
-from brainsmith.store.reads import Reads
+from brainsmith.store.reads import WORKING_FOLDER, Reads, working_folder_digest
 from brainsmith.store.sources import sources_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _CHANGED = "read more than once, and changed between"
 _ALONE: dict[str, Reads] = {}
@@ -29,13 +31,26 @@ def remember(step_module: str, read: Mapping[str, Reads]) -> None:
         _add(known.setdefault(_holder(module), Reads()), reads)
 
 
-def remembered_by(step_module: str, is_plugin: bool) -> Reads:
-    """Return what the modules that a step is made of may remember; of two contents one that nothing has.
+def add_remembered(reads: Reads, step_module: str, is_plugin: bool) -> None:
+    """Count what the modules that a step is made of may remember, beside what it read itself.
 
     Args:
+        reads: What it read.
         step_module: Where the step is defined.
         is_plugin: Whether it is a plugin. What a function that is none finds in its own module is a part of its key.
     """
+    own = {os.path.abspath(path) for path in (*reads.files, *reads.folders)}
+    remembered = _remembered_by(step_module, is_plugin)
+    for table in (remembered.files, remembered.folders):
+        for path in own & set(table):
+            del table[path]
+    reads.add(remembered)
+    if _are_below_working_folder((*remembered.files, *remembered.folders)):
+        reads.variables.setdefault(WORKING_FOLDER, working_folder_digest())
+
+
+def _remembered_by(step_module: str, is_plugin: bool) -> Reads:
+    """Return what modules may remember; of two contents one that nothing has."""
     found = Reads()
     if top_name(step_module) in FRAMEWORKS:
         for reads in _IN_FRAMEWORKS.values():
@@ -43,10 +58,18 @@ def remembered_by(step_module: str, is_plugin: bool) -> Reads:
     elif _ALONE or _IN_FRAMEWORKS:
         modules = {step_module, *sources_of([step_module], without=FRAMEWORKS).digests}
         holders = {_holder(module) for module in modules if is_plugin or module != step_module}
-        for known in (_ALONE, _IN_FRAMEWORKS):
+        for known in _TABLES:
             for holder in holders & set(known):
                 _add(found, known[holder])
     return found
+
+
+def _are_below_working_folder(paths: Iterable[str]) -> bool:
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except OSError:  # it was removed
+        return False
+    return any(path.startswith(here) for path in paths)
 
 
 def remembers_what_changed(folder_module: str) -> bool:
@@ -55,9 +78,15 @@ def remembers_what_changed(folder_module: str) -> bool:
 
 
 def forget(folder_module: str) -> None:
-    """Note that all modules of a plugin folder are loaded anew."""
+    """Note that all modules of a plugin folder are loaded anew; what others have read with them they may remember."""
     for known in _TABLES:
-        known.pop(folder_module, None)
+        gone = known.pop(folder_module, None)
+        if gone is not None and known:
+            kept = Reads()
+            for others in known.values():
+                _add(kept, others)
+            _keep(gone, kept)
+            known[folder_module] = gone
 
 
 def top_name(module_name: str) -> str:
@@ -68,6 +97,12 @@ def top_name(module_name: str) -> str:
 def _holder(module_name: str) -> str:
     """Return under which name a module's reads are noted: those of a plugin folder come and go together."""
     return top_name(module_name) if module_name.startswith(FOLDER_PREFIX) else module_name
+
+
+def _keep(reads: Reads, names: Reads) -> None:
+    for mine, theirs in zip(reads.tables(), names.tables(), strict=True):
+        for name in set(mine) - set(theirs):
+            del mine[name]
 
 
 def _add(known: Reads, reads: Reads) -> None:

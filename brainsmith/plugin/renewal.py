@@ -13,12 +13,12 @@ from types import ModuleType
 from weakref import WeakSet
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.imported_packages import packages_read
+from brainsmith.plugin.imported_packages import packages_named, packages_read
 from brainsmith.plugin.loading import FOLDER_PREFIX, plugin_mounts, unmount
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.plugin.remembered import forget, remembers_what_changed
 from brainsmith.plugin.remembered import top_name as _top
-from brainsmith.store.imported import has_changed
+from brainsmith.store.imported import has_changed, is_installed
 from brainsmith.store.reads import Reads
 from brainsmith.store.sources import sources_of
 
@@ -37,6 +37,20 @@ _PACKAGES: dict[str, Reads] = {}
 """The installed packages that they import, as they were then."""
 _ASKED: WeakSet[ModuleType] = WeakSet()
 """The modules of which it is known which packages they import."""
+_IMPORTED: set[str] = set()
+"""The modules that plugins have imported and that are not installed, also by names that stand in no source."""
+
+
+def note_imported(module_names: Iterable[str]) -> None:
+    """Note which modules plugins have imported while they ran or were imported themselves."""
+    new = {name for name in module_names if not name.startswith(FOLDER_PREFIX)} & set(sys.modules)
+    installed = {name for name in new if is_installed(str(getattr(sys.modules[name], "__file__", "")))}
+    _IMPORTED.update(new - installed)
+    packages = {top: sys.modules[top] for top in map(_top, installed) if top in sys.modules}
+    for top, module in packages.items():
+        if module not in _ASKED:
+            _ASKED.add(module)
+            _PACKAGES[top] = packages_named([top])
 
 
 def note_reads(module_name: str, reads: Reads) -> None:
@@ -56,8 +70,9 @@ def note_reads(module_name: str, reads: Reads) -> None:
 def reads_at_import() -> Reads:
     """Return what all plugins read from outside while they were imported: any of them may be in use."""
     found = Reads()
-    for reads in (*list(_PACKAGES.values()), *list(_READS.values())):
-        found.add(reads)
+    for top, reads in (*list(_PACKAGES.items()), *list(_READS.items())):
+        if top in sys.modules:
+            found.add(reads)
     return found
 
 
@@ -124,7 +139,8 @@ def imported_helpers() -> dict[str, str]:
 def _sources() -> Sources:
     """Return the imported modules of plugins, and what they import, but for the frameworks."""
     own = {*plugin_mounts(), *_packages()}
-    return sources_of([name for name in list(sys.modules) if _top(name) in own], without=FRAMEWORKS)
+    roots = [name for name in list(sys.modules) if _top(name) in own or name in _IMPORTED]
+    return sources_of(roots, without=FRAMEWORKS)
 
 
 def _packages() -> set[str]:

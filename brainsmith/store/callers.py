@@ -17,6 +17,8 @@ _NOTING = tuple(
     os.path.join(os.path.dirname(__file__), name) for name in ("recorder.py", "audit.py", "callers.py")
 )
 
+_IMPORTING = os.path.join(os.path.dirname(__file__), "imported.py")
+
 
 def frames() -> Iterator[FrameType]:
     """Return the frames of what is noted just now, the innermost first, without those that note it."""
@@ -30,7 +32,7 @@ def frames() -> Iterator[FrameType]:
 def caller() -> str:
     """Return the file of what is done now; what one of Python's own modules does is done by who calls it."""
     files = (frame.f_code.co_filename for frame in frames())
-    return next((file for file in files if not is_python_s(file)), "")
+    return next((file for file in files if not is_python_s(file) and file != _IMPORTING), "")
 
 
 def is_called_by(module: str) -> bool:
@@ -45,9 +47,19 @@ def is_called_by(module: str) -> bool:
 
 
 def is_import(file: str) -> bool:
-    """Tell whether a file is of the machinery that looks for modules and distributions: Python's own, and its backport."""
-    own = ("<frozen importlib", f"{PYTHON}importlib{os.sep}", f"{PYTHON}pkgutil.py")
+    """Tell whether a file is of the machinery that looks for modules: Python's own, its backport, ours."""
+    own = ("<frozen importlib", f"{PYTHON}importlib{os.sep}", f"{PYTHON}pkgutil.py", _IMPORTING)
     return file.startswith(own) or f"{os.sep}importlib_metadata{os.sep}" in file
+
+
+def imported_now() -> str:
+    """Return the name of the module that is imported just now; empty if none is."""
+    for frame in frames():
+        if frame.f_code.co_name == "_find_and_load" and frame.f_code.co_filename.startswith(
+            "<frozen importlib"
+        ):
+            return str(frame.f_locals.get("name", ""))
+    return ""
 
 
 def is_python_s(file: str) -> bool:

@@ -13,6 +13,7 @@ from brainsmith.store.audit import HIDDEN, RUNNING, processes_made, threads
 from brainsmith.store.callers import (
     caller,
     frames,
+    imported_now,
     is_called_by,
     is_import,
     is_installed,
@@ -50,7 +51,8 @@ class Recorder:
 
     Attributes:
         reads: What was read.
-        readers: The same by the names of the modules that took part in it, but for Python's and the frameworks'.
+        readers: The same by the names of the modules that took part in it, but for Python's and the frameworks'; with
+            absolute paths.
         unseen: What it did that hides what it read, such as starting a program; empty if nothing did.
         untold: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
     """
@@ -97,6 +99,11 @@ class Recorder:
             self._outer.unseen = self._outer.unseen or self.unseen
             self._outer.untold = self._outer.untold or self.untold
             self._outer._made.add(self._made)
+
+    @property
+    def imported(self) -> frozenset[str]:
+        """The modules that were imported inside, and such as were not found, but for what the frameworks import."""
+        return frozenset(self._asked)
 
     def has_begun(self, thread: Any) -> bool:
         """Tell whether a thread may have been started inside: by this thread, or by another one meanwhile."""
@@ -151,6 +158,9 @@ class Recorder:
                 return
             if is_import(code.co_filename):
                 absolute = _source_of(absolute)
+                self._imported(
+                    imported_now() or None, None
+                )  # importlib.import_module() raises no other event
             self._read(absolute if absolute.endswith(".py") else path, absolute)
         self._made.opened(absolute, flags)
 
@@ -161,6 +171,10 @@ class Recorder:
             self._doubt(f"it reads {absolute}, which says how the machine is")
         if self._rules.leave_out(absolute):
             return
+        if absolute.endswith(".py") and (
+            module := imported_now()
+        ):  # importlib.import_module() raises no event
+            self._asked.setdefault(module, set()).update(self._who_takes_part())
         name = self._name(path, absolute)
         if os.path.isdir(absolute):
             self._doubt(f"it opens the folder {name}, and what it reads there cannot be seen")
@@ -178,13 +192,9 @@ class Recorder:
     def _count(self, table: str, name: str, digest: str) -> str:
         """Count what is read just now, of all who take part; return what stood for it when it was read first."""
         first: str = getattr(self.reads, table).setdefault(name, digest)
+        path = name if table == "variables" else os.path.join(self._start, name)
         for module in self._who_takes_part():
-            reads = self.readers.setdefault(module, Reads())
-            if table != "variables" and not os.path.isabs(name):  # they may remember it elsewhere
-                reads.variables.setdefault(WORKING_FOLDER, working_folder_digest(self._start))
-                getattr(reads, table).setdefault(os.path.join(self._start, name), digest)
-            else:
-                getattr(reads, table).setdefault(name, digest)
+            getattr(self.readers.setdefault(module, Reads()), table).setdefault(path, digest)
         return first
 
     def _who_takes_part(self) -> set[str]:

@@ -119,3 +119,58 @@ def test_a_module_elsewhere_that_a_plugin_imports_is_an_error_that_says_to_resta
         assert built() == (2.0, REUSED)
     finally:
         sys.modules.pop("a_helper_of_mine", None)
+
+
+REMEMBERING = """import importlib
+from brainsmith.plugin.core import step
+
+
+@step
+def scale(model, cfg):
+    factor = importlib.import_module("a_" + "remembering_module").factor()
+    model.set_initializer("w0", model.get_initializer("w0") * (factor * 1.0))
+    return model
+"""
+MODULE = """from functools import cache
+from pathlib import Path
+
+
+@cache
+def factor():
+    return float(Path(__file__).with_name("factor.txt").read_text())
+"""
+
+
+@pytest.fixture
+def remembering(project, monkeypatch):
+    """Have a module elsewhere, imported by a name that stands in no source, that reads a file once in a process."""
+    (project / "plugins" / "scale.py").write_text(REMEMBERING)
+    folder = project / "elsewhere"
+    folder.mkdir()
+    (folder / "a_remembering_module.py").write_text(MODULE)
+    (folder / "factor.txt").write_text("1")
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    sys.modules.pop("a_remembering_module", None)
+
+
+def test_what_a_module_elsewhere_remembers_of_a_file_is_not_kept_under_the_new_file(remembering):
+    assert built()[0] == 1.0
+    assert built() == (1.0, REUSED)
+    (remembering / "factor.txt").write_text("2")
+    for _ in range(2):  # this process remembers the old one; no entry says that it is of the new one
+        factor, said = built()
+        assert (factor, said) == (1.0, f"{remembering / 'factor.txt'} changed")
+    (remembering / "factor.txt").write_text("1")
+    assert built() == (1.0, REUSED)
+
+
+def test_a_module_that_no_source_names_is_an_error_that_says_to_restart_too(remembering):
+    assert built()[0] == 1.0
+    path = remembering / "a_remembering_module.py"
+    path.write_text(MODULE.replace("factor.txt", "other.txt"))
+    with pytest.raises(PluginLoadError) as caught:
+        built()
+    assert str(caught.value) == (
+        f"{path} changed since this process imported it, and may be in use: restart Python"
+    )

@@ -37,6 +37,7 @@ BEYOND = (
 PROVEN = {
     "golden": {"samples": 3, "random": False, "problem": ""},
     "steps": [{"name": "a", "verified": {"samples": 3}}],
+    "accuracy": None,
     "rtl": None,
     "targets": None,
     "rate": None,
@@ -170,6 +171,28 @@ def test_a_measured_rate_below_the_target():
         )
     ]
     assert texts(rate=rate_of({"fps": 100}, {"interval_cycles": 1000}, 5.0, 200_000)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "held", "is_told"),
+    [
+        (1.0, 0.25, "labels", True),
+        (0.25, 0.25, "labels", False),
+        (1.0, 0.25, "expected", False),
+        (None, 0, "labels", False),
+    ],
+)
+def test_new_outputs_that_labels_alone_hold_are_no_worse_than_those_before(before, after, held, is_told):
+    verified = {"reason": "", "reference": "", "changes_outputs": held, "accuracy": after}
+    found = texts(
+        steps=[{"name": "reordered", "verified": verified}, {"name": "fold", "verified": None}],
+        accuracy=None if before is None else {"before": before},
+    )
+    told = (
+        "step 'reordered' gives other outputs, of which 25.00% are right by verify.changes_outputs.reordered.labels, and "
+        "of those before 100.00%; `expected` states the values that it must give"
+    )
+    assert found == ([("accuracy", told)] if is_told else [])
 
 
 def test_circuits_targets_and_figures():
