@@ -18,9 +18,11 @@ import sys
 from pathlib import Path
 
 from measure import ROOT, Figures, compile_package, empty_cache, environment, row, run_once
+from quick_compiles import print_quick_compiles
 from stitched import EXAMPLES, make_network, print_interval, print_network
 
 from brainsmith.rtl.package.contents import BENCH
+from brainsmith.rtl.stitching.top_module import plan_design
 
 NETWORKS = ("mlp", "cnn", "residual")
 BLUEPRINTS = tuple(ROOT / "blueprints" / f"digits_{name}_rtl.yaml" for name in NETWORKS)
@@ -45,6 +47,8 @@ def main() -> None:
             network = make_network(name, folder / name)
             print(f"digits {name}, stitched, simulated in this process:")
             print_network(network, folder / name / "simulations")
+            if name == NETWORKS[0]:
+                print_quick_compiles(plan_design(network.design), folder)
     for blueprint in blueprints:
         if blueprint.is_file():
             print_builds(blueprint)

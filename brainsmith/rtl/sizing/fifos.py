@@ -125,14 +125,14 @@ def _size(
     runner, gauged = _gauged(design, inputs, search, cache)
     depths, minimal, notes = _searched(runner, gauged, chosen) if search else (gauged.depths, False, [])
     sized = design.with_depths(depths)
-    interval = _real_interval(sized, inputs, gauged, cache, runner.quick)
+    interval = _real_interval(sized, inputs, gauged, cache)
     if interval > TOLERANCE * gauged.interval and search:
         notes.append(
             f"with the depths of the search a frame takes {interval:,.1f} cycles instead of {gauged.interval:,} in "
             "FINN's FIFOs, so all FIFOs are as deep as the gauges say"
         )
         sized, minimal = design.with_depths(gauged.depths), False
-        interval = _real_interval(sized, inputs, gauged, cache, runner.quick)
+        interval = _real_interval(sized, inputs, gauged, cache)
     if interval > TOLERANCE * design.interval:
         notes.append(
             f"a frame takes {interval:,.1f} cycles, and FINN's estimate is {design.interval:,}: deeper FIFOs do not help"
@@ -184,8 +184,8 @@ def _longer(frames: int, gauged: Gauge, budget: Budget) -> int:
 
 
 def _real_interval(
-    design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge, cache: Path | None, quick: bool
+    design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge, cache: Path | None
 ) -> float:
     """Measure a design with FINN's own FIFOs."""
-    runner = Runner(design, inputs, cache=cache, quick=quick)
+    runner = Runner(design, inputs, cache=cache)
     return runner.run(enough_frames(gauged.in_flight)).interval

@@ -71,7 +71,6 @@ class Runner:
         quick: Whether to compile without optimising.
 
     Attributes:
-        quick: Whether it was compiled without optimising.
         simulations: How many runs there were.
         cycles: How many they took.
 
@@ -90,7 +89,6 @@ class Runner:
     ) -> None:
         self.design = design
         self.capacities = dict(capacities or {})
-        self.quick = quick
         self.simulations = 0
         self.cycles = 0
         plan = plan_adjustable(design, self.capacities) if self.capacities else plan_design(design)

@@ -86,12 +86,13 @@ def test_a_search_that_ends_early_says_so(design, simulations):
     assert done.report()["total_bits"] == done.report()["gauge_bits"]
 
 
-def test_a_design_that_is_slower_than_its_estimate_says_so(design, simulations):
+@pytest.mark.parametrize("search", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_design_that_is_slower_than_its_estimate_says_so(design, simulations, search):
     """It is sized for the rate that it has."""
     hasty = replace(
         design, layers=tuple(replace(layer, cycles=layer.cycles * 3 // 4) for layer in design.layers)
     )
-    done = sized(hasty, simulations)
+    done = sized(hasty, simulations, search=search)
     assert done.interval == design.interval
     assert done.notes == (
         f"a frame takes {design.interval:,.1f} cycles, and FINN's estimate is {hasty.interval:,}: deeper FIFOs do not help",
