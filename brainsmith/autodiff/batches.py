@@ -90,7 +90,7 @@ class _Part:
                 if isinstance(self.runner, Op)
                 else self.runner(*self.inputs, **self.attributes)
             )
-        except BaseException as error:  # noqa: BLE001 - raised again by who waits
+        except BaseException as error:  # noqa: BLE001  (raised again by who waits)
             self.error = error
 
     @property

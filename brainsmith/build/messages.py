@@ -23,6 +23,9 @@ LOG = "build.log"
 LOGGER = logging.getLogger(__name__)
 
 _WARNING = "warning"
+_REMARK = "remark"
+"""What this project warns of itself, such as what was left out or lost: it counts for the whole build."""
+_OWN = "brainsmith."
 
 
 @dataclass
@@ -31,15 +34,21 @@ class Said:
 
     Attributes:
         warnings: What was logged as a warning or worse, and what Python warned of: each once, and in one line.
-        texts: All of it in its order: pairs of `stdout`, `stderr` or `warning`, and a text.
+        texts: All of it in its order: pairs of `stdout`, `stderr`, `warning` or `remark`, and a text. Remarks are this
+            project's own warnings.
     """
 
     warnings: list[str] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def remarks(self) -> list[str]:
+        """What this project warned of itself."""
+        return [text for stream, text in self.texts if stream == _REMARK]
+
     def add(self, stream: str, text: str) -> None:
         """Note a text; what follows on one stream is one."""
-        if self.texts and self.texts[-1][0] == stream != _WARNING:
+        if self.texts and self.texts[-1][0] == stream and stream not in (_WARNING, _REMARK):
             text = self.texts.pop()[1] + text
         self.texts.append((stream, text))
 
@@ -93,8 +102,8 @@ class BuildLog:
         """Say again what was said when a step ran, in the same places."""
         with self.taken(title, shown):
             for stream, text in said.texts:
-                if stream == _WARNING:
-                    _streams.keep(text)
+                if stream in (_WARNING, _REMARK):
+                    _streams.keep(text, stream)
                 else:
                     print(text, end="", file=sys.stdout if stream == "stdout" else sys.stderr)
 
@@ -124,14 +133,14 @@ class _Collector(logging.Handler):
             and not self.aside
             and not record.name.startswith("brainsmith.plugin")
         ):
-            self.keep(record.getMessage())
+            self.keep(record.getMessage(), _REMARK if record.name.startswith(_OWN) else _WARNING)
 
-    def keep(self, message: str) -> None:
+    def keep(self, message: str, kind: str = _WARNING) -> None:
         """Keep a warning: among the lines, and in the file."""
         line = " ".join(message.split())
         if line not in self.said.warnings:
             self.said.warnings.append(line)
-            self.said.add(_WARNING, line)
+            self.said.add(kind, line)
             self.append(f"warning: {line}\n")
 
     def log(self, text: str) -> None:
@@ -203,9 +212,9 @@ class _Streams:
                 self._before = None
             return outer
 
-    def keep(self, line: str) -> None:
+    def keep(self, line: str, kind: str) -> None:
         """Keep a warning with what this thread's collector has."""
-        self._collectors[threading.get_ident()].keep(line)
+        self._collectors[threading.get_ident()].keep(line, kind)
 
     def _warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
         collector = self._collectors.get(threading.get_ident())

@@ -143,6 +143,7 @@ class StepRunner:
                 said = Said(list(found.messages), list(found.printed))
                 self.log.repeat(step.name, said, shown=step.framework not in _QUIET)
                 self._note(step, started, found.reason, True, found.messages, found.seconds)
+                self._warn_of(step, said)
                 return reused
             why = found.reason if found.model is None else DAMAGED
         # Loading every step may take seconds: they count for the first one that has to run.
@@ -151,7 +152,12 @@ class StepRunner:
         with self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
             result, why_not = self._run(step, function, model, parts, said, started)
         self._note(step, started, why_not or why, False, tuple(said.warnings))
+        self._warn_of(step, said)
         return result
+
+    def _warn_of(self, step: BuildStep, said: Said) -> None:
+        """Let the build warn at its end of what this project itself warned of in a step; frameworks warn of much."""
+        self.warnings += [f"step '{step.name}': {remark}" for remark in said.remarks]
 
     def fingerprint(self, model: Artifact) -> str | None:
         """Return what stands for all that came of the steps, and for the code that may look at it; None without a cache.

@@ -219,6 +219,6 @@ def _inferred(model: ModelWrapper, facts: TensorFacts, node: Any) -> dict[str, s
             one.set_tensor_datatype(name, DataType[facts.datatypes[name]])
     try:
         one, _ = InferDataTypes().apply(one)
-    except Exception:  # noqa: BLE001  (an operator's rule may raise anything: then its datatype does not follow)
+    except Exception:  # noqa: BLE001  (an operator's rule may raise anything: nothing follows, so a loss is reported)
         return {}
     return {name: one.get_tensor_datatype(name).name for name in node.output if name}

@@ -244,7 +244,7 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
         result = adapter.discover(reading)
     except ChangedWhileReadError:
         raise
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  (one adapter's failure; it is reported as a problem)
         result = AdapterResult(adapter.name)
         result.status = "failed"
         result.detail = (

@@ -79,6 +79,7 @@ def test_a_build_says_it(tmp_path, known):
     line = "the shapes of 'a0', 'wq0', 'wq1', 'm0', 'a1' were lost, and were inferred again"
     assert result.steps[0].messages == (line,)
     assert result.report["steps"][0]["messages"] == [line]
+    assert f"step 'drop_shapes': {line}" in result.warnings
     assert facts(ModelWrapper(str(result.model))) == facts(known)
 
 

@@ -108,3 +108,17 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
         logging.getLogger("finn").warning("kept")
     assert said.warnings == ["kept"]
     assert said.texts == [("stdout", "lost\n"), ("warning", "kept")]
+
+
+def test_what_this_project_itself_warns_of_is_a_warning_of_the_build_also_when_the_step_is_reused(tmp_path):
+    def skip(model, cfg):
+        logging.getLogger("brainsmith.steps.fold").warning("layer a is slow")
+        logging.getLogger("finn").warning("layer b is slow")
+        return model
+
+    for name, reused in (("a", False), ("b", True)):
+        result = build(graphs.quant_mlp(), output=tmp_path / name, steps=[skip], verify=False)
+        assert result.steps[0].reused == reused
+        assert result.steps[0].messages == ("layer a is slow", "layer b is slow")
+        assert [text for text in result.warnings if "slow" in text] == ["step 'skip': layer a is slow"]
+        assert result.report["warnings"] == list(result.warnings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError
+from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
@@ -174,8 +174,12 @@ def _refusal(backend: PluginInfo, node: NodeProto) -> str:
     try:
         supports: Any = getattr(backend.load(), "supports", None)
         answer = SUPPORTED if supports is None else supports(getCustomOp(node))
-    except Exception:  # noqa: BLE001  (a plugin may raise anything; specialize says what)
-        return ""
+    except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is the reason)
+        return (
+            str(error)
+            if isinstance(error, BrainsmithError)
+            else f"asking it raised {type(error).__name__}: {error}"
+        )
     return "" if answer else str(getattr(answer, "reason", "")) or "it does not say why"
 
 

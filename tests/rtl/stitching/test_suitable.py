@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.errors import BuildError
+from brainsmith.errors import BuildError, PluginLoadError
 from brainsmith.rtl.cores.support import SUPPORTED, unsupported
 from brainsmith.rtl.stitching import suitable
 
@@ -42,7 +42,14 @@ WIDE = unsupported("its window is 9 wide")
         ),
         ([backend("a:PoolRTL", WIDE), backend("b:PoolRTL", SUPPORTED)], f"b:PoolRTL: {TAKE}"),
         ([backend("a:PoolRTL", None)], f"a:PoolRTL: {TAKE}"),
-        ([backend("a:PoolRTL", ValueError("x"))], f"a:PoolRTL: {TAKE}"),
+        (
+            [backend("a:PoolRTL", ValueError("x"))],
+            "a:PoolRTL, which cannot be this layer: asking it raised ValueError: x",
+        ),
+        (
+            [backend("a:PoolRTL", PluginLoadError("a.py cannot be loaded")), backend("b:PoolRTL", SUPPORTED)],
+            f"b:PoolRTL: {TAKE}",
+        ),
     ],
 )
 def test_a_backend_that_refuses_the_layer_is_not_advised(monkeypatch, backends, advice):
