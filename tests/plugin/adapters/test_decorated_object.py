@@ -69,8 +69,11 @@ def test_a_change_of_its_file_is_seen(site, found, manager):
     assert messages(manager) == []
 
 
-def test_a_class_without_a_decorator_is_told(site, found, manager):
-    site.install("acme", "1.0", {"tidy": "acme_one:Tidy"}, acme_one="class Tidy:\n    pass\n")
+@pytest.mark.parametrize(
+    "others", ["", transform_file("Other", "stage=STAGE")], ids=["alone", "beside a wrong decorator"]
+)
+def test_a_class_without_a_decorator_is_a_problem(site, found, manager, others):
+    site.install("acme", "1.0", {"tidy": "acme_one:Tidy"}, acme_one=f"{others}class Tidy:\n    pass\n")
     assert found() == {}
     assert messages(manager) == [
         "acme 1.0, entry point 'tidy': acme_one:Tidy is a class that no decorator makes a plugin: decorate it, "
@@ -85,16 +88,6 @@ def test_a_decorator_that_is_wrong_is_told_with_its_place(site, found, manager):
     assert messages(manager) == [
         f"{site}/acme_one.py:7: stage= of @transform must be a literal, because discovery does not run plugin code; "
         "found STAGE"
-    ]
-
-
-def test_a_wrong_decorator_elsewhere_in_its_file_does_not_hide_what_is_wrong_with_it(site, found, manager):
-    text = transform_file("Other", "stage=STAGE") + "class Tidy:\n    pass\n"
-    site.install("acme", "1.0", {"tidy": "acme_one:Tidy"}, acme_one=text)
-    assert found() == {}
-    assert messages(manager) == [
-        "acme 1.0, entry point 'tidy': acme_one:Tidy is a class that no decorator makes a plugin: decorate it, "
-        "or name a module, or a function that returns a table"
     ]
 
 
