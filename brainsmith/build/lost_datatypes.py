@@ -45,8 +45,9 @@ def lost_constants(before: TensorFacts, after: TensorFacts) -> dict[str, str]:
     lost = {}
     for values, names in have_not.items():
         fewer = len(had.get(values, ())) - len(have.get(values, ()))
-        more = len(names) - len(had_not.get(values, ()))
-        changed = sorted(names, key=lambda name: name in had_not.get(values, ()))
+        lacked = set(had_not.get(values, ()))
+        more = len(names) - len(lacked)
+        changed = sorted(names, key=lacked.__contains__)
         for name in changed[: max(min(fewer, more), 0)]:
             lost[name] = before.datatypes[had[values][0]]
     return lost
@@ -121,7 +122,8 @@ def lost_without_rule(floats: Sequence[Any], before: TensorFacts, after: TensorF
             len(had.get(form, ())) - len(have.get(form, ())), len(outputs) - len(had_not.get(form, ()))
         )
         if count > 0:
-            outputs.sort(key=lambda name: name not in had[form])
+            having = set(had[form])
+            outputs.sort(key=lambda name: name not in having)
             lost |= dict.fromkeys(outputs[:count], before.datatypes[had[form][0]])
     return lost
 

@@ -176,6 +176,7 @@ def following(
     """
     found: dict[str, str] = {}
     floats: list[Any] = []
+    facts.datatypes = dict(facts.datatypes)  # what is stated stays as it is
     before = -1
     while len(found) > before:  # one pass, and one more if something was found: nodes may stand in any order
         before, floats = len(found), []
@@ -187,7 +188,7 @@ def following(
                 name: inferred[name] for name in lacking if inferred.get(name, _FLOATS[0]) not in _FLOATS
             }
             found |= given
-            facts.datatypes = facts.datatypes | given
+            facts.datatypes.update(given)
             if not given:
                 floats.append(node)
     return found, floats

@@ -20,7 +20,11 @@ class Made:
         self._before: dict[str, str] = {}  # digests of what was added to, as it was before
 
     def __contains__(self, path: str) -> bool:
-        return path in self._paths or any(path.startswith(f"{made}{os.sep}") for made in self._paths)
+        while path not in self._paths:
+            path, below = os.path.dirname(path), path
+            if path == below:
+                return False
+        return True
 
     def add(self, other: Made) -> None:
         """Count what was made in an inner recording as well."""

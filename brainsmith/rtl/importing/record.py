@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
+
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ def record_place(kernel: Path) -> Path:
 def record_of(contents: Mapping[Path, bytes]) -> bytes:
     """Return the record of some files: what stands for the content of each."""
     return (
-        json.dumps({path.name: _digest(data) for path, data in contents.items()}, indent=2) + "\n"
+        json.dumps({path.name: digest(data) for path, data in contents.items()}, indent=2) + "\n"
     ).encode()
 
 
@@ -51,7 +52,7 @@ def planned(contents: Mapping[Path, bytes], record: Path) -> Update:
         if here is None:
             update.written.append(path)
         elif here != data:
-            now, new, last = _digest(here), _digest(data), recorded.get(path.name)
+            now, new, last = digest(here), digest(data), recorded.get(path.name)
             (update.written if now == last else update.kept if new == last else update.edited).append(path)
     return update
 
@@ -69,7 +70,3 @@ def _read(record: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
