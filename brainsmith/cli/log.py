@@ -104,7 +104,12 @@ def _attached(handlers: Sequence[logging.Handler]) -> Iterator[None]:
         root.addHandler(handler)
     root.setLevel(min(root.level, logging.INFO))
     _LOGGER.setLevel(logging.DEBUG)
-    before = copy_to(lambda text: printed.info("%s", _STYLE.sub("", text)) if text else None)
+
+    def log_each_line(text: str) -> None:
+        for line in _STYLE.sub("", text).splitlines():
+            printed.info("%s", line)
+
+    before = copy_to(log_each_line)
     try:
         yield
     finally:
