@@ -55,7 +55,10 @@ def advice(step: str, found: Comparison, outputs: Iterable[Array]) -> str:
     if found.max_error <= _ROUNDING * largest:
         allowed = f"`verify: {{tolerance: {{{step}: ERROR}}}}`"
         return f"if the difference is mere rounding, allow it: {allowed}; if '{step}' approximates, state it: {stated}"
-    return f"the difference is too large for rounding; if '{step}' approximates, state it: {stated}"
+    return (
+        "the difference is too large for rounding, unless that moved a value from one level of a quantiser to the next "
+        f"(scales that are powers of two avoid it); if '{step}' approximates, state it: {stated}"
+    )
 
 
 def compare(

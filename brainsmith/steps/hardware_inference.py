@@ -16,6 +16,7 @@ from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.strides import crop_single_pixels
+from brainsmith.steps.support import why_unsupported
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 
@@ -174,12 +175,13 @@ def _check_nothing_between(model: ModelWrapper) -> None:
         if _is_hardware(node) or reached:
             before.update(node.output)
         if not _is_hardware(node) and reached and any(name in behind for name in node.output):
-            stuck.append(f"{node.op_type} ({node.name})")
+            stuck.append(node)
     if stuck:
+        listed = ", ".join(f"{node.op_type} ({node.name})" for node in stuck)
         raise ModelError(
-            f"these nodes lie between hardware layers, and no kernel supports them: {', '.join(stuck)}. The reason is "
+            f"these nodes lie between hardware layers, and no kernel supports them: {listed}. The reason is "
             "the operator, its datatypes, its shapes or its attributes. `brainsmith plugins list --type kernel` lists "
-            "the kernels"
+            f"the kernels{''.join(why_unsupported(model, node) for node in stuck)}"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import ModelError
 from brainsmith.plugin.core import step
 from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.window_batches import check_window_dimensions
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -34,7 +35,8 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     bits; wider ones stay Quant nodes.
 
     Raises:
-        ModelError: A quantiser has parameters that integers and thresholds cannot give.
+        ModelError: A quantiser has parameters that integers and thresholds cannot give, or a window slides over something
+            else than images.
     """
     from qonnx.transformation.general import (
         GiveUniqueNodeNames,
@@ -45,6 +47,7 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     if not model.check_all_tensor_shapes_specified():
         model = model.transform(InferShapes())
+    check_window_dimensions(model)
     if any(node.op_type in QUANTISERS for node in model.graph.node):
         model = _integer_weights(model)
     widest = getattr(cfg, "max_multithreshold_bit_width", MOST_THRESHOLD_BITS)

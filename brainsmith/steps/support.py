@@ -9,6 +9,7 @@ from brainsmith.steps.conversions import convertible_op_types
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 STANDARD_DOMAINS = ("", "ai.onnx", "qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
@@ -43,3 +44,15 @@ def describe_unsupported(unsupported: dict[str, list[str]]) -> str:
     """Return one sentence that names the operators and their nodes."""
     kinds = "; ".join(f"{op_type} ({', '.join(names)})" for op_type, names in unsupported.items())
     return f"no step can turn these layers into hardware: {kinds}"
+
+
+def why_unsupported(model: ModelWrapper, node: NodeProto) -> str:
+    """Return a line that says why no kernel supports a node, and what to do; empty where that is not known."""
+    if node.op_type not in ("Conv", "MatMul"):
+        return ""
+    floats = [
+        what
+        for what, name in zip(("its input", "its weights"), node.input, strict=False)
+        if not model.get_tensor_datatype(name).is_integer()
+    ]
+    return f"\n  {node.name}: {' and '.join(floats)} must be quantised, and not FLOAT32" if floats else ""

@@ -1,4 +1,4 @@
-"""Refuse windows over a batch of several images: convolutions and pools slide over one."""
+"""Refuse windows over a batch of several images, and convolutions over anything but images."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 WINDOWS = ("AveragePool", "Conv", "ConvTranspose", "MaxPool")
+
+_ONE_MORE = "\n  give the model a second dimension, of length 1: inputs of (1, channels, length, 1), kernels of (k, 1)"
 
 
 def check_window_batches(model: ModelWrapper) -> None:
@@ -27,4 +29,19 @@ def check_window_batches(model: ModelWrapper) -> None:
             raise ModelError(
                 f"{node_text(node)} reads a batch of {shape[0]} images, and its windows slide over one at a time\n"
                 "  export the model with a batch of 1: the circuit takes one image after the other"
+            )
+
+
+def check_window_dimensions(model: ModelWrapper) -> None:
+    """Raise if a convolution slides over something else than images.
+
+    Raises:
+        ModelError: One does; the first is named, with its dimensions.
+    """
+    for node in model.graph.node:
+        shape = model.get_tensor_shape(node.input[0]) if node.op_type in ("Conv", "ConvTranspose") else None
+        if shape and len(shape) != 4:
+            raise ModelError(
+                f"{node_text(node)} slides over {len(shape) - 2} dimension{'s'[: len(shape) - 3]}, and layers slide over 2"
+                f"{_ONE_MORE if len(shape) == 3 else ''}"
             )

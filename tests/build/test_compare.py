@@ -70,7 +70,8 @@ def test_first_changed_tensor_follows_the_order():
         ),
         (
             0.0021,
-            "the difference is too large for rounding; if 'fold' approximates, state it: "
+            "the difference is too large for rounding, unless that moved a value from one level of a quantiser to the next "
+            "(scales that are powers of two avoid it); if 'fold' approximates, state it: "
             "`verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
         ),
     ],

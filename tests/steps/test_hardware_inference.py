@@ -47,6 +47,18 @@ def test_an_operator_between_layers_that_cannot_be_converted_is_named(config, de
     )
 
 
+def test_that_what_lies_between_layers_has_floats_is_said(config):
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    graph.node("MatMul", np.random.default_rng(0).normal(size=(6, 6)).astype(np.float32)).quant(4)
+    model = graph.node("MatMul", graph.weights(integers(2, 6, 5))).model(1, 5)
+    with pytest.raises(ModelError) as caught:
+        steps.hardware_inference(streamlined(model, config), config)
+    assert str(caught.value).splitlines()[1:] == [
+        "  MatMul_0: its weights must be quantised, and not FLOAT32"
+    ]
+
+
 def test_a_transpose_that_moves_nothing_is_a_reshape(config):
     graph = Graph(1, 1, 4, 4).quant(4)
     graph.node("Conv", graph.weights(integers(1, 2, 1, 3, 3)), kernel_shape=[3, 3]).quant(4, scale=8.0)
