@@ -64,13 +64,17 @@ def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -
     found.clear()
     # This package's own files are tested, so that they need not be parsed.
     blocks = fast_blocks(source) if framework == "brainsmith" else None
+    exact = blocks is None
     if blocks is None:
         found.problems.extend(unbound_decorators(source))
         blocks = exact_blocks(source, found.problems)
-        if blocks:
-            check_compiles(source.tree, source.file.path)
     for block in blocks:
         _read_block(source, block, framework, extra, found)
+    if exact and found.records:
+        records = found.records.copy()
+        found.records.clear()  # a file that cannot be compiled has none
+        check_compiles(source.data, source.file.path)
+        found.records.extend(records)
     found.groups, problems = declared_groups(source)
     found.problems.extend(problems)
 

@@ -115,7 +115,8 @@ def _look_further(
         SyntaxError: The file is not Python.
     """
     problems.clear()
-    check_compiles(source.tree, source.file.path)
+    source.tree  # noqa: B018  (parses, and names the byte that is no text)
+    check_compiles(source.data, source.file.path)
     problems.extend(kinds.problems(source, records))
 
 

@@ -34,18 +34,15 @@ def parse(text: bytes | str, path: str = "<text>") -> ast.Module:
     return tree
 
 
-def check_compiles(tree: ast.Module, path: str) -> None:
+def check_compiles(text: bytes, path: str) -> None:
     """Find what only compiling finds, such as a `return` outside of a function.
 
-    Python compiles texts that are nested more deeply than the trees that it compiles; such a one is not judged.
+    The text is compiled, as an import does it: of its syntax tree Python compiles less deep expressions.
 
     Raises:
-        SyntaxError: The tree is not that of a Python program.
+        SyntaxError: It is no Python program.
     """
-    try:
-        _undisturbed(_compile_alone, tree, path)
-    except RecursionError:
-        return
+    _undisturbed(_compile_alone, text, path)
 
 
 def _undisturbed(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -60,10 +57,10 @@ def _undisturbed(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _compile_alone(tree: ast.Module, path: str) -> None:
+def _compile_alone(text: bytes, path: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compile(tree, path, "exec", dont_inherit=True)
+        compile(text, path, "exec", dont_inherit=True)
 
 
 def _parse_alone(text: bytes | str, path: str) -> ast.Module:

@@ -41,8 +41,8 @@ def load_error(manager, name):
             ModuleNotFoundError,
         ),
         (
-            "return\n",  # which parses
-            "SyntaxError: 'return' outside function (bad.py, line 1)",
+            "exec('return')\n",
+            "SyntaxError: 'return' outside function (<string>, line 1)",
             SyntaxError,
         ),
     ],

@@ -150,6 +150,7 @@ def find_problem(plugin_type, name):
         "from brainsmith import step\ndef make(*step):\n    @step\n    def inner(model, cfg): ...\n",
         "import click\n@click.op\ndef f(): ...\n",
         STEP + "def f(model, cfg):\n    assert (model, 'x') is 0, '\\d'\n",
+        STEP + "def f(model, cfg): ...\n" + "x = 1" + " + 1" * 2000 + "\n",
         "def broken(:\n",
         "return\n",
     ],
