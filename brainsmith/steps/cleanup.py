@@ -40,9 +40,11 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
     model = model.transform(own_transform("SortGraph")()).transform(InferShapes())
+    if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in model.graph.node):
+        # Shapes behind ONNX Runtime's own nodes are not known before.
+        model = model.transform(own_transform("QuantizeLinearToQuant")()).transform(InferShapes())
     write_out_defaults(model)
     transforms = [
-        own_transform("QuantizeLinearToQuant")(),
         GiveUniqueParameterTensors(),
         own_transform("FoldConstants")(exclude_op_types=QUANTISERS),
         FoldTransposeIntoQuantInit(),

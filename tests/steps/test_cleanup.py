@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from onnx import numpy_helper
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.util.basic import get_by_name
 
@@ -78,6 +79,20 @@ def test_padding_that_onnx_works_out_is_written_as_numbers(op_type, mode, stride
     assert get_by_name(window.attribute, "pads") is not None
     (result,) = execute_onnx(model, {model.graph.input[0].name: inputs}).values()
     np.testing.assert_array_equal(result, expected)
+
+
+def test_windows_behind_quantisers_of_onnx_runtime_get_their_defaults_too(config):
+    """ONNX infers no shapes behind nodes of ONNX Runtime's own domain, as it writes them for weights of 4 bits."""
+    graph = Graph(1, 1, 8, 8).quant(4)
+    tail, graph.tail = graph.tail, "integers"
+    scale = graph.constant(0.5)
+    for name, values in (("integers", integers(1, 2, 1, 3, 3)), ("zero", 0)):
+        graph.constants.append(numpy_helper.from_array(np.asarray(values, np.int8), name))
+    weights = graph.node("DequantizeLinear", scale, "zero", domain="com.microsoft").tail
+    graph.tail = tail
+    model = steps.cleanup(graph.node("Conv", weights).model(1, 2, 6, 6), config)
+    (conv,) = model.get_nodes_by_op_type("Conv")
+    assert list(get_by_name(conv.attribute, "kernel_shape").ints) == [3, 3]
 
 
 def test_older_domains_of_quantisers_are_read(config):
