@@ -31,7 +31,8 @@ class GeneratedCheck:
         device: What executes the models.
 
     Attributes:
-        samples: How many samples there are; 0 where the input model cannot be executed.
+        samples: How many samples there are; 0 where the input model cannot be executed with them.
+        problem: Why it cannot; empty if it can.
     """
 
     def __init__(
@@ -44,11 +45,15 @@ class GeneratedCheck:
     ) -> None:
         self._verifier: Verifier | None = None
         self.samples = 0
+        self.problem = ""
         try:
             golden = GoldenData(generated_inputs(model, name), random=True)
             self._verifier = Verifier(model, golden, tolerances, device=device, unverified=exceptions)
-        except BuildError:
-            return  # the golden inputs say why
+        except (
+            BuildError
+        ) as error:  # with the golden ones it can be executed, so this is a finding of its own
+            self.problem = str(error)
+            return
         self.samples = self._verifier.samples
 
     def check(self, step: str, model: ModelWrapper, parent: Callable[[], ModelWrapper | None]) -> int:

@@ -63,6 +63,8 @@ def _golden(report: Fields) -> Iterator[str]:
         yield f"nothing was verified: {golden['problem']}"
     if golden is not None and golden["random"]:
         yield _RANDOM
+    if golden is not None and golden["generated_problem"]:
+        yield f"nothing was verified with inputs that the build generates: {golden['generated_problem']}"
 
 
 def _steps(steps: list[Fields]) -> Iterator[str]:

@@ -145,6 +145,7 @@ class BuildVerification:
             "samples": len(self._golden.inputs) if self._verifier is None else self._verifier.samples,
             "random": self._golden.random,
             "generated": 0 if self._generated is None else self._generated.samples,
+            "generated_problem": "" if self._generated is None else self._generated.problem,
             "problem": self._problem,
         }
 

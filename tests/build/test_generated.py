@@ -98,3 +98,20 @@ def test_the_report_has_both_counts(tmp_path):
     assert (report["golden"]["samples"], report["golden"]["generated"]) == (3, generated)
     assert [step["verified"]["generated"] for step in report["steps"]] == [generated] * 2
     assert lines[0] == f"input model: 3 samples; {generated} generated inputs"
+
+
+def test_a_model_that_refuses_generated_inputs_is_a_shortfall(tmp_path):
+    graph = Graph(1, 4)
+    graph.node("MatMul", graph.weights(2 * np.eye(4, 3, dtype=np.float32), bits=3)).node("Relu")
+    model = graph.model(1, 3, datatype="UINT3").transform(InferShapes())
+    model.set_tensor_datatype(model.graph.node[-2].output[0], DataType["UINT3"])  # of values up to 14
+    name = model.graph.node[-2].output[0]
+    result = build(
+        model, output=tmp_path / "out", steps=[lambda model, cfg: model], use_cache=False, report=False,
+        verify_inputs=np.ones((2, 4), np.float32),
+    )  # fmt: skip
+    told = f"tensor '{name}' is annotated as UINT3, but holds 14"
+    assert [shortfall.text for shortfall in result.shortfalls] == [
+        f"nothing was verified with inputs that the build generates: {told}"
+    ]
+    assert result.report["golden"]["generated_problem"] == told

@@ -60,7 +60,7 @@ def report(**changes):
         "warnings": ["look here"],
         "graphs": None,
         "rate": RATE,
-        "golden": {"samples": 360, "random": False, "problem": ""},
+        "golden": {"samples": 360, "random": False, "problem": "", "generated_problem": ""},
     }
     return assemble(**{**fields, **changes})
 

@@ -35,7 +35,7 @@ BEYOND = (
     "rate, or take a larger part"
 )
 PROVEN = {
-    "golden": {"samples": 3, "random": False, "problem": ""},
+    "golden": {"samples": 3, "random": False, "problem": "", "generated_problem": ""},
     "steps": [{"name": "a", "verified": {"samples": 3}}],
     "accuracy": None,
     "rtl": None,
