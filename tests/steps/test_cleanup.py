@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.util.basic import get_by_name
 
@@ -90,7 +90,9 @@ def test_windows_behind_quantisers_of_onnx_runtime_get_their_defaults_too(config
         graph.constants.append(numpy_helper.from_array(np.asarray(values, np.int8), name))
     weights = graph.node("DequantizeLinear", scale, "zero", domain="com.microsoft").tail
     graph.tail = tail
-    model = steps.cleanup(graph.node("Conv", weights).model(1, 2, 6, 6), config)
+    model = graph.node("Conv", weights).model(1, 2, 6, 6)
+    model.model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    model = steps.cleanup(model, config)
     (conv,) = model.get_nodes_by_op_type("Conv")
     assert list(get_by_name(conv.attribute, "kernel_shape").ints) == [3, 3]
 
