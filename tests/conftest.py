@@ -14,7 +14,7 @@ from brainsmith import progress
 from brainsmith.plugin.manager import reset_plugin_system
 from tests.homes import Homes
 from tests.keeping import MAKERS, kept_folders
-from tests.laws import load_profile, scale
+from tests.laws import COMPILED, load_profile, scale
 
 FOUND = ("discovery", "details", "health")
 """What is found in files and packages, and kept for one run: what kinds of plugins there are, and what works."""
@@ -36,7 +36,10 @@ def pytest_collection_modifyitems(items):
     """Let each law try as many examples as the profile says."""
     laws = {
         getattr(item.obj, "__func__", item.obj): {
-            kind: item.get_closest_marker(kind) is not None for kind in ("compiles", "builds")
+            "compiles": next(
+                (mark.kwargs.get("tried", COMPILED) for mark in item.iter_markers("compiles")), 0
+            ),
+            "builds": item.get_closest_marker("builds") is not None,
         }
         for item in items
     }

@@ -11,7 +11,7 @@ FEW = 10
 """As many examples are always tried, unless the law itself states fewer."""
 
 COMPILED = 2
-"""As many are tried in part where each is compiled: always the same ones, so what is compiled is kept."""
+"""As many are tried in part where each is compiled, if its mark says nothing else: the same ones each time."""
 
 BUILT = 3
 """As many are tried in part where each builds a network, some of them several times."""
@@ -36,13 +36,13 @@ def examples(stated: int, profile: str) -> int:
     return max(min(stated, FEW), round(stated * PART[profile]))
 
 
-def scale(law: object, profile: str, *, compiles: bool = False, builds: bool = False) -> None:
+def scale(law: object, profile: str, *, compiles: int = 0, builds: bool = False) -> None:
     """Let a law try as many examples as the profile says; a test that is no law is left alone.
 
     Args:
         law: The test.
         profile: "all" or "part".
-        compiles: Whether each example is compiled.
+        compiles: How many are tried in part where each example is compiled; 0 where none is.
         builds: Whether each example builds a network.
     """
     stated = getattr(law, "_hypothesis_internal_use_settings", None)
@@ -50,7 +50,7 @@ def scale(law: object, profile: str, *, compiles: bool = False, builds: bool = F
         return
     if compiles and profile == "part":
         tried = settings(
-            stated, max_examples=min(stated.max_examples, COMPILED), derandomize=True, database=None
+            stated, max_examples=min(stated.max_examples, compiles), derandomize=True, database=None
         )
     elif builds and profile == "part":
         tried = settings(stated, max_examples=min(stated.max_examples, BUILT))

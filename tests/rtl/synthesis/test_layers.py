@@ -18,6 +18,7 @@ def rng():
     return np.random.default_rng(7)
 
 
+@pytest.mark.slow
 def test_a_width_converter_is_logic_only(piece_of, synthesised, tmp_path):
     cells, used = synthesised(piece_of(width_converter(tmp_path / "layer")))
     assert (used.bram18, used.dsp, used.uram, used.lutram) == (0, 0, 0, 0)
@@ -98,13 +99,9 @@ def test_a_shallow_fifo_is_a_shift_register_of_a_lut_per_bit(depth, bits, librar
     assert used.bram18 == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("depth", "bits", "kind"),
-    [
-        (100, 16, "RAM"),
-        pytest.param(1000, 16, "RAMB18E2", marks=pytest.mark.slow),
-        pytest.param(3000, 16, "URAM288", marks=pytest.mark.slow),
-    ],
+    ("depth", "bits", "kind"), [(100, 16, "RAM"), (1000, 16, "RAMB18E2"), (3000, 16, "URAM288")]
 )
 def test_a_deep_fifo_is_a_memory(depth, bits, kind, library, synthesised):
     cells, used = synthesised(fifo(library, depth, bits))
