@@ -42,7 +42,10 @@ def why_not_kept(step: BuildStep, recorder: Recorder) -> str:
     """Return why what a step made cannot be tied to what it read; empty if it can."""
     if recorder.untold:
         return recorder.untold
-    if recorder.unseen and step.framework not in FRAMEWORKS:
+    if step.framework in FRAMEWORKS:
+        by_plugin = f"a plugin that it uses {recorder.own_unseen}, and what that reads cannot be seen"
+        return by_plugin if recorder.own_unseen else ""
+    if recorder.unseen:
         said = record_of(step)
         if said is not None and ("inputs" in said.extra or said.extra.get("cache")):
             return ""

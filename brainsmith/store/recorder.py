@@ -54,6 +54,7 @@ class Recorder:
         readers: The same by the names of the modules that took part in it, but for Python's and the frameworks'; with
             absolute paths.
         unseen: What it did that hides what it read, such as starting a program; empty if nothing did.
+        own_unseen: The same of what is no framework's.
         untold: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
     """
 
@@ -61,6 +62,7 @@ class Recorder:
         self.reads = Reads()
         self.readers: dict[str, Reads] = {}
         self.unseen = ""
+        self.own_unseen = ""
         self.untold = ""
         self._rules = rules
         self._made = Made()
@@ -97,6 +99,7 @@ class Recorder:
             for module, reads in self.readers.items():
                 self._outer.readers.setdefault(module, Reads()).add(reads)
             self._outer.unseen = self._outer.unseen or self.unseen
+            self._outer.own_unseen = self._outer.own_unseen or self.own_unseen
             self._outer.untold = self._outer.untold or self.untold
             self._outer._made.add(self._made)
 
@@ -125,8 +128,15 @@ class Recorder:
             self._made.folder(self._absolute(arguments[0]))
         elif event in ("os.rename", "os.link"):
             self._renamed(arguments[0], arguments[1])
-        elif not self.unseen and (event in ("os.fork", "os.forkpty") or not self._is_trusted()):
-            self.unseen = HIDDEN[event]
+        else:
+            self._hidden(event)
+
+    def _hidden(self, event: str) -> None:
+        if not self._is_trusted():
+            self.own_unseen = self.own_unseen or HIDDEN[event]
+        elif event not in ("os.fork", "os.forkpty"):
+            return
+        self.unseen = self.unseen or HIDDEN[event]
 
     def variable(self, key: Any) -> None:
         """Note that a variable, or all of them, was read."""

@@ -291,3 +291,22 @@ def test_what_the_hub_looks_at_for_a_step_is_no_input_of_the_step(project, tmp_p
     built("uses_the_door")
     (place / "another_file.txt").write_text("")
     assert built("uses_the_door")[1]
+
+
+def test_a_framework_s_step_whose_plugin_starts_a_program_is_not_kept():
+    import subprocess
+
+    from brainsmith.build.outside import why_not_kept
+    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.plugin.read_rules import read_rules
+    from brainsmith.store.recorder import Recorder
+
+    step = BuildStep("rtl_codegen", "brainsmith", "step")
+    with Recorder(read_rules()) as recorder:
+        pass
+    assert why_not_kept(step, recorder) == ""
+    with Recorder(read_rules()) as recorder:
+        subprocess.run(["true"], check=True)
+    assert why_not_kept(step, recorder) == (
+        "a plugin that it uses starts a program, and what that reads cannot be seen"
+    )
