@@ -60,5 +60,5 @@ def test_the_annotations_of_a_tensor_are_put_together():
     )
     declare_once(made.graph)
     (only,) = (each for each in made.graph.quantization_annotation if each.tensor_name == "act0")
-    found = {entry.key: entry.value for entry in only.quant_parameter_tensor_names}
-    assert found == {"finn_datatype": "INT4", "SCALE_TENSOR": "act0_s"}
+    found = [(entry.key, entry.value) for entry in only.quant_parameter_tensor_names]
+    assert found == [("finn_datatype", "INT4"), ("SCALE_TENSOR", "act0_s")]

@@ -88,6 +88,23 @@ def test_a_pair_gives_what_onnx_gives(kind, zero, scale, without):
     np.testing.assert_array_equal(run(model, x), expected)
 
 
+@pytest.mark.parametrize("wide", [(-100, 100), (-100, 3), (-2, 100)])
+def test_of_several_clips_the_narrowest_limits_count(wide):
+    nodes, constants = pair(0.25, np.int8(0), (-8, 7))
+    nodes[1].input[0] = "wide"
+    nodes.insert(1, helper.make_node("Clip", ["q", "wide_low", "wide_high"], ["wide"], name="wide_clip"))
+    constants |= {"wide_low": np.int8(wide[0]), "wide_high": np.int8(wide[1])}
+    model = model_of(nodes, constants)
+    if wide == (-100, 100):
+        assert quantiser(model.transform(QuantizeLinearToQuant())) == (4, 1, 0, [0.0])
+    else:
+        levels = f"{max(-8, wide[0])} to {min(7, wide[1])}"
+        with pytest.raises(
+            ModelError, match=f"no Quant has just the levels {levels}, to which its Clip limits it"
+        ):
+            model.transform(QuantizeLinearToQuant())
+
+
 @pytest.mark.parametrize(
     ("zero", "limits", "expected"),
     [
