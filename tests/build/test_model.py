@@ -2,7 +2,7 @@ import importlib.resources
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, defs, helper
 from qonnx.core.datatype import DataType
 
 from brainsmith.build.model import read_model
@@ -99,7 +99,12 @@ def test_a_model_that_onnx_runtime_quantised_in_pairs_is_taken():
 )
 def test_operators_of_integers_are_named(op_type):
     model = graphs.float_mlp()
-    model.graph.node[0].op_type = op_type
+    node = model.graph.node[0]
+    node.op_type = op_type
+    if defs.has(op_type):  # with as many operands as it has at the least
+        schema = defs.get_schema(op_type)
+        node.input.extend(node.input[:1] * (schema.min_input - len(node.input)))
+        node.output.extend(f"more_{at}" for at in range(schema.min_output - len(node.output)))
     assert failure(model) == (
         f"the model has operators of integers, which are not supported: {op_type}. Quantise the float model "
         "with static scales in the format QDQ (quantize_static, quant_format=QuantFormat.QDQ), or export it as QONNX."
