@@ -40,6 +40,13 @@ def test_without_a_following_frame_there_is_no_interval(simulated):
     assert "frame 0 on its way through the circuit, 1,869 cycles FIFOs" in text
 
 
+@pytest.mark.parametrize("missing", ["frame", "cycles"])
+def test_of_a_report_without_its_figures_the_picture_is_shown_all_the_same(simulated, missing):
+    simulated["rtl"]["wave"][missing] = None
+    (image,) = Page(page(simulated, PICTURE)).all("img")
+    assert image["alt"] == "Handshakes of every stream: one frame on its way through the circuit"
+
+
 def test_a_picture_that_could_not_be_drawn_says_why(simulated):
     simulated["rtl"]["wave"] |= {"file": None, "reason": "g++ is gone"}
     assert "The handshakes of a frame were not drawn: g++ is gone" in whole(simulated).text
