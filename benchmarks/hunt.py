@@ -168,7 +168,6 @@ def _judged(case: Case, folder: Path, verified: bool) -> Ended:
     network = networks.random_network(case.seed)
     place = folder / f"{case.seed}_{case.produce}"
     verdict = judging.judge(network, case.produce, place, verified)
-    (place / "network.onnx").write_bytes(network.wrapper().model.SerializeToString())
     if "brainsmith-hunt-" in str(folder):
         shutil.rmtree(place, ignore_errors=True)
     seconds = time.perf_counter() - begin

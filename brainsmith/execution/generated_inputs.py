@@ -171,6 +171,11 @@ def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Array | None:
     drawn = _random(model, name, allowed, count)
     tensors = frozenset(node.input[0] for node in found)
     results = executor.run({executor.inputs[0]: drawn}, keep=tensors)
+    found = [
+        node for node in found if node.input[0] in results
+    ]  # those of constants that nodes give are folded
+    if not found:
+        return None
     chosen: list[int] = []
     each = max(1, NEAREST // len(found))
     for node in found:

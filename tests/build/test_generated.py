@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.transformation.infer_shapes import InferShapes
 
@@ -39,6 +40,15 @@ def test_generated_inputs_are_values_of_the_datatype_with_both_ends(datatype):
     rest = low if datatype == "BIPOLAR" else 0
     assert [high, rest, rest, rest] in flat
     assert len(stack) == len({tuple(frame) for frame in flat})
+
+
+def test_weights_that_a_constant_node_gives_are_no_inner_tensor():
+    model = ties()
+    quantiser = next(node for node in model.graph.node if node.op_type == "Quant")
+    (tensor,) = (each for each in model.graph.initializer if each.name == quantiser.input[0])
+    model.graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
+    model.graph.initializer.remove(tensor)
+    np.testing.assert_array_equal(generated_inputs(model, "in"), generated_inputs(ties(), "in"))
 
 
 def test_the_same_model_gets_the_same_inputs():

@@ -58,11 +58,13 @@ def judge(network: Network, produce: str, folder: Path, verified: bool = True) -
     folder.mkdir(parents=True, exist_ok=True)
     blueprint = folder / "blueprint.yaml"
     blueprint.write_text(BLUEPRINT)
+    file = folder / "network.onnx"
+    file.write_bytes(network.file())
     golden = golden_inputs(network.shape, network.datatype, network.seed)
     try:
         with contextlib.redirect_stdout(None):
             result = build(
-                network.wrapper(),
+                file,
                 blueprint,
                 folder / "out",
                 produce=produce,
@@ -80,7 +82,7 @@ def judge(network: Network, produce: str, folder: Path, verified: bool = True) -
     samples = unseen_inputs(network.shape, network.datatype, network.seed)
     if produce == "simulated":
         samples = samples[-CIRCUIT_SAMPLES:]
-    expected = reference(network, samples)
+    expected = _joined(reference(network, samples))
     try:
         found = (
             _circuit(folder / "out", samples)
@@ -92,11 +94,11 @@ def judge(network: Network, produce: str, folder: Path, verified: bool = True) -
     return _compared(network, samples, expected, found)
 
 
-def reference(network: Network, samples: np.ndarray) -> np.ndarray:
-    """Return the first output of the network itself, by QONNX, sample by sample."""
+def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
+    """Return the outputs of the network itself, by QONNX, sample by sample: one array for each output."""
     model = network.wrapper().transform(InferShapes())
-    name = model.graph.output[0].name
-    return np.stack([execute_onnx(model, {"x": sample})[name] for sample in samples])
+    found = [execute_onnx(model, {"x": sample}) for sample in samples]
+    return [np.stack([each[value.name] for each in found]) for value in model.graph.output]
 
 
 def _layers(network: Network, model: Path, samples: np.ndarray) -> np.ndarray:
@@ -107,8 +109,8 @@ def _layers(network: Network, model: Path, samples: np.ndarray) -> np.ndarray:
     if alignment.reason:
         raise AssertionError(alignment.reason)
     results = executor.run({new: change(samples) for new, (_, change) in alignment.feed.items()})
-    new, change = next(iter(alignment.read.values()))
-    return np.asarray(change(results[new]))
+    read = [alignment.read[value.name] for value in network.model.graph.output]
+    return _joined([np.asarray(change(results[new])) for new, change in read])
 
 
 def _circuit(folder: Path, samples: np.ndarray) -> np.ndarray:
@@ -119,8 +121,14 @@ def _circuit(folder: Path, samples: np.ndarray) -> np.ndarray:
         prepared = manager.prepare_resource(str(folder), device="rtlsim")
         (name,) = (spec.name for spec in prepared.signature.inputs)
         results = manager.execute(prepared, {name: np.concatenate(samples)})
-    first = next(iter(results.values()))
-    return np.asarray(first).reshape(len(samples), -1)
+    return _joined([np.asarray(each).reshape(len(samples), -1) for each in results.values()])
+
+
+def _joined(outputs: list[np.ndarray]) -> np.ndarray:
+    """Return an output, or several side by side, sample by sample."""
+    if len(outputs) == 1:
+        return outputs[0]
+    return np.concatenate([each.reshape(len(each), -1) for each in outputs], axis=1)
 
 
 def _compared(network: Network, samples: np.ndarray, expected: np.ndarray, found: np.ndarray) -> Verdict:

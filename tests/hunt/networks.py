@@ -3,7 +3,8 @@
 They hold dense layers and convolutions (stride, padding, dilation, groups, kernels that are not square), pools, Concat,
 Split, residual sums, BatchNorm, ReLU, per-channel factors of any sign and zero, zero points, every rounding mode, 1 to 8
 bits, bipolar and ternary weights, batches, images of one pixel, and an arg-max at the end. In half of them all scales are
-powers of two: their arithmetic is exact in float32, ties are real, and there is one right answer for every bit.
+powers of two: their arithmetic is exact in float32, ties are real, and there is one right answer for every bit. Some have
+an inner tensor as a second output, and half are written in other forms (`forms.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from onnx import ModelProto
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
+from tests.hunt.forms import as_others_write
 from tests.hunt.writer import CUSTOM, Tensor, Writer
 
 MODES = ("FLOOR", "CEIL", "UP", "DOWN", "HALF_UP", "HALF_DOWN", "HALF_EVEN")
@@ -27,6 +29,7 @@ class Network:
     Attributes:
         seed: What it was made of.
         model: It.
+        written: The same, as an exporter may write it; it is what is built.
         datatype: Of the input, by QONNX's name; FLOAT32 where a quantiser follows.
         exact: Whether all scales are powers of two, so that results must be equal in every bit.
         text: Its layers, in words.
@@ -37,6 +40,15 @@ class Network:
     datatype: str
     exact: bool
     text: str
+    written: ModelProto | None = None
+
+    def file(self) -> bytes:
+        """Return the ONNX file that is built: as it is written, with the input's datatype."""
+        made = ModelProto()
+        made.CopyFrom(self.written or self.model)
+        annotation = made.graph.quantization_annotation.add(tensor_name="x")
+        annotation.quant_parameter_tensor_names.add(key="finn_datatype", value=self.datatype)
+        return bytes(made.SerializeToString())
 
     def wrapper(self) -> ModelWrapper:
         """Return a copy of the model, with the input's datatype."""
@@ -61,6 +73,7 @@ class _Maker:
         self.rng = np.random.default_rng(seed)
         self.exact = bool(self.chance(0.5))
         self.writer = Writer(named=not self.chance(0.2))
+        self.quantised: list[Tensor] = []
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -85,8 +98,14 @@ class _Maker:
         for _ in range(self.number(1, 3)):
             current = self.block(current)
         outputs, integers = self.end(current)
+        inner = [tensor for tensor in self.quantised if tensor not in outputs]
+        if inner and self.chance(0.06):
+            self.writer.layers.append("second output")
+            outputs.append(inner[self.number(0, len(inner) - 1)])
         model = self.writer.model([start], outputs, integers)
-        return Network(self.seed, model, datatype, self.exact, ", ".join(self.writer.layers))
+        written, forms = as_others_write(model, self.rng) if self.chance(0.5) else (model, [])
+        text = ", ".join([*self.writer.layers, *forms])
+        return Network(self.seed, model, datatype, self.exact, text, written)
 
     def start(self, tensor: Tensor) -> tuple[str, Tensor]:
         """Annotate the input with a datatype, or put a quantiser behind it."""
@@ -290,7 +309,9 @@ class _Maker:
         if self.chance(0.12):
             self.writer.layers.append("BipolarQuant")
             names = [tensor.name, self.writer.constant(scale)]
-            return self.writer.node("BipolarQuant", names, tensor.shape, CUSTOM)
+            result = self.writer.node("BipolarQuant", names, tensor.shape, CUSTOM)
+            self.quantised.append(result)
+            return result
         bits = self.number(1, 8) if self.chance(0.3) else self.number(2, 5)
         signed = bits > 1 and self.chance(0.55)
         narrow = bits > 1 and self.chance(0.2)
@@ -300,7 +321,9 @@ class _Maker:
             f"Quant {'' if signed else 'U'}INT{bits}{' narrow' if narrow else ''} {mode}"
             f"{f' zero {zero:g}' if zero else ''}{' per channel' if scale.size > 1 else ''}"
         )
-        return self.quant_node(tensor.name, tensor.shape, scale, zero, bits, signed, narrow, mode)
+        result = self.quant_node(tensor.name, tensor.shape, scale, zero, bits, signed, narrow, mode)
+        self.quantised.append(result)
+        return result
 
     def quant_node(
         self,

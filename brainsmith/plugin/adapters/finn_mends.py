@@ -29,6 +29,35 @@ def mend_pools(module: ModuleType) -> None:
     module.InferPoolFromReduce.apply = apply
 
 
+def mend_flattens(module: ModuleType) -> None:
+    """Let a Flatten stay, and all of them, where what goes into one or comes out of it has further readers.
+
+    FINN+ 1.6.1 takes it from these, too. A Flatten that stays between layers is refused by name.
+    """
+    remove = module.RemoveCNVtoFCFlatten.apply
+
+    def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        flattens = [node for node in model.graph.node if node.op_type in ("Flatten", "Reshape")]
+        if any(_is_forked(model, node) for node in flattens):
+            return model, False
+        result: tuple[Any, bool] = remove(self, model)
+        return result
+
+    module.RemoveCNVtoFCFlatten.apply = apply
+
+
+def _is_forked(model: Any, node: Any) -> bool:
+    """Tell whether a node's result, or that of a Transpose in front of it, is read in several places."""
+    before = model.find_producer(node.input[0])
+    names = [
+        node.output[0],
+        *([node.input[0]] if before is not None and before.op_type == "Transpose" else []),
+    ]
+    ends = {value.name for value in model.graph.output}
+    readers = [sum(name in each.input for each in model.graph.node) + (name in ends) for name in names]
+    return any(count > 1 for count in readers)
+
+
 def mend_moves(module: ModuleType) -> None:
     """Let moves past forks take one whose second branch is an output, and moves past joins an input of the graph.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
-from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_moves, mend_pools
+from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ _MENDS: dict[str, Callable[[ModuleType], None]] = {
     "qonnx.transformation.remove": _mend_removal,
     "qonnx.core.modelwrapper": _mend_wrapper,
     "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
+    "finn.transformation.move_reshape": mend_flattens,
     "finn.transformation.streamline.reorder": mend_moves,
     "finn.builder.build_dataflow": mend_builder,
 }

@@ -85,3 +85,29 @@ def test_a_reduction_that_states_its_axes_as_an_attribute_is_no_pool():
     )
     after = ModelWrapper(proto).transform(tfm.finn.InferPoolFromReduce())
     assert [node.op_type for node in after.graph.node] == ["ReduceMean"]
+
+
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_flatten_stays_where_another_node_reads_its_result(forked):
+    layer = {"domain": "finn.custom_op.fpgadataflow", "backend": "fpgadataflow"}
+    nodes = [
+        helper.make_node("Thresholding", ["x", "t"], ["a"], name="first", **layer),
+        helper.make_node("Flatten", ["a"], ["f"], axis=1),
+        helper.make_node("Thresholding", ["f", "t"], ["y"], name="second", **layer),
+        *([helper.make_node("Relu", ["f"], ["z"])] if forked else []),
+    ]
+    ends = [
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 1, 4])],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])
+            for name in ("yz" if forked else "y")
+        ],
+    ]
+    shapes = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("a", [1, 1, 1, 4]), ("f", [1, 4]), ("t", [4, 1]))
+    ]
+    model = ModelWrapper(helper.make_model(helper.make_graph(nodes, "flat", *ends, value_info=shapes)))
+    after, changed = tfm.finn.RemoveCNVtoFCFlatten().apply(model)
+    assert changed is not forked
+    assert [node.op_type for node in after.graph.node].count("Flatten") == forked
