@@ -11,6 +11,7 @@ import numpy as np
 from brainsmith.comparison.compare import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, BrainsmithError, TargetError
+from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.manager import ResourceManager
 from brainsmith.store.fingerprint import digest
@@ -29,6 +30,7 @@ Fields = dict[str, Any]
 SAMPLES = 8
 _SECONDS = 2.0
 _CIRCUIT = "brainsmith:rtlsim"
+_OWN_DOMAINS = ("brainsmith.kernels", "brainsmith.backends.hls", "brainsmith.backends.rtl")
 _REPRODUCIBLE = tuple(
     f"brainsmith:{name}" for name in ("reference", "numpy", "onnxruntime", "cppsim", "rtlsim")
 )
@@ -89,7 +91,10 @@ class KeptComparison:
     """
 
     def __init__(self, cache_dir: Path, model: Artifact, targets: Sequence[PluginInfo]) -> None:
-        self._reproducible = all(info.qualified in _REPRODUCIBLE for info in targets)
+        known = all(
+            is_lasting(node.domain) or node.domain in _OWN_DOMAINS for node in model.peek().graph.node
+        )
+        self._reproducible = known and all(info.qualified in _REPRODUCIBLE for info in targets)
         names = ",".join(f"{info.qualified} {info.version}" for info in targets)
         self._kept = Kept(str(cache_dir), "comparisons", f"{model.digest}|{names}")
 
@@ -99,7 +104,7 @@ class KeptComparison:
         return found
 
     def save(self, fingerprint: str, inputs: Array, comparison: Fields) -> None:
-        """Keep a comparison of our own targets, which depend on nothing but the code; of others nobody knows."""
+        """Keep a comparison of targets and operators that depend on nothing but known code."""
         whole = comparison["results"] and not any(one["reason"] for one in comparison["results"])
         if whole and self._reproducible and not comparison["reason"]:
             self._kept.save(_stamp(fingerprint, inputs), comparison)

@@ -9,7 +9,9 @@ import pytest
 from brainsmith import targets
 from brainsmith.blueprint.schema import Blueprint, PluginName, StepEntry, Verify
 from brainsmith.build import build, target_comparison
+from brainsmith.build.artifact import Artifact
 from brainsmith.errors import BlueprintError
+from brainsmith.plugin.core import get_registry
 from brainsmith.targets.numpy import NumpyExecution
 from tests.build import graphs
 
@@ -95,6 +97,20 @@ def test_that_with_others_targets_is_made_each_time(tmp_path, off_by_one):
     for name in ("one", "two"):
         built(tmp_path / name, ["numpy", "off_by_one"])
     assert len(off_by_one) == 2
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_kept"), [("", True), ("finn.custom_op.fpgadataflow.rtl", True), ("my_operators", False)]
+)
+def test_that_of_a_plugin_s_operator_is_made_each_time(tmp_path, domain, is_kept):
+    """Nobody knows what such an operator reads when it is executed."""
+    model = graphs.quant_mlp()
+    model.graph.node[-1].domain = domain
+    compared = {"results": [{"reason": ""}], "reason": ""}
+    numpy = get_registry().resolve("target", "numpy")
+    kept = target_comparison.KeptComparison(tmp_path, Artifact.of(model), [numpy])
+    kept.save("fingerprint", np.zeros(1), compared)
+    assert kept.load("fingerprint", np.zeros(1)) == (compared if is_kept else None)
 
 
 @pytest.mark.parametrize("options", [{"names": []}, {"verify": False}, {"report": False}])
