@@ -8,7 +8,6 @@ from brainsmith.errors import DuplicatePluginError, PluginNotFoundError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovered import Discovered
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
-from brainsmith.plugin.journal import Journal, Recording
 from brainsmith.plugin.precedence import (
     chosen,
     duplicate_message,
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from _thread import RLock
     from collections.abc import Callable
     from typing import Any
+
+    from brainsmith.plugin.journal import Journal, Recording
 
 
 class Registry(RecordMapping):
@@ -128,6 +129,8 @@ class Registry(RecordMapping):
 
     def recording(self, journal: Journal) -> Recording:
         """Note in a journal what this thread registers and unregisters, inside a `with`; `undo` takes it back."""
+        from brainsmith.plugin.journal import Recording
+
         return Recording(self._journals, journal)
 
     def undo(self, journal: Journal) -> Journal:
@@ -136,6 +139,8 @@ class Registry(RecordMapping):
         Returns:
             What undoes this.
         """
+        from brainsmith.plugin.journal import Journal
+
         inverse = Journal()
         with self._lock, self.recording(inverse):
             self.generation += 1
