@@ -169,6 +169,8 @@ def test_every_layer_of_the_unit_that_loses_results_is_refused(op_type, attribut
 
 def test_a_layer_without_rtl_is_named(layer, tmp_path):
     layer.model.graph.node[0].domain = "finn.custom_op.fpgadataflow.hls"
+    stated = {"NumOutputStreams": 1, "NumChannels": 3}  # besides what a matrix-vector unit states
+    layer.model.graph.node[0].attribute.extend(helper.make_attribute(*one) for one in stated.items())
     for op_type, message in HLS_ONLY.items():
         layer.model.graph.node[0].op_type = op_type
         with pytest.raises(BuildError) as caught:
