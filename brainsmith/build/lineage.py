@@ -62,7 +62,15 @@ class Lineage:
             lacking: What that lacks.
             what: One key of that.
         """
-        giver, renamed = lacking[what], False
+        by_name = self._where_it_grew(model, lacking, what, renamed=False)
+        found = self._where_it_grew(model, lacking, what, renamed=True) if by_name is None else by_name
+        return found or ""
+
+    def _where_it_grew(
+        self, model: ModelWrapper, lacking: Lacking, what: tuple[str, str], renamed: bool
+    ) -> str | None:
+        """Walk back; `renamed` says that the name counts for nothing: another tensor had it, which lacked the same."""
+        giver = lacking[what]
         transform, made = "", self._made.get(model)
         while made is not None:
             earlier = made.lacking()
@@ -70,7 +78,7 @@ class Lineage:
             if renamed and _count(what[0], giver, lacking) > _count(what[0], giver, earlier):
                 return transform
             transform, lacking, made = made.transform, earlier, made.before
-        return ""
+        return None
 
 
 def _count(kind: str, giver: str, lacking: Lacking) -> int:

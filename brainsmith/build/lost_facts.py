@@ -93,7 +93,7 @@ class KnownFacts:
         found, floats = following(model, facts, self._untyped)
         found = not_lacking(found, facts, self._given) if found else {}
         unknown: dict[str, str] = {}
-        while floats and not self._outputs <= facts.datatypes.keys():
+        while floats:
             lost = lost_without_rule(floats, TensorFacts(self._given.graph), facts)
             if not lost:
                 break

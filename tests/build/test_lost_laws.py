@@ -38,7 +38,11 @@ class Net:
         self.stated = {"x": draw(st.sampled_from(["INT4", "UINT3", "BIPOLAR"]))}
         self.tensors = ["x"]
         for at in range(draw(st.integers(2, 7))):
-            self.add(draw(st.sampled_from(OPERATORS)), f"t{at}")
+            # Of several operators without a rule, one behind the other, it is not certain which one lost its datatype.
+            ruled = [
+                kind for kind in OPERATORS if kind != "Relu" or all(n.op_type != kind for n in self.nodes)
+            ]
+            self.add(draw(st.sampled_from(ruled)), f"t{at}")
 
     def add(self, op_type, name):
         """Add a node that reads what there is."""
@@ -171,7 +175,9 @@ def test_what_is_lost_is_restored_or_reported_with_the_transform(data):
 
     for node in model.graph.node:  # what follows from a tensor that is unknown is unknown as well
         rule = node.op_type not in ("Quant", "Sign", "Relu")
-        if node.output[0] in lost and (node.op_type == "Relu" or (rule and opaque.intersection(node.input))):
+        if node.output[0] in lost and (
+            node.op_type == "Relu" or (rule and opaque.difference(inserted).intersection(node.input))
+        ):
             opaque.add(node.output[0])
     opaque = {names.get(name, name) for name in opaque}
     after, lines = applied(model, edit)
