@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 _DEVICES = "/dev/"
 _LISTINGS = ("os.listdir", "os.scandir")
+_RENAMES = ("os.rename", "os.link")
+_FILES = ("open", *_LISTINGS, *_RENAMES, "os.mkdir")
 
 
 class Recorder:
@@ -114,7 +116,7 @@ class Recorder:
 
     def take(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event of Python's audit."""
-        if event in ("open", *_LISTINGS) and caller().startswith(self._rules.silent):
+        if event in _FILES and caller().startswith(self._rules.silent):
             return
         if event == "open":
             self._opened(*arguments)
@@ -126,7 +128,7 @@ class Recorder:
             self._library_loaded(arguments[0])
         elif event == "os.mkdir":
             self._made.folder(self._absolute(arguments[0]))
-        elif event in ("os.rename", "os.link"):
+        elif event in _RENAMES:
             self._renamed(arguments[0], arguments[1])
         else:
             self._hidden(event)

@@ -212,7 +212,10 @@ def each_part_edited(project):
         assert built(project.folder) == project.expected
 
 
-def test_each_part_by_itself(project_at):
+@pytest.mark.parametrize("no_bytecode", [False, True])
+def test_each_part_by_itself(project_at, monkeypatch, no_bytecode):
+    """Bytecode that Python writes when it imports a plugin is nothing that the plugin read."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", no_bytecode)
     each_part_edited(project_at())
 
 

@@ -140,9 +140,8 @@ def test_weights_are_the_quant_of_their_values(dtype, zero):
 
 
 def test_weights_of_four_bits_in_the_domain_of_onnx_runtime():
-    import ml_dtypes
-
-    nodes, constants = weights(np.int8([[1, -8, 7]]).astype(ml_dtypes.int4), 0.5, ml_dtypes.int4(0))
+    int4 = helper.tensor_dtype_to_np_dtype(TensorProto.INT4)
+    nodes, constants = weights(np.int8([[1, -8, 7]]).astype(int4), 0.5, int4.type(0))
     nodes[0].domain = "com.microsoft"
     model = model_of(nodes, constants).transform(QuantizeLinearToQuant())
     assert quantiser(model) == (4, 1, 0, [0.0])
