@@ -54,7 +54,8 @@ class Discovered:
             del by_reference[info.type, info.reference]
             by_key[info.key] = [other for other in by_key[info.key] if other is not info]
         for info in fresh:
-            if by_key.get(info.key):  # the order of several is that of the records
+            # The order of several of one name, or of one object, is that of the records.
+            if by_key.get(info.key) or (info.type, info.reference) in by_reference:
                 return False
             by_key.pop(info.key, None)
             self._enter(info, by_key, by_reference)

@@ -17,6 +17,7 @@ ONE, SHARED, OTHER = RECORDS[1], RECORDS[4], RECORDS[8]
 
 @example([RECORDS[1:4:2], [ONE]])
 @example([[ONE, SHARED, OTHER], [ONE, SHARED]])
+@example([[SHARED], [SHARED, RECORDS[0]]])
 @given(st.lists(st.lists(st.sampled_from(RECORDS), unique_by=id), min_size=2, max_size=4))
 def test_replacing_in_part_is_replacing_all(discoveries):
     """Files are read in one order, so the records that stay do so in theirs."""
