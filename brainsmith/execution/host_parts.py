@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.model_part import ModelPart
-from brainsmith.graph.ends import input_values
+from brainsmith.graph.ends import input_values, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +33,7 @@ class HostParts:
     Attributes:
         inputs: Shape of each input of the model, by name.
         outputs: Likewise.
+        types: NumPy's name of the type of each input and output, by name.
         wanted: The tensors that the accelerator takes, in the order of its inputs.
         given: The tensors that it gives, in the order of its outputs.
     """
@@ -50,6 +51,9 @@ class HostParts:
         fed = [value.name for value in input_values(parent.graph)]
         self.inputs = {name: _shape(parent, name) for name in fed}
         self.outputs = {value.name: _shape(parent, value.name) for value in parent.graph.output}
+        self.types = {
+            value.name: numpy_type(value) for value in (*input_values(parent.graph), *parent.graph.output)
+        }
         behind = _behind(parent, self.given)
         after = [one for one in parent.graph.node if set(one.output) & behind]
         before = [one for one in parent.graph.node if one is not node and one not in after]

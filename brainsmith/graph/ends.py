@@ -1,4 +1,4 @@
-"""What goes into a graph."""
+"""What goes into a graph and comes out of it."""
 
 from __future__ import annotations
 
@@ -15,3 +15,11 @@ def input_values(graph: GraphProto) -> list[ValueInfoProto]:
     """
     constants = {tensor.name for tensor in graph.initializer}
     return [value for value in graph.input if value.name not in constants]
+
+
+def numpy_type(value: ValueInfoProto) -> str:
+    """Return NumPy's name of the type in which an input or output is passed; float32 if the graph states none."""
+    from onnx import helper
+
+    kind = value.type.tensor_type.elem_type
+    return helper.tensor_dtype_to_np_dtype(kind).name if kind else "float32"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.graph.ends import input_values
+from brainsmith.graph.ends import input_values, numpy_type
 from brainsmith.runtime.content import describe_resource
 
 if TYPE_CHECKING:
@@ -40,9 +40,5 @@ def signature_of(model: ModelWrapper) -> ModelSignature:
 
 
 def _spec(model: ModelWrapper, value: Any) -> TensorSpec:
-    from onnx import helper
-
-    kind = value.type.tensor_type.elem_type
-    dtype = helper.tensor_dtype_to_np_dtype(kind).name if kind else "float32"
     shape = tuple(model.get_tensor_shape(value.name) or ())
-    return TensorSpec(value.name, shape, dtype, model.get_tensor_datatype(value.name).name)
+    return TensorSpec(value.name, shape, numpy_type(value), model.get_tensor_datatype(value.name).name)

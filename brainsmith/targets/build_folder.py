@@ -78,7 +78,8 @@ class BuildFolder:
         kept = {name: found[name] for name in keep if name in found}
         if self.alignment is not None:
             found = {name: change(found[new]) for name, (new, change) in self.alignment.read.items()}
-        return {**found, **kept}
+        types = {spec.name: spec.dtype for spec in self.signature.outputs}
+        return {**{name: values.astype(types[name], copy=False) for name, values in found.items()}, **kept}
 
 
 def read_build_folder(folder: Path) -> BuildFolder:
@@ -100,8 +101,8 @@ def read_build_folder(folder: Path) -> BuildFolder:
     before = _original(report)
     found = None if before is None else align(before, now)
     if before is None or found is None or found.reason or found.classes:
-        return BuildFolder(package, host, own if host is None else _plain(now, {}))
-    return BuildFolder(package, host, _plain(before, _datatypes(report)), found)
+        return BuildFolder(package, host, own if host is None else _plain(now, host.types, {}))
+    return BuildFolder(package, host, _plain(before, _types(report), _datatypes(report)), found)
 
 
 def _host(folder: Path) -> HostParts | None:
@@ -137,12 +138,12 @@ def _shapes(own: ModelSignature) -> Signature:
     return Signature({s.name: s.shape for s in own.inputs}, {s.name: s.shape for s in own.outputs})
 
 
-def _plain(shapes: Signature, datatypes: Mapping[str, str]) -> ModelSignature:
-    """Return the signature of a model, whose tensors are float32 unless that does not hold their datatype."""
+def _plain(shapes: Signature, types: Mapping[str, str], datatypes: Mapping[str, str]) -> ModelSignature:
+    """Return the signature of a model; a tensor is passed in float32 if its NumPy type is not known."""
 
     def specs(tensors: Mapping[str, Shape]) -> tuple[TensorSpec, ...]:
         return tuple(
-            TensorSpec(name, shape, "float32", datatypes.get(name, "FLOAT32"))
+            TensorSpec(name, shape, types.get(name, "float32"), datatypes.get(name, "FLOAT32"))
             for name, shape in tensors.items()
         )
 
@@ -168,6 +169,19 @@ def _original(report: Mapping[str, Any]) -> Signature | None:
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return Signature(*ends) if all(np.prod(shape) > 0 for end in ends for shape in end.values()) else None
+
+
+def _types(report: Mapping[str, Any]) -> dict[str, str]:
+    """Return NumPy's names of the types of the ends; nothing where the report does not have them as names of types."""
+    found = report["model"].get("types")
+    return {name: kind for name, kind in found.items() if _is_type(kind)} if isinstance(found, dict) else {}
+
+
+def _is_type(name: Any) -> bool:
+    try:
+        return isinstance(name, str) and np.dtype(name).name == name
+    except TypeError:
+        return False
 
 
 def _datatypes(report: Mapping[str, Any]) -> dict[str, str]:

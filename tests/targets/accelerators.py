@@ -30,12 +30,12 @@ def kept_simulations(simulations_cache, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(simulations_cache))
 
 
-def parent_model():
-    """What a host has to do: channels come first in the model's input, and its output has a scale."""
+def parent_model(labels=False):
+    """What a host has to do: channels come first in the model's input, and its output has a scale, or is a label."""
     from qonnx.core.modelwrapper import ModelWrapper
 
-    def value(name, *shape):
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    def value(name, *shape, kind=TensorProto.FLOAT):
+        return helper.make_tensor_value_info(name, kind, shape)
 
     nodes = [
         helper.make_node("Transpose", ["global_in"], ["moved"], name="move", perm=[0, 2, 1]),
@@ -50,26 +50,32 @@ def parent_model():
         helper.make_node("Mul", ["whole", "scale"], ["scaled"], name="scale_them"),
         helper.make_node("Relu", ["scaled"], ["global_out"], name="cut"),
     ]
+    end, constants = value("global_out", 1, 4, 12), [numpy_helper.from_array(SCALE, "scale")]
+    if labels:
+        nodes[-1] = helper.make_node("TopK", ["scaled", "one"], ["largest", "global_out"], name="largest")
+        end = value("global_out", 1, 4, 1, kind=TensorProto.INT64)
+        constants.append(numpy_helper.from_array(np.array([1]), "one"))
     graph = helper.make_graph(
         nodes,
         "parent",
         [value("global_in", 1, 24, 4)],
-        [value("global_out", 1, 4, 12)],
-        [numpy_helper.from_array(SCALE, "scale")],
+        [end],
+        constants,
         value_info=[value("moved", 1, 4, 24), value("whole", 1, 4, 12), value("scaled", 1, 4, 12)],
     )
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("finn.custom_op.fpgadataflow", 1)]
     return ModelWrapper(helper.make_model(graph, opset_imports=opsets, ir_version=9))
 
 
-def write_build(folder, small, report=True, parent=True):
+def write_build(folder, small, report=True, parent=True, labels=False):
     """Write what a build of that model leaves, as far as the accelerator is concerned."""
     small.write(folder / "accelerator")
     if parent:
         (folder / "intermediate_models").mkdir()
-        parent_model().save(str(folder / "intermediate_models" / "dataflow_parent.onnx"))
+        parent_model(labels).save(str(folder / "intermediate_models" / "dataflow_parent.onnx"))
     if report:
-        model = {"inputs": {"picture": [1, 24, 4, 1]}, "outputs": {"scores": [1, 4, 1, 12]}}
+        model = {"inputs": {"picture": [1, 24, 4, 1]}, "outputs": {"scores": [1, 4, 1, 1 if labels else 12]}}
+        model["types"] = {"picture": "float32", "scores": "int64" if labels else "float32"}
         nodes = [{"name": "picture", "op_type": "Input", "datatype": "INT4"}]
         (folder / "report.json").write_text(
             json.dumps({"model": model, "graphs": {"before": {"nodes": nodes}}})

@@ -1,5 +1,6 @@
 """The target rtlsim: what a build's folder computes, at its ends and between its layers, under any stalls."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,6 +20,7 @@ from brainsmith.errors import (
 )
 from brainsmith.plugin.tools import Tool, find_program, find_verilator
 from brainsmith.rtl.package.reading import read_package
+from brainsmith.targets import ResourceManager
 from brainsmith.targets.rtlsim import RtlSimulation
 from tests.rtl.package.packed import FRAMES
 from tests.targets.accelerators import (  # noqa: F401  (fixtures)
@@ -134,6 +136,34 @@ def test_a_build_without_a_report_has_the_names_of_what_came_of_the_model(rtlsim
     inputs, outputs = golden(small)
     found = rtlsim.execute(prepared, inputs.transpose(0, 2, 1).astype(np.float32))
     np.testing.assert_array_equal(found["global_out"], np.maximum(outputs * SCALE, 0))
+
+
+@needs_tools
+@pytest.mark.parametrize("report", [True, False])
+def test_labels_have_the_type_that_the_model_gives_them(rtlsim, small, tmp_path, report):  # noqa: F811
+    """TopK's indices are int64, and the host computes them."""
+    folder = write_build(tmp_path, small, report=report, labels=True)
+    prepared = rtlsim.prepare_resource(folder)
+    (spec,) = prepared.signature.outputs
+    assert spec.dtype == "int64"
+    inputs, outputs = golden(small)
+    shape = (1, 24, 4, 1) if report else (1, 24, 4)
+    given = inputs.transpose(0, 2, 1).reshape(FRAMES, *shape[1:]).astype(np.float32)
+    with ResourceManager({"device": "rtlsim"}) as manager:
+        found = manager.execute(manager.prepare_resource(str(folder), device="rtlsim"), given)[spec.name]
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, outputs.argmax(axis=2).reshape(FRAMES, *spec.shape[1:]))
+
+
+@needs_tools
+@pytest.mark.parametrize("types", [None, [], {"scores": 1}, {"scores": "nothing"}])
+def test_a_report_without_the_types_is_one_of_float32(rtlsim, small, tmp_path, types):  # noqa: F811
+    folder = write_build(tmp_path, small)
+    report = json.loads((folder / "report.json").read_text())
+    report["model"]["types"] = types
+    (folder / "report.json").write_text(json.dumps(report))
+    (spec,) = rtlsim.prepare_resource(folder).signature.outputs
+    assert (spec.name, spec.dtype) == ("scores", "float32")
 
 
 @needs_tools
