@@ -12,6 +12,7 @@ from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.ends import input_values, numpy_type
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
+from brainsmith.store.files import is_endless
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -52,6 +53,10 @@ def read_model(source: str | Path | ModelWrapper) -> Artifact:
 def _load(path: Path) -> Any:
     """Read the protobuf message, external weights included."""
     try:
+        if is_endless(path):
+            raise ModelError(
+                f"{path} is a pipe or a device, not an ONNX file. Save the model to a file, and name it."
+            )
         data = path.read_bytes()
     except FileNotFoundError:
         raise ModelError(f"model {path} does not exist{_nearby(path)}") from None

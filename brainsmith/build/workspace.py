@@ -48,10 +48,13 @@ class Workspace:
         try:
             self.output = Path(output).absolute()
             is_file = self.output.is_file()
+            is_root = self.output.exists() and self.output.samefile("/")
         except OSError as error:  # too long a name; a relative one while the current folder is gone
             raise OutputError(f"output folder {output} cannot be found: {error.strerror}") from error
         if is_file:
             raise OutputError(f"output {output} is a file; name a folder")
+        if is_root:
+            raise OutputError(f"output folder {output} is the root of the file system; name another folder")
         _refuse_no_text(self.output)
         _refuse_foreign(self.output, _OURS)
         self._made = [folder for folder in (self.output, *self.output.parents) if not folder.exists()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import ModelError
 from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.sound import require_sound
+from brainsmith.store.files import is_endless
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -36,6 +37,8 @@ def read_model(resource: Any) -> ModelWrapper:
     what = os.fspath(resource) if isinstance(resource, str | os.PathLike) else "what is given"
     try:
         if isinstance(resource, str | os.PathLike):
+            if is_endless(resource):
+                raise ModelError(f"{what}: is a pipe or a device, and a model is an .onnx file")
             model = onnx.load(resource)
         elif isinstance(resource, bytes | bytearray | memoryview):
             model = onnx.load_model_from_string(bytes(resource))

@@ -20,7 +20,14 @@ def why_no_model(resource: Any) -> str:
         path = Path(resource)
         if path.is_dir():
             return f"{path} is a folder, and a model is an .onnx file"
-        return "" if path.is_file() else f"there is no file {path}"
+        if path.is_file():
+            return ""
+        is_there = path.exists()
+        return (
+            f"{path} is a pipe or a device, and a model is an .onnx file"
+            if is_there
+            else f"there is no file {path}"
+        )
     if isinstance(resource, bytes | bytearray) or hasattr(
         getattr(resource, "model", resource), "SerializeToString"
     ):

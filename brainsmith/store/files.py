@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from stat import S_ISDIR, S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,20 @@ def read_bytes(path: str, check: Callable[[os.stat_result], None] | None = None)
         return data
     finally:
         os.close(descriptor)
+
+
+def is_endless(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is a pipe, a device or a socket: reading one may never end.
+
+    Raises:
+        OSError: Its status cannot be read, for another reason than that there is nothing.
+        ValueError: It cannot be a path.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return not (S_ISREG(mode) or S_ISDIR(mode))
 
 
 def write_atomically(path: str, data: bytes) -> None:

@@ -48,6 +48,12 @@ def test_a_folder(tmp_path):
     assert failure(tmp_path) == f"{tmp_path} is a folder, not an ONNX file. It holds mlp.onnx."
 
 
+def test_a_device():
+    assert failure("/dev/null") == (
+        "/dev/null is a pipe or a device, not an ONNX file. Save the model to a file, and name it."
+    )
+
+
 @pytest.mark.parametrize(
     "content", [b"hello, I am text\n", b"\x89PNG\r\n\x1a\n" + bytes(64), b"\x08\x07", bytes(3)]
 )

@@ -69,6 +69,18 @@ def test_discard_leaves_nothing_not_even_the_folders_it_made(tmp_path):
     assert tree(tmp_path) == []
 
 
+def test_the_root_of_the_file_system_is_refused_by_whatever_name(tmp_path):
+    before = os.listdir("/")
+    (tmp_path / "link").symlink_to("/")
+    for name in ("/", "//", "/tmp/..", tmp_path / "link"):
+        with pytest.raises(OutputError) as caught:
+            Workspace(name)
+        assert str(caught.value) == (
+            f"output folder {name} is the root of the file system; name another folder"
+        )
+    assert os.listdir("/") == before
+
+
 def test_the_output_has_a_name_that_no_model_can_hold(tmp_path):
     with pytest.raises(OutputError) as caught:
         Workspace(tmp_path / "a\udcff")

@@ -1,6 +1,7 @@
 """Models and blueprints made to hang, to crash or to run code: one message in each verb that opens one, and at once."""
 
 import json
+import os
 
 import numpy as np
 import onnx
@@ -10,6 +11,8 @@ from tests.graph import hostile
 from tests.plugin.installed import run_python
 
 PART = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, fps: %s}\n"
+PIPE = "pipe"
+"""What is no model at all, and would be read for ever."""
 GUARD = 120
 """Seconds for all of them in one process: each takes some milliseconds, INT1000000000 took 78 s."""
 VERBS = {
@@ -17,6 +20,17 @@ VERBS = {
     "run": ["--input", "x.npy", "--target", "reference"],
     "compare": ["--input", "x.npy", "--targets", "reference,numpy"],
 }
+HINT = (
+    "a target that runs a build's folder is given one with --build DIR, or with --blueprint FILE has one made"
+)
+NO_FILE = {
+    "build": "error: pipe.onnx is a pipe or a device, not an ONNX file. Save the model to a file, and name it.\n",
+    "run": (
+        "error: target 'reference' cannot execute pipe.onnx: pipe.onnx is a pipe or a device, and a model is an "
+        f".onnx file\n  {HINT}\n"
+    ),
+}
+NO_FILE["compare"] = NO_FILE["run"]
 EACH = """
 import contextlib, io, json, sys
 from brainsmith.cli.main import main
@@ -49,13 +63,14 @@ def folder(tmp_path):
     for case, make in hostile.MODELS.items():
         onnx.save(make(), tmp_path / f"{case}.onnx")
     (tmp_path / f"{hostile.MODULE}.py").write_text("open('imported', 'w').close()\n")
+    os.mkfifo(tmp_path / f"{PIPE}.onnx")
     (tmp_path / "plan.yaml").write_text(PART % 1000)
     np.save(tmp_path / "x.npy", np.ones((1, 6), np.float32))
     return tmp_path
 
 
-def said_of_each(code, folder, *words):
-    script = f"import sys; sys.argv[1:] = {[json.dumps(list(hostile.MODELS)), *words]!r}\n{code}"
+def said_of_each(code, folder, cases, *words):
+    script = f"import sys; sys.argv[1:] = {[json.dumps(cases), *words]!r}\n{code}"
     said = run_python(script, cwd=folder, path=[folder], timeout=GUARD)
     assert not (folder / "imported").exists()
     return said
@@ -63,19 +78,17 @@ def said_of_each(code, folder, *words):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_verb_says_one_thing(folder, verb):
-    said = said_of_each(EACH, folder, verb, *VERBS[verb])
+    said = said_of_each(EACH, folder, [*hostile.MODELS, PIPE], verb, *VERBS[verb])
+    assert said[PIPE] == [1, NO_FILE[verb]]
     for case, fault in hostile.FAULTS.items():
         text = f"{case}.onnx: {fault}"
         if verb != "build":
-            text = (
-                f"target 'reference' cannot execute {case}.onnx: {text}\n  a target that runs a build's folder is given "
-                "one with --build DIR, or with --blueprint FILE has one made"
-            )
+            text = f"target 'reference' cannot execute {case}.onnx: {text}\n  {HINT}"
         assert said[case] == [1, f"error: {text}\n"]
 
 
 def test_a_served_target_says_it_too(folder):
-    said = said_of_each(SERVED, folder)
+    said = said_of_each(SERVED, folder, list(hostile.MODELS))
     for case, fault in hostile.FAULTS.items():
         if case != "module beside the model":  # no domain of a stranger's is served, whatever it is
             assert said[case] == [422, f"what was sent: {fault}"]

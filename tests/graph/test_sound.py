@@ -132,6 +132,12 @@ def test_a_domain_that_the_user_has_imported_or_aliased_passes(beside, monkeypat
     assert domain_fault("short") == domain_fault(hostile.MODULE) == ""
 
 
+def test_a_device_is_no_model():
+    with pytest.raises(ModelError) as caught:
+        read_model("/dev/null")
+    assert str(caught.value) == "/dev/null: is a pipe or a device, and a model is an .onnx file"
+
+
 @pytest.mark.parametrize("domain", ["..os", ".os"])
 def test_a_domain_that_is_no_name_is_refused(domain):
     assert domain_fault(domain).startswith(

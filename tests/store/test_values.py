@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from brainsmith.store import quota
-from brainsmith.store.files import read_bytes, write_atomically
+from brainsmith.store.files import is_endless, read_bytes, write_atomically
 from brainsmith.store.fingerprint import checksum, short_digest
 from brainsmith.store.values import Kept
 
@@ -266,3 +266,13 @@ def test_what_a_killed_process_left_half_written_is_removed(kept):
     os.utime(old, (time.time() - 7200,) * 2)
     kept.save(None, 1)
     assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_what_is_neither_a_file_nor_a_folder_may_be_read_for_ever(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "file").touch()
+    assert all(map(is_endless, (tmp_path / "pipe", tmp_path / "link", "/dev/zero", "/dev/null")))
+    assert not any(
+        map(is_endless, (tmp_path / "file", tmp_path, tmp_path / "nothing", tmp_path / "file" / "in"))
+    )

@@ -83,6 +83,7 @@ def test_its_capabilities(manager):
     ("resource", "told"),
     [
         ("nowhere.onnx", "there is no file nowhere.onnx"),
+        ("/dev/null", "/dev/null is a pipe or a device, and a model is an .onnx file"),
         (5, "a model must be the path of an .onnx file, its bytes or a QONNX ModelWrapper, not a int"),
     ],
 )
