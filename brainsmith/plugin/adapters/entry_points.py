@@ -166,7 +166,7 @@ def _extra(point: EntryPoint) -> dict[str, Any]:
 def list_entry_points(
     offering: list[InfoFolder], zipped: bool, frameworks: tuple[str, ...] | None, problems: list[Problem]
 ) -> list[EntryPoint]:
-    """List the entry points of the group through stevedore, importing none.
+    """Have stevedore list and filter the entry points of the group; nothing that they name is imported.
 
     Args:
         offering: The metadata folders that declare the group.
@@ -185,8 +185,8 @@ def list_entry_points(
     )
     problems.extend(listing.problems)
     points = [
-        EntryPoint(offer.name, offer.entry_point_target, distribution_key(offer.distribution), offer.version)
-        for offer in listing.extensions
+        EntryPoint(offer.name, offer.value, distribution_key(offer.distribution), offer.version)
+        for offer in (extension.plugin for extension in listing)
     ]
     return sorted(points, key=lambda point: (point.distribution, point.name))
 

@@ -1,62 +1,58 @@
-"""stevedore's managers over the group of entry points: they list it and filter it, and import nothing of it.
+"""The group of entry points, as stevedore lists and filters it; nothing that an entry point names is imported.
 
 This module is imported only where entry points are listed anew: stevedore costs more than a whole cached discovery.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
-from importlib.metadata import PathDistribution, entry_points
+import sys
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, PathDistribution, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stevedore.enabled import EnabledExtensionManager
-from stevedore.extension import Extension, ExtensionManager
 
 from brainsmith.errors import Problem
+from brainsmith.plugin.files import read_source, stamp
 from brainsmith.plugin.isolation import UNREADABLE
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from importlib.metadata import EntryPoint
 
     from brainsmith.plugin.distributions import InfoFolder
 
+_UNREADABLE = (*UNREADABLE, AttributeError, LookupError)
+"""What reading metadata raises, whatever somebody wrote there."""
 
-class Offer(Extension):  # type: ignore[misc]
-    """An entry point that is not loaded, and the distribution that offers it.
+
+class Offer(EntryPoint):
+    """An entry point, and the distribution that offers it.
+
+    stevedore loads each entry point that it lists. Loading this one gives itself, and imports nothing.
 
     Attributes:
         distribution: The distribution's name, as its metadata folder has it.
         version: Its version.
     """
 
+    distribution: str
+    version: str
+
     def __init__(self, entry: EntryPoint, distribution: str, version: str) -> None:
-        super().__init__(entry.name, entry, None, None)
-        self.distribution = distribution
-        self.version = version
+        super().__init__(entry.name, entry.value, entry.group)
+        vars(self).update(distribution=distribution, version=version)  # an entry point is immutable
+
+    def load(self) -> Offer:
+        """Return itself."""
+        return self
 
 
-class _UnloadedManager(ExtensionManager):  # type: ignore[misc]
-    """Lists what the metadata folders hold now.
-
-    stevedore's own list is read from a file that it keeps by times rounded to two minutes, and does not say which
-    distribution an entry point is of.
-    """
-
-    _offers: Callable[[], Iterator[Offer]]
-
-    def list_entry_points(self) -> list[EntryPoint]:
-        """Return the entry points of the group."""
-        self._by_entry = {id(offer.entry_point): offer for offer in self._offers()}
-        return [offer.entry_point for offer in self._by_entry.values()]
-
-    def _load_one_plugin(self, ep: EntryPoint, *_invocation: Any) -> Offer:
-        return self._by_entry[id(ep)]
-
-
-class GroupListing(EnabledExtensionManager, _UnloadedManager):  # type: ignore[misc]
-    """The entry points of a group that a discovery wants, in `extensions`: each an `Offer`.
+class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
+    """The entry points of a group that a discovery wants: `plugin` of each extension is an `Offer`.
 
     Attributes:
         problems: The metadata that cannot be read; all other is.
@@ -74,26 +70,68 @@ class GroupListing(EnabledExtensionManager, _UnloadedManager):  # type: ignore[m
             wanted: Tells whether the discovery wants an entry point.
         """
         self.problems: list[Problem] = []
-        self._offers = lambda: self._read(folders, zipped)
-        super().__init__(group, wanted)
+        self.ENTRY_POINT_CACHE: dict[
+            str, list[EntryPoint]
+        ] = {}  # the class's would be filled once in a process
+        self._folders = folders
+        self._zipped = zipped
+        super().__init__(group, lambda extension: wanted(extension.plugin))
 
-    def _read(self, folders: list[InfoFolder], zipped: bool) -> Iterator[Offer]:
-        known: set[EntryPoint] = set()
-        for info in folders:
+    def list_entry_points(self) -> list[EntryPoint]:
+        """Return what stevedore lists now, each as an `Offer`."""
+        offers = list(self._offers_of_folders())
+        known = {(offer.name, offer.value) for offer in offers}
+        try:
+            with _state_on_path(self._folders):
+                listed = {(entry.name, entry.value) for entry in super().list_entry_points()}
+        except _UNREADABLE:  # one text that is broken, of any distribution, costs stevedore its whole list
+            return [*offers, *(self._offers_elsewhere(known) if self._zipped else ())]
+        offers = [offer for offer in offers if (offer.name, offer.value) in listed]
+        return [*offers, *(self._offers_elsewhere(known) if listed - known else ())]
+
+    def _offers_of_folders(self) -> Iterator[Offer]:
+        """Read the metadata folders, since stevedore's list does not say which distribution an entry point is of."""
+        for info in self._folders:
             try:
                 entries = PathDistribution(Path(info.path)).entry_points.select(group=self.namespace)
-            except (*UNREADABLE, AttributeError) as error:  # whatever another's metadata may hold
+            except _UNREADABLE as error:
                 text = f"its entry points cannot be read: {error}"
                 self.problems.append(Problem(os.path.join(info.path, "entry_points.txt"), 0, 0, text))
                 continue
-            known.update(entries)
             yield from (Offer(entry, info.name, info.version) for entry in entries)
-        if not zipped:
-            return
+
+    def _offers_elsewhere(self, known: set[tuple[str, str]]) -> Iterator[Offer]:
+        """Read what lies in no metadata folder, but in an archive."""
         try:
             for entry in entry_points(group=self.namespace):
-                if entry not in known and entry.dist is not None:
+                if (entry.name, entry.value) not in known and entry.dist is not None:
                     yield Offer(entry, entry.dist.name, entry.dist.version)
-        except (*UNREADABLE, AttributeError) as error:
+        except _UNREADABLE as error:
             text = f"the entry points in the archives on sys.path cannot be read: {error}"
             self.problems.append(Problem("sys.path", 0, 0, text))
+
+
+@contextmanager
+def _state_on_path(folders: list[InfoFolder]) -> Iterator[None]:
+    """Have stevedore read anew what changed since it was last asked.
+
+    It remembers one list for each `sys.path`, in the process and in a file, where it rounds times to two minutes. So
+    an entry that stands for the exact state is on the path meanwhile. Nothing can exist there: it is below a file.
+    """
+    texts = [os.path.join(info.path, "entry_points.txt") for info in folders]
+    archives = [path for path in sys.path if os.path.isfile(path)]
+    state = [(path, stamp(path)) for path in (*texts, *archives)], [_content(path) for path in texts]
+    entry = os.path.join(__file__, digest(repr(state)))
+    importlib.invalidate_caches()  # Python's finders keep what they listed within a tick of the clock
+    sys.path.append(entry)
+    try:
+        yield
+    finally:
+        sys.path.remove(entry)
+
+
+def _content(path: str) -> bytes:
+    try:
+        return read_source(path)
+    except OSError:
+        return b""

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from stevedore import ExtensionManager
 
 from brainsmith.plugin.adapters.entry_points import GROUP
 from brainsmith.plugin.adapters.group_listing import GroupListing
@@ -343,63 +344,85 @@ def test_metadata_that_is_broken_leaves_the_others(site, found):
     assert sorted(found()) == ["acme:step:one", "charlie:step:three"]
 
 
-def test_stevedore_lists_the_same_entry_points_where_it_keeps_no_list(site, found, tmp_path):
-    site.install("acme", "1.0", {"all": "acme_one", "b": "acme_one:x"}, acme_one=step_file("one"))
-    site.install("bravo", "1.0", {"all": "bravo_one"}, bravo_one=step_file("two"))
-    code = """
-    import json
-    from stevedore import ExtensionManager
-    manager = ExtensionManager.make_test_instance([], namespace="brainsmith.plugins")
-    print(json.dumps(sorted((entry.name, entry.value) for entry in manager.list_entry_points())))
-    """
-    theirs = run_python(code, path=[site], XDG_CACHE_HOME=str(tmp_path / "fresh"))
-    listing = GroupListing(GROUP, info_folders([str(site)]), False, lambda offer: True)
-    assert sorted([offer.name, offer.entry_point_target] for offer in listing) == theirs
-    assert [(offer.distribution, offer.plugin) for offer in listing] == [("acme", None)] * 2 + [
-        ("bravo", None)
-    ]
+def listed(site, zipped=False, wanted=lambda offer: True):
+    listing = GroupListing(GROUP, info_folders([str(site)]), zipped, wanted)
+    assert [extension.name for extension in listing] == listing.names()
+    return [(offer.distribution, offer.version, offer.name) for offer in (one.plugin for one in listing)]
 
 
-def test_what_a_folder_and_python_s_own_finders_have_is_listed_once(site):
+def test_the_list_is_stevedore_s_own(site, monkeypatch):
+    """Its managers load what they list: that gives the entry point with its distribution, and no module is imported."""
+    asked = []
+    real = ExtensionManager.list_entry_points
+    monkeypatch.setattr(
+        ExtensionManager, "list_entry_points", lambda self: asked.append(real(self)) or asked[-1]
+    )
+    monkeypatch.syspath_prepend(str(site))
+    site.install("acme", "1.0", {"all": "acme_one", "b": "acme_one:x"}, acme_one="raise RuntimeError\n")
+    site.install("bravo", "1.0", {"all": "bravo_one"})
+    assert sorted(listed(site)) == [("acme", "1.0", "all"), ("acme", "1.0", "b"), ("bravo", "1.0", "all")]
+    targets = [("all", "acme_one"), ("all", "bravo_one"), ("b", "acme_one:x")]
+    assert [sorted((entry.name, entry.value) for entry in one) for one in asked] == [targets]
+
+
+def test_what_stevedore_does_not_list_is_left_out(site, monkeypatch):
+    """Two folders of one distribution, whose names Python compares as indexes do (PEP 503): the first one counts."""
+    monkeypatch.syspath_prepend(str(site))
+    (site.install("acme-tools", "1.0", {"one": "acme_one"})).rename(site / "acme.tools-1.0.dist-info")
+    site.install("acme-tools", "2.0", {"two": "acme_two"})
+    assert len(listed(site)) == 1
+
+
+def test_what_a_folder_and_python_s_own_finders_have_is_listed_once(site, monkeypatch):
+    monkeypatch.syspath_prepend(str(site))
     site.install("acme", "1.0", {"one": "acme_one"}, acme_one=step_file("one"))
-    listing = GroupListing(GROUP, info_folders([str(site)]), True, lambda offer: offer.distribution == "acme")
-    assert [(offer.distribution, offer.version, offer.name) for offer in listing] == [("acme", "1.0", "one")]
+    found = listed(site, zipped=True, wanted=lambda offer: offer.distribution == "acme")
+    assert found == [("acme", "1.0", "one")]
 
 
-def test_stevedore_s_own_lists_are_neither_used_nor_changed(site, found, tmp_path, monkeypatch):
-    from stevedore import ExtensionManager
-
+def test_the_lists_that_others_ask_of_stevedore_stay_theirs(site, found, monkeypatch):
     monkeypatch.setitem(ExtensionManager.ENTRY_POINT_CACHE, GROUP, ["stale"])
     site.install("acme", "1.0", {"all": "acme_one"}, acme_one=step_file("one"))
+    before = list(sys.path)
     assert list(found()) == ["acme:step:one"]
     assert ExtensionManager.ENTRY_POINT_CACHE[GROUP] == ["stale"]
+    assert sys.path == before
 
 
-def test_what_comes_while_a_process_runs_is_listed_though_stevedore_s_own_list_stays(site, tmp_path):
-    """Why stevedore's managers are given the list: their own is read once in a process, and names no distribution."""
+def test_stevedore_lists_what_comes_goes_and_changes_while_a_process_runs(site, monkeypatch):
+    """Its own list is read once for each `sys.path`, so plain stevedore goes on saying what was there at first."""
+    monkeypatch.syspath_prepend(str(site))
+    site.install("acme", "1.0", {"one": "acme_one"})
+    plain = ExtensionManager.make_test_instance([], namespace=GROUP)
+    monkeypatch.setattr(ExtensionManager, "ENTRY_POINT_CACHE", {})
+    at_first = plain.entry_points_names()
+    assert listed(site) == [("acme", "1.0", "one")]
+    bravo = site.install("bravo", "2.0", {"two": "bravo_two", "left_out": "bravo_two:x"})
+    assert sorted(listed(site, wanted=lambda offer: offer.name != "left_out")) == [
+        ("acme", "1.0", "one"),
+        ("bravo", "2.0", "two"),
+    ]
+    (bravo / "entry_points.txt").write_text(f"[{GROUP}]\nTWO = bravo_two\n")
+    assert sorted(listed(site)) == [("acme", "1.0", "one"), ("bravo", "2.0", "TWO")]
+    shutil.rmtree(bravo)
+    assert listed(site) == [("acme", "1.0", "one")]
+    assert plain.entry_points_names() == at_first
+
+
+def test_a_list_on_disk_that_is_damaged_costs_nothing(site, tmp_path):
     code = f"""
     import json, sys
-    sys.path.insert(0, {str(site)!r})
+    sys.executable = "/usr/bin/python3"  # below /tmp stevedore keeps nothing
     from brainsmith.plugin.adapters.group_listing import GroupListing
     from brainsmith.plugin.distributions import info_folders
-    from stevedore import ExtensionManager
-    from tests.plugin.installed import Site
-
-    def names():
-        theirs = ExtensionManager.make_test_instance([], namespace={GROUP!r})
-        ours = GroupListing({GROUP!r}, info_folders([{str(site)!r}]), False, lambda offer: offer.name != "left_out")
-        assert all(getattr(entry, "dist", None) is None for entry in theirs.list_entry_points())
-        return theirs.entry_points_names(), [(offer.distribution, offer.version, offer.name) for offer in ours]
-
-    site = Site({str(site)!r})
-    site.install("acme", "1.0", {{"one": "acme_one"}})
-    before = names()
-    site.install("bravo", "2.0", {{"two": "bravo_two", "left_out": "bravo_two:x"}})
-    print(json.dumps([before, names()]))
+    print(json.dumps([one.name for one in GroupListing({GROUP!r}, info_folders([{str(site)!r}]), False, bool)]))
     """
-    before, after = run_python(code, XDG_CACHE_HOME=str(tmp_path / "fresh"))
-    assert before == [["one"], [["acme", "1.0", "one"]]]
-    assert after == [["one"], [["acme", "1.0", "one"], ["bravo", "2.0", "two"]]]
+    site.install("acme", "1.0", {"one": "acme_one"})
+    for content in (b"{", b"[]"):
+        assert run_python(code, path=[site], XDG_CACHE_HOME=str(tmp_path / "fresh")) == ["one"]
+        (file,) = (tmp_path / "fresh" / "python-entrypoints").iterdir()
+        file.write_bytes(content)
+    assert run_python(code, path=[site], XDG_CACHE_HOME=str(tmp_path / "fresh")) == ["one"]
 
 
 def test_of_the_distributions_that_are_not_asked_for_nothing_is_read(site, manager):
