@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.golden_files import finite, name_of, read_array
+from brainsmith.build.golden_files import REAL, array_of_any_type, finite, name_of, read_array
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.signature import ModelSignature, TensorSpec
@@ -91,7 +91,7 @@ def load_golden(
     if inputs is None:
         _refuse_without_inputs(labels, expected, floats, changes_outputs)
         return GoldenData(random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
-    stack = _inputs(read_array(inputs, "inputs"), spec, inputs)
+    stack = _inputs(array_of_any_type(inputs, "inputs"), spec, inputs)
     samples = len(stack) * samples_in_a_run(
         spec.shape, [_shape(model, out.name) for out in model.graph.output]
     )
@@ -159,12 +159,17 @@ def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:
     Raises:
         BuildError: They do not fit, are not finite, or hold what the input's datatype does not.
     """
+    name = name_of(source)
     try:
+        if data.dtype.kind not in REAL:
+            raise spec.other_type(data.dtype)
+        data = spec.of_type(data, "it")
         stack = _stacked(data, spec)
-        refuse_outside(ModelSignature((spec,), ()), {spec.name: finite(data, source)})
+        refuse_outside(ModelSignature((spec,), ()), {spec.name: data})
     except InputError as error:
-        raise BuildError(f"{name_of(source)}: {error}") from error
-    return np.ascontiguousarray(stack.astype(np.float32))
+        raise BuildError(f"{name}: {error}") from error
+    finite(data, source)  # of floats, of which `brainsmith run` takes any
+    return np.ascontiguousarray(stack)
 
 
 def _stacked(data: Array, spec: TensorSpec) -> Array:

@@ -11,6 +11,9 @@ from brainsmith.errors import BuildError
 
 Array = np.ndarray[Any, Any]
 
+REAL = "biuf"
+"""The kinds of NumPy types that hold real numbers."""
+
 
 def name_of(source: object) -> str:
     """Return what golden data are called in messages."""
@@ -27,12 +30,29 @@ def read_array(source: str | Path | Array | None, what: str) -> Array:
     Raises:
         BuildError: They cannot be read, or are no real numbers.
     """
+    array = array_of_any_type(source, what)
+    if array.dtype.kind in REAL:
+        return array
     if isinstance(source, (str, Path)):
-        source = _load(source, what)
-    if not isinstance(source, np.ndarray) or source.dtype.kind not in "biuf":
-        found = f"{source.dtype}" if isinstance(source, np.ndarray) else type(source).__name__
-        raise BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
+        raise BuildError(f"verify {what}: {source} holds {array.dtype}, not real numbers")
+    raise _no_array(what, array.dtype)
+
+
+def array_of_any_type(source: str | Path | Array | None, what: str) -> Array:
+    """Return golden data as `read_array` does, whatever the array holds.
+
+    Raises:
+        BuildError: They cannot be read, or are no array.
+    """
+    if isinstance(source, (str, Path)):
+        return _load(source, what)
+    if not isinstance(source, np.ndarray):
+        raise _no_array(what, type(source).__name__)
     return source
+
+
+def _no_array(what: str, found: object) -> BuildError:
+    return BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
 
 
 def _load(file: str | Path, what: str) -> Array:
@@ -46,8 +66,6 @@ def _load(file: str | Path, what: str) -> Array:
     if not isinstance(array, np.ndarray):
         array.close()
         raise BuildError(f"verify {what}: {file} is an archive; name a .npy file, which holds one array")
-    if array.dtype.kind not in "biuf":
-        raise BuildError(f"verify {what}: {file} holds {array.dtype}, not real numbers")
     return array
 
 

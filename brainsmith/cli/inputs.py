@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.cli.arrays import load_arrays, named_arrays
-from brainsmith.errors import TargetError, UsageError
+from brainsmith.errors import InputError, TargetError, UsageError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -64,17 +64,7 @@ class Inputs:
 
 
 def _typed(file: str, spec: TensorSpec, array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the type that an input takes; a number that was saved in a wider one may keep its value."""
-    import numpy as np
-
-    wanted = np.dtype(spec.dtype)
-    if array.dtype == wanted or array.dtype.kind not in "biuf":
-        return array
-    with np.errstate(all="ignore"):
-        converted = array.astype(wanted)
-        kept = np.array_equal(converted.astype(array.dtype), array)
-    if kept or array.dtype.kind == wanted.kind == "f":
-        return converted
-    raise UsageError(
-        f"--input: {file} holds {array.dtype}, and input '{spec.name}' takes {spec.dtype}, which cannot hold its values"
-    )
+    try:
+        return spec.of_type(array, f"--input: {file}")
+    except InputError as error:
+        raise UsageError(str(error)) from error

@@ -58,6 +58,34 @@ class TensorSpec:
             f"input '{self.name}' must have shape {_any_multiple(self.shape)}, not {_text(given)}"
         )
 
+    def of_type(self, array: Array, source: str) -> Array:
+        """Return numbers that were saved, perhaps in a wider type, in the type that the input takes.
+
+        Args:
+            array: Floats are rounded, integers must keep their values; what holds no real numbers stays as it is.
+            source: What it was read from, for the message.
+
+        Raises:
+            InputError: The type cannot hold the values.
+        """
+        wanted = np.dtype(self.dtype)
+        if array.dtype == wanted or array.dtype.kind not in "biuf":
+            return array
+        with np.errstate(all="ignore"):
+            converted = array.astype(wanted)
+            kept = np.array_equal(converted.astype(array.dtype), array)
+        if kept or array.dtype.kind == wanted.kind == "f":
+            return converted
+        raise InputError(
+            f"{source} holds {array.dtype}, and input '{self.name}' takes {self.dtype}, which cannot hold its values"
+        )
+
+    def other_type(self, found: np.dtype[Any]) -> InputError:
+        """Return the error for an array of a type that does not convert to this one."""
+        return InputError(
+            f"input '{self.name}' must be of {self.dtype}, not {found}; convert it with .astype('{self.dtype}')"
+        )
+
     def stacked(self, array: Array, runs: int) -> Array:
         """Return an array whose first axis holds all runs as (runs, *shape)."""
         return array.reshape(runs, *self.shape)
@@ -151,9 +179,7 @@ def _typed(spec: TensorSpec, value: object) -> Array:
         raise InputError(f"input '{spec.name}' must be an array of {spec.dtype}: {error}") from error
     plain = not hasattr(value, "dtype") and array.dtype.kind in "biuf"
     if not plain and not np.can_cast(array.dtype, wanted, "safe"):
-        raise InputError(
-            f"input '{spec.name}' must be of {spec.dtype}, not {array.dtype}; convert it with .astype('{spec.dtype}')"
-        )
+        raise spec.other_type(array.dtype)
     with np.errstate(invalid="ignore"):  # NaN is no integer; it is reported below
         converted = np.ascontiguousarray(array, wanted).reshape(array.shape)
     if plain and wanted.kind in "iu" and array.dtype != wanted:

@@ -54,9 +54,11 @@ def annotated(datatype):
 @pytest.mark.parametrize(
     ("datatype", "value", "allowed"),
     [
-        ("UINT5", -3.7, "UINT5, whole numbers from 0 to 31, not -3.7"),
+        ("UINT5", -3.7, "UINT5, whole numbers from 0 to 31, not -3.700000048"),
         ("UINT5", 5 / 16, "UINT5, whole numbers from 0 to 31, not 0.3125"),
         ("UINT5", 32, "UINT5, whole numbers from 0 to 31, not 32"),
+        ("UINT5", np.nan, "UINT5, whole numbers from 0 to 31, not nan"),
+        ("UINT5", -np.inf, "UINT5, whole numbers from 0 to 31, not -inf"),
         ("BIPOLAR", 0, "BIPOLAR, -1 or 1, not 0"),
     ],
 )
@@ -67,7 +69,27 @@ def test_values_outside_of_the_inputs_datatype_are_refused_as_run_refuses_them(d
     assert failure(data, None, None, model=annotated(datatype)) == f"the given array: {message}"
     with pytest.raises(InputError) as caught, ResourceManager({"device": "numpy"}) as manager:
         manager.execute(manager.prepare_resource(annotated(datatype)), data.astype(np.float32))
-    assert str(caught.value) == message.replace("-3.7", "-3.700000048")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("given", [np.full((4, 6), "a"), np.zeros((4, 6), complex)])
+def test_what_holds_no_real_numbers_is_refused_as_run_refuses_it(given):
+    message = f"input 'x' must be of float32, not {given.dtype}; convert it with .astype('float32')"
+    assert failure(given, None, None) == f"the given array: {message}"
+    with pytest.raises(InputError) as caught, ResourceManager({"device": "numpy"}) as manager:
+        manager.execute(manager.prepare_resource(MLP), given)
+    assert str(caught.value) == message
+
+
+def test_numbers_that_float32_does_not_hold_are_refused():
+    data = np.zeros((4, 6), np.int64)
+    data[1, 2] = 2**24 + 1
+    assert failure(data, None, None, model=annotated("UINT32")) == (
+        "the given array: it holds int64, and input 'x' takes float32, which cannot hold its values"
+    )
+    assert failure(np.full((4, 6), 1e300), None, None) == (
+        "the given array holds values that are not finite, in 4 of 4 samples, first in sample 0"
+    )
 
 
 def test_random_inputs_are_the_same_each_time_and_fit_the_datatype():
@@ -139,9 +161,8 @@ def test_files_of_another_kind_are_named(tmp_path):
     assert failure(tmp_path / "x.npz", None, None) == (
         f"verify inputs: {tmp_path}/x.npz is an archive; name a .npy file, which holds one array"
     )
-    assert (
-        failure(tmp_path / "s.npy", None, None)
-        == f"verify inputs: {tmp_path}/s.npy holds <U1, not real numbers"
+    assert failure(np.zeros((1, 6)), tmp_path / "s.npy", None) == (
+        f"verify labels: {tmp_path}/s.npy holds <U1, not real numbers"
     )
     assert failure(tmp_path / "t.npy", None, None) == (
         f"verify inputs: {tmp_path}/t.npy is not a .npy file of plain numbers"

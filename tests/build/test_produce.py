@@ -1,5 +1,6 @@
 """How far a build goes, on a project whose own steps stand where the RTL steps do: each notes that it ran."""
 
+import re
 import textwrap
 
 import numpy as np
@@ -154,8 +155,14 @@ def test_golden_inputs_reach_the_steps_whatever_form_they_have(project, verify):
 
 
 def test_golden_inputs_that_are_none(project):
-    for wrong in (3, np.asarray(["a"])):
-        with pytest.raises(BuildError, match=r"^verify inputs must be real numbers, not "):
+    for wrong, message in (
+        (3, "verify inputs must be real numbers, not int: a .npy file or an array"),
+        (
+            np.asarray(["a"]),
+            "the given array: input 'x' must be of float32, not <U1; convert it with .astype('float32')",
+        ),
+    ):
+        with pytest.raises(BuildError, match=f"^{re.escape(message)}$"):
             build("m.onnx", None, "out", steps=["rtl_codegen"], verify_inputs=wrong, verify=False)
     assert not (project / "out").exists()
 
