@@ -267,6 +267,12 @@ class ResourceManager:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        """Say what is active and what is held; nothing is chosen for it."""
+        active, held = self._active, [f"{live.name}:{live.device_id}" for live in self._holdings.all()]
+        named = f"{active.name}:{active.device_id} is" if active is not None else "no target is"
+        return f"<resource manager: device {self.config.device}, {named} active, held: {', '.join(held) or 'none'}>"
+
     def _prepare_elsewhere(
         self, text: str, resource: Any, content: str, config: Mapping[str, Any] | None
     ) -> Prepared:

@@ -29,6 +29,14 @@ def test_the_plugin_system_may_be_named_and_cannot_be_left_out():
     )
 
 
+def test_a_shell_shows_what_is_active_and_what_is_held(manager):
+    assert repr(manager) == "<resource manager: device auto, no target is active, held: none>"
+    for name in ("A", "B"):
+        toy(name)
+        manager.switch_plugin(name.lower(), device_id=1)
+    assert repr(manager) == "<resource manager: device auto, b:1 is active, held: a:1, b:1>"
+
+
 def test_pitfall_29_another_configuration_is_another_prepared_resource(manager):
     cls = toy("A")
     manager.switch_plugin("a")
