@@ -76,6 +76,16 @@ def _fits(model: ModelWrapper, node: NodeProto) -> bool:
     return all(not (size[at] + pads[at] + pads[at + len(size)] - kernel[at]) % strides[at] for at in axes)
 
 
+def _conv(model: ModelWrapper, node: NodeProto) -> str:
+    kind = model.get_tensor_datatype(node.input[0])
+    if kind.allowed(0) or not any(_attribute(node, "pads", [])):
+        return ""
+    return (
+        f"pads an image of {kind.name} with 0, which is no value of that type: give the image a datatype that has 0, such "
+        "as INT2, or use no padding"
+    )
+
+
 def _resize(model: ModelWrapper, node: NodeProto) -> str:
     """Compute where each pixel of a nearest-neighbour upsampling comes from, and compare it with the layer's."""
     import numpy as np
@@ -128,6 +138,7 @@ def _attribute(node: NodeProto, name: str, default: Any) -> Any:
 
 
 _CHECKS: dict[str, Callable[[ModelWrapper, NodeProto], str]] = {
+    "Conv": _conv,
     "Div": _div,
     "MaxPool": _max_pool,
     "MaxPoolNHWC": _max_pool,

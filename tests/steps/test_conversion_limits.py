@@ -8,7 +8,9 @@ from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.errors import ModelError
+from brainsmith.plugins import steps
 from brainsmith.steps.conversion_limits import check_limits
+from tests.steps.conftest import Graph, integers
 
 
 def model_of(
@@ -146,3 +148,24 @@ def test_a_quotient_of_integers_is_refused(divisor, refused):
     assert fault(model_of("Div", (1, 4), (1, 4), constants)) == (expected if refused else "")
     swapped = model_of("Div", (1, 4), (1, 4), constants, inputs=lambda names: [*names, "x"])
     assert fault(swapped) == (expected if refused else "")
+
+
+@pytest.mark.parametrize(("datatype", "pads"), [("TERNARY", [0, 0, 1, 0]), ("BIPOLAR", [0, 0, 0, 0])])
+def test_padding_with_a_value_of_the_type_is_taken(datatype, pads):
+    weights = (np.ones((2, 2, 2, 2), np.float32),)
+    shape = (1, 2, 3 + pads[2], 3)
+    assert fault(model_of("Conv", (1, 2, 4, 4), shape, weights, datatype=datatype, pads=pads)) == ""
+
+
+def test_zeros_around_an_image_of_a_type_without_zero_are_refused_before_the_lowering(config):
+    graph = Graph(1, 2, 4, 4)
+    weights = graph.weights(integers(1, 3, 2, 2, 2))
+    model = graph.node("Conv", weights, pads=[0, 0, 1, 0]).quant(4).model(1, 3, 4, 3, datatype="BIPOLAR")
+    for step in (steps.cleanup, steps.qonnx_to_finn):
+        model = step(model, config)
+    with pytest.raises(ModelError) as caught:
+        steps.streamline(model, config)
+    assert str(caught.value) == (
+        "node 'Conv_0' (Conv) pads an image of BIPOLAR with 0, which is no value of that type: give the image a datatype "
+        "that has 0, such as INT2, or use no padding"
+    )
