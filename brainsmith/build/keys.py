@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
 from brainsmith.store.fingerprint import digest
+from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,13 +48,14 @@ def framework_versions() -> dict[str, str]:
 def plugin_sources(places: Iterable[Path]) -> str:
     """Return what stands for the plugins that belong to no framework, any of which a step may use: digests by file.
 
-    It goes by the content of all `SOURCES`, since a backend's core is as much its code as its Python is.
+    It goes by the content of all `SOURCES`, since a backend's core is as much its code as its Python is. One that cannot
+    be read costs no build: discovery reports it, and no plugin comes from it.
 
     Args:
         places: Folders, and files that are plugins by themselves; what lies beside such a file may be its core.
     """
     files = {path for place in places for path in _sources_of(place)}
-    return json.dumps({str(path): digest(path.read_bytes()) for path in files}, sort_keys=True)
+    return json.dumps({str(path): file_digest(str(path)) for path in files}, sort_keys=True)
 
 
 def _sources_of(place: Path) -> list[Path]:
@@ -162,11 +164,17 @@ def _stamp(root: Path, without: tuple[str, ...]) -> str:
     for folder, folders, names in os.walk(root):
         inside = os.path.relpath(folder, root)
         folders[:] = [name for name in folders if inside != "." or name not in without]
-        for name in names:
-            if name.lower().endswith(endings):
-                stat = Path(folder, name).stat()
-                lines.append(f"{inside}/{name} {stat.st_size} {stat.st_mtime_ns}")
+        wanted = (name for name in names if name.lower().endswith(endings))
+        lines += [f"{inside}/{name} {_status(Path(folder, name))}" for name in wanted]
     return digest("\n".join(sorted(lines)))[:12]
+
+
+def _status(path: Path) -> str:
+    try:
+        stat = path.stat()
+    except OSError as error:  # a link that leads nowhere, such as an editor's lock, or to itself
+        return str(error.strerror)
+    return f"{stat.st_size} {stat.st_mtime_ns}"
 
 
 def _version(distribution: str) -> str:

@@ -55,6 +55,20 @@ def test_sources_of_folders_and_files(tmp_path):
     assert len({first, second, plugin_sources([tmp_path / "sub", tmp_path / "b.py"])}) == 3
 
 
+def test_a_source_that_cannot_be_read_costs_no_build(tmp_path):
+    """Discovery reports it; `/proc/self/mem` is a file that not even root can read from its start."""
+    (tmp_path / "good.py").write_text("1")
+    before = plugin_sources([tmp_path])
+    (tmp_path / "closed.py").symlink_to("/proc/self/mem")
+    (tmp_path / "self.py").symlink_to("self.py")
+    closed = plugin_sources([tmp_path])
+    assert json.loads(closed) == json.loads(before) | {
+        f"{tmp_path}/closed.py": "unreadable: Input/output error"
+    }
+    (tmp_path / "good.py").write_text("2")
+    assert plugin_sources([tmp_path]) != closed
+
+
 KINDS = (
     "core.sv",
     "core.v",
@@ -100,6 +114,18 @@ def test_a_framework_s_headers_and_memories_are_in_its_fingerprint(tmp_path, mon
     monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
     before = framework_versions()["acme"]
     (tmp_path / "acme" / name).write_text("1")
+    assert framework_versions()["acme"] != before
+
+
+@pytest.mark.parametrize("name", [".#a.py", "self.py"])
+def test_a_link_in_a_framework_that_leads_nowhere_costs_no_build(tmp_path, monkeypatch, name):
+    """An editor locks a file with a link of that kind."""
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
+    before = framework_versions()["acme"]
+    (tmp_path / "acme" / name).symlink_to(name if name == "self.py" else "user@host.1234")
     assert framework_versions()["acme"] != before
 
 
