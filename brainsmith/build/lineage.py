@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from brainsmith.build.tensor_facts import TensorFacts
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.build.tensor_facts import TensorFacts
 
     Lacking = Mapping[tuple[str, str], str]
 
@@ -46,9 +46,9 @@ class Lineage:
         self._made: WeakKeyDictionary[ModelWrapper, _Made] = WeakKeyDictionary()
         self._made[given] = _Made("", None, lacking)
 
-    def note(self, before: ModelWrapper, after: ModelWrapper, transform: str) -> None:
-        """Note that a transform made a model of another, which may be the same object."""
-        lacking = TensorFacts(after.graph).lacking()
+    def note(self, before: ModelWrapper, after: ModelWrapper, transform: str, facts: TensorFacts) -> None:
+        """Note that a transform made a model of another, which may be the same object, and what is known of its graph."""
+        lacking = facts.lacking()
         self._made[after] = _Made(transform, self._made.get(before), lambda: lacking)
 
     def culprit(self, model: ModelWrapper, lacking: Lacking, what: tuple[str, str]) -> str:

@@ -48,7 +48,7 @@ class KnownFacts:
         self._datatypes = facts.stated
         self._ends = facts.ends
         self._outputs = facts.stated.keys() - self._ends.keys()
-        self._untyped = {facts.content(node) for node, _ in facts.untyped()}
+        self._untyped = {facts.content(at) for at, _ in facts.untyped()} if self._outputs else set()
         self.after: TensorFacts | None = None
         self.lineage = Lineage(artifact.peek(), lambda: TensorFacts(self._given.graph).lacking())
 
@@ -57,13 +57,17 @@ class KnownFacts:
         """The model before the step, opened again: only if something was lost."""
         return Artifact(self._data).peek()
 
-    def restore(self, model: ModelWrapper) -> list[str]:
+    def restore(self, model: ModelWrapper, facts: TensorFacts | None = None) -> list[str]:
         """Infer what a step lost, and write it into the model.
+
+        Args:
+            model: What the step returned.
+            facts: Of its graph, if they were read already.
 
         Returns:
             What was lost, by which transform, and whether it could be inferred: a line each.
         """
-        facts = TensorFacts(model.graph)
+        facts = facts or TensorFacts(model.graph)
         lines = _Lines(model, self.lineage, facts)
         unshaped = facts.unshaped if self._shaped else []
         unknown = _infer_shapes(model, unshaped) if unshaped else []

@@ -22,6 +22,7 @@ from brainsmith.build.outside import packages_of, rules, unmatched_inputs, why_n
 from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.result import StepResult
 from brainsmith.build.side_files import SideFiles
+from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.plugin.finn_install import INSTALL_FINN
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.build.pipeline import BuildStep, StepFunction
-    from brainsmith.build.tensor_facts import TensorFacts
 
 LOGGER = logging.getLogger(__name__)
 # Stands for the output folder in what is cached: another build has another one.
@@ -247,8 +247,9 @@ class StepRunner:
         try:
             known = KnownFacts(model, self._facts.get(model))
             with process_state_kept(seed), recorder, transforms_watched(step.passes, known.lineage):
-                wrapper = _checked(function(model.take(), view), step.framework)
-            for line in known.restore(wrapper):
+                wrapper = function(model.take(), view)
+                facts = _checked(wrapper, step.framework)
+            for line in known.restore(wrapper, facts):
                 LOGGER.warning("%s", line)
             result = Artifact.of(wrapper)
             self._facts = {} if known.after is None else {result: known.after}
@@ -338,11 +339,13 @@ class StepRunner:
         return relocated(name, data, _OUTPUT, str(self._staging))
 
 
-def _checked(model: Any, framework: str) -> Any:
+def _checked(model: Any, framework: str) -> TensorFacts:
+    """Return what is known of the graph that a step returned, which is well formed."""
     if not hasattr(model, "graph") or not hasattr(model, "model"):
         raise BuildError(f"it must return a model, not {type(model).__name__}")
-    if not model.graph.node:
+    facts = TensorFacts(model.graph)
+    if not facts.nodes:
         raise BuildError("it returned a model without nodes")
-    if fault := well_formed_fault(model.graph, framework):
+    if fault := well_formed_fault(facts, framework):
         raise BuildError(f"it returned a broken graph: {fault}")
-    return model
+    return facts

@@ -1,7 +1,4 @@
-"""What a graph says of its tensors, shapes and datatypes, and which datatypes follow although it does not say them.
-
-Fields of messages cost more than all else here, so each is read once: a build asks this after every transform.
-"""
+"""What a graph says of its tensors, shapes and datatypes, and which datatypes follow although it does not say them."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainsmith.forks import cached_property
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.wiring import Wiring
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -40,31 +38,27 @@ class GraphInput(NamedTuple):
     place: tuple[bytes, tuple[tuple[str, str, int], ...]]
 
 
-class TensorFacts:
+class TensorFacts(Wiring):
     """What is known of the tensors of a graph.
 
     Args:
         graph: An ONNX graph, which is not changed.
-
-    Attributes:
-        graph: The same.
-        nodes: Its nodes.
-        outputs: What each gives.
-        stated: The names of datatypes by tensor, without those that are floats, as the graph states them.
-        datatypes: These, and those that were found since.
     """
 
-    def __init__(self, graph: Any) -> None:
-        self.graph = graph
-        self.nodes = list(graph.node)
-        self.outputs = [list(node.output) for node in self.nodes]
-        self.stated: dict[str, str] = {
+    @cached_property
+    def stated(self) -> dict[str, str]:
+        """The names of datatypes by tensor, without those that are floats, as the graph states them."""
+        return {
             annotation.tensor_name: entry.value
-            for annotation in graph.quantization_annotation
-            for entry in annotation.quant_parameter_tensor_names
+            for annotation in self.graph.quantization_annotation[:]
+            for entry in annotation.quant_parameter_tensor_names[:]
             if entry.key == _KEY and entry.value not in _FLOATS
         }
-        self.datatypes = self.stated
+
+    @cached_property
+    def datatypes(self) -> dict[str, str]:
+        """Those that are stated, and those that were found since."""
+        return self.stated
 
     @cached_property
     def constants(self) -> dict[str, Any]:
@@ -80,10 +74,11 @@ class TensorFacts:
     @cached_property
     def unshaped(self) -> list[str]:
         """The outputs of nodes whose shape is not known."""
-        shaped = {""}
-        for values in (self.graph.value_info, self.graph.output):
-            shaped.update([value.name for value in values if value.type.tensor_type.HasField("shape")])
-        return [name for names in self.outputs for name in names if name not in shaped]
+        unshaped = {name: None for names in self.gives for name in names if name}
+        for value in self.graph.value_info[:] + self.graph.output[:]:
+            if (name := value.name) in unshaped and value.type.tensor_type.HasField("shape"):
+                del unshaped[name]
+        return list(unshaped)
 
     def lacking(self) -> dict[tuple[str, str], str]:
         """Return what is not known of which tensors, each with what stays of it under another name.
@@ -92,27 +87,24 @@ class TensorFacts:
         """
         typed, unshaped = self.stated, set(self.unshaped)
         found: dict[tuple[str, str], str] = {}
-        for node, names in zip(self.nodes, self.outputs, strict=True):
+        for node, names in zip(self.nodes, self.gives, strict=True):
             for name in names:
                 if name not in typed:
                     found[DATATYPE, name] = node.op_type
                 if name in unshaped:
                     found[SHAPE, name] = node.op_type
-        for tensor in self.graph.initializer:
-            if (name := tensor.name) not in typed:
-                found[DATATYPE, name] = "constant"
-        for value in self.graph.input:
-            if (name := value.name) not in typed:
-                found[DATATYPE, name] = "input"
+        found |= {(DATATYPE, name): "constant" for name in self.constant_names if name not in typed}
+        found |= {(DATATYPE, name): "input" for name in self.input_names if name not in typed}
         return found
 
-    def untyped(self) -> list[tuple[Any, list[str]]]:
-        """Return the nodes that give tensors without a datatype, with these."""
+    def untyped(self) -> list[tuple[int, list[str]]]:
+        """Return the places of the nodes that give tensors without a datatype, with these."""
+        typed = self.datatypes
         found = []
-        for node, names in zip(self.nodes, self.outputs, strict=True):
-            lacking = [name for name in names if name and name not in self.datatypes]
+        for at, names in enumerate(self.gives):
+            lacking = [name for name in names if name and name not in typed]
             if lacking:
-                found.append((node, lacking))
+                found.append((at, lacking))
         return found
 
     def may_follow(self, node: Any) -> bool:
@@ -124,18 +116,15 @@ class TensorFacts:
     @cached_property
     def ends(self) -> dict[str, str]:
         """The graph's inputs and constants, each with the datatype that it states; empty for a float."""
-        return {
-            name: self.stated.get(name, "")
-            for values in (self.graph.input, self.graph.initializer)
-            for name in [value.name for value in values]
-        }
+        typed = self.stated.get
+        return {name: typed(name, "") for name in self.input_names + self.constant_names}
 
     def inputs(self) -> list[GraphInput]:
         """Return the graph's inputs, constants left out."""
         values = input_values(self.graph)
         readers: dict[str, list[tuple[str, str, int]]] = {value.name: [] for value in values}
-        for node in self.nodes:
-            for at, name in enumerate(node.input):
+        for node, names in zip(self.nodes, self.reads, strict=True):
+            for at, name in enumerate(names):
                 if name in readers:
                     readers[name].append((node.op_type, node.domain, at))
         return [
@@ -147,18 +136,27 @@ class TensorFacts:
             for value in values
         ]
 
-    def taken(self, node: Any) -> tuple[str, ...]:
+    def taken(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the datatypes of a node's inputs; empty for a float."""
-        return tuple(self.datatypes.get(name, "") for name in node.input)
+        typed = self.datatypes.get
+        return tuple([typed(name, "") for name in names])
 
-    def content(self, node: Any) -> tuple[bytes, tuple[str, ...]]:
-        """Return what is the same only for the same node with inputs of the same datatypes."""
-        return node.SerializeToString(deterministic=True), self.taken(node)
+    def content(self, at: int) -> tuple[bytes, tuple[str, ...]]:
+        """Return what is the same only for the same node, by its place, with inputs of the same datatypes."""
+        data = self._data.get(at)
+        if data is None:
+            data = self._data[at] = self.nodes[at].SerializeToString(deterministic=True)
+        return data, self.taken(self.reads[at])
+
+    @cached_property
+    def _data(self) -> dict[int, bytes]:
+        """What nodes say, by their places, as far as it was asked: the next step asks again for this one's result."""
+        return {}
 
     def form(self, node: Any) -> tuple[Any, ...]:
         """Return what stays of a node when it and its tensors get other names."""
         attributes = frozenset(each.SerializeToString(deterministic=True) for each in node.attribute)
-        return node.op_type, node.domain, attributes, self.taken(node)
+        return node.op_type, node.domain, attributes, self.taken(node.input)
 
 
 def following(
@@ -180,9 +178,10 @@ def following(
     before = -1
     while len(found) > before:  # one pass, and one more if something was found: nodes may stand in any order
         before, floats = len(found), []
-        for node, lacking in facts.untyped():
-            if known and facts.content(node) in known:
+        for at, lacking in facts.untyped():
+            if known and facts.content(at) in known:
                 continue
+            node = facts.nodes[at]
             inferred = _inferred(model, facts, node) if facts.may_follow(node) else {}
             given = {
                 name: inferred[name] for name in lacking if inferred.get(name, _FLOATS[0]) not in _FLOATS

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.rearrangements import FAILURES, left_out
+from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.errors import BuildError
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.well_formed import node_text, structure_fault
@@ -86,36 +87,35 @@ def _watch_the_loop() -> None:
             result = as_it_was
         finally:
             _depth.reset(depth)
-        if not _is_part_of_another(self if make_deepcopy else None, result):
-            fault = well_formed_fault(result.graph, type(transformation).__module__)
+        facts = TensorFacts(result.graph)
+        if structure_fault(facts) and not _is_part_of_another(self if make_deepcopy else None):
+            fault = well_formed_fault(facts, type(transformation).__module__)
             if fault:
                 raise BuildError(f"transform '{watched.name}' left a broken graph: {fault}")
         if not _depth.get() and (lineage := _lineage.get()) is not None:
-            lineage.note(self, result, watched.name)
+            lineage.note(self, result, watched.name, facts)
         return result
 
     transform.watched = True  # type: ignore[attr-defined]
     ModelWrapper.transform = transform
 
 
-def _is_part_of_another(before: ModelWrapper | None, after: ModelWrapper) -> bool:
+def _is_part_of_another(before: ModelWrapper | None) -> bool:
     """Tell whether a broken graph is the doing of the transform around this one, which has not finished yet."""
-    if not _depth.get():
-        return False
-    return before is None or bool(structure_fault(after.graph) and structure_fault(before.graph))
+    return bool(_depth.get() and (before is None or structure_fault(before.graph)))
 
 
-def well_formed_fault(graph: Any, module: str) -> str:
+def well_formed_fault(facts: TensorFacts, module: str) -> str:
     """Return what is wrong with the structure of a graph; nothing if it is well formed.
 
     Args:
-        graph: An ONNX graph. Where QONNX or FINN gave a name to two nodes, the second is renamed: their copies of
+        facts: Of an ONNX graph. Where QONNX or FINN gave a name to two nodes, the second is renamed: their copies of
             nodes keep the name, until all nodes are named anew a few transforms later.
         module: Whose code left it.
     """
-    fault = structure_fault(graph)
-    if fault and module.startswith(_RENAMED) and make_names_unique(graph):
-        fault = structure_fault(graph)
+    fault = structure_fault(facts)
+    if fault and module.startswith(_RENAMED) and make_names_unique(facts.graph):
+        fault = structure_fault(facts)
     return fault
 
 
@@ -131,9 +131,9 @@ class _Watched:
 
     def fault_left(self) -> str:
         """Return what is wrong with the graph that it has left, at which QONNX's clean-up may have failed."""
-        return (
-            "" if self._left is None else well_formed_fault(self._left.graph, type(self.transform).__module__)
-        )
+        if self._left is None:
+            return ""
+        return well_formed_fault(TensorFacts(self._left.graph), type(self.transform).__module__)
 
     def apply(self, model: Any) -> tuple[Any, bool]:
         """Return the model, and whether the transform must be applied again."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.graph.wiring import Wiring
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -24,10 +26,11 @@ def structure_fault(graph: Any, names: bool = True) -> str:
     the nodes does not matter.
 
     Args:
-        graph: An ONNX graph; graphs inside of its nodes are checked too.
+        graph: An ONNX graph, or its `Wiring`; graphs inside of its nodes are checked too.
         names: Whether two nodes with one name are a fault. ONNX allows them.
     """
-    return next(_faults(graph, frozenset(), names), "")
+    wiring = graph if isinstance(graph, Wiring) else Wiring(graph)
+    return next(_faults(wiring, frozenset(), names), "")
 
 
 def node_text(node: Any) -> str:
@@ -36,19 +39,13 @@ def node_text(node: Any) -> str:
     return f"node '{name}' ({node.op_type})"
 
 
-def _faults(graph: Any, outer: frozenset[str], names: bool) -> Iterator[str]:
-    """Yield what is wrong, the first cause first; outer tensors are those of the graphs around.
-
-    Fields of messages cost more than all else here, so each is read once.
-    """
-    nodes = list(graph.node)
-    inputs = [list(node.input) for node in nodes]
-    outputs = [list(node.output) for node in nodes]
-    given = {value.name for value in graph.input}
-    given.update(tensor.name for tensor in graph.initializer)
-    given.update(tensor.values.name for tensor in graph.sparse_initializer)
+def _faults(wiring: Wiring, outer: frozenset[str], names: bool) -> Iterator[str]:
+    """Yield what is wrong, the first cause first; outer tensors are those of the graphs around."""
+    graph, nodes, reads, gives = wiring.graph, wiring.nodes, wiring.reads, wiring.gives
+    given = {*wiring.input_names, *wiring.constant_names}
+    given.update([tensor.values.name for tensor in graph.sparse_initializer[:]])
     ends = len(given)
-    made = [name for names_ in outputs for name in names_ if name]
+    made = [name for names_ in gives for name in names_ if name]
     given.update(made)
     if len(given) != ends + len(made):
         yield _given_twice(graph, nodes)
@@ -58,21 +55,30 @@ def _faults(graph: Any, outer: frozenset[str], names: bool) -> Iterator[str]:
             yield _named_twice(nodes)
     given.update(outer)
     given.add("")
-    for node, reads in zip(nodes, inputs, strict=True):
-        if not given.issuperset(reads):
-            missing = next(name for name in reads if name not in given)
-            yield f"{node_text(node)} needs the tensor '{missing}', which no input, constant or node gives"
-    for value in graph.output:
+    if not given.issuperset(chain.from_iterable(reads)):
+        at, missing = next((at, name) for at, each in enumerate(reads) for name in each if name not in given)
+        yield f"{node_text(nodes[at])} needs the tensor '{missing}', which no input, constant or node gives"
+    for value in graph.output[:]:
         if value.name not in given:
             yield f"the graph's output '{value.name}' is given by no input, constant or node"
-    inside = [(at, inner) for at, node in enumerate(nodes) for inner in graphs_of(node)]
+    inside = _inside(nodes)
     pending = set(made)
-    for at, inner in inside:  # a node reads what the graphs inside of it read of this one
-        inputs[at] += _read_by(inner) & pending
-    yield from _cycles(nodes, inputs, outputs, pending)
+    if inside:  # a node reads what the graphs inside of it read of this one
+        reads = list(reads)
+        for at, inner in inside:
+            reads[at] = [*reads[at], *_read_by(inner) & pending]
+    yield from _cycles(nodes, reads, gives, pending)
     for at, inner in inside:
-        for fault in _faults(inner, frozenset(given), names):
+        for fault in _faults(Wiring(inner), frozenset(given), names):
             yield f"{node_text(nodes[at])}, in its graph '{inner.name}': {fault}"
+
+
+def _inside(nodes: Sequence[Any]) -> list[tuple[int, Any]]:
+    """Return the graphs inside of nodes, each with its node's place; few graphs have any, so one look shows that first."""
+    kinds = {attribute.type for node in nodes for attribute in node.attribute[:]}
+    if kinds.isdisjoint(_GRAPHS):
+        return []
+    return [(at, inner) for at, node in enumerate(nodes) for inner in graphs_of(node)]
 
 
 def graphs_of(node: Any) -> list[Any]:
