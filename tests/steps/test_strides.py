@@ -1,5 +1,7 @@
 """Strides of windows that are at one place only are dropped, and nothing else changes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from qonnx.transformation.infer_shapes import InferShapes
@@ -8,6 +10,8 @@ from brainsmith.errors import BuildError
 from brainsmith.execution.align import Signature, align
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
+from brainsmith.rtl.stitching.written import read_design
+from brainsmith.rtl.verification.watch import build_watched, watch_design
 from brainsmith.steps.strides import drop_strides_of_single_windows
 from tests.steps.conftest import Graph, integers
 
@@ -102,10 +106,17 @@ def test_windows_of_one_pixel_become_hardware_and_unread_pixels_are_cropped(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "stride", "pads", "kinds"), PIXELS[1:])
-def test_circuits_of_windows_of_one_pixel_give_as_many_beats_as_there_are(config, size, stride, pads, kinds):
+def test_circuits_of_windows_of_one_pixel_give_as_many_beats_as_there_are(
+    config, simulations, size, stride, pads, kinds
+):
     model = layers(conv(size, (1, 1), stride, pads), config)
     for name in ("rtl_codegen", "rtl_stitch", "rtl_size_fifos", "rtl_simulate"):
         model = steps[name](model, config)
+    design = read_design(Path(config.output_dir) / "rtl" / "design")
+    (stream,) = design.inputs
+    frames = {stream.layout.tensor: integers(3, 4, *stream.layout.shape)}
+    watched = watch_design(build_watched(design, simulations, quick=True), design, frames)
+    assert watched.result.problem is None
 
 
 @pytest.mark.parametrize(

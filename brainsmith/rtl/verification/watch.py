@@ -92,6 +92,7 @@ def watch_design(
         stalls=stalls,
         estimate=estimated_cycles(design, frames),
         limit=limit,
+        surplus=design.surplus,
         constant=constant,
         watched=room,
         window=window,
