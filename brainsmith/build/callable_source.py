@@ -148,15 +148,21 @@ def _user_modules() -> list[str]:
     texts = []
     for name, module in sorted(sys.modules.copy().items()):
         file = getattr(module, "__file__", None)
-        if not file or not file.endswith(".py") or name.partition(".")[0] == "brainsmith":
+        if not file or not _is_users_file(file) or name.partition(".")[0] == "brainsmith":
             continue
         path = _resolved(file)
-        if not is_installed(path) and Path(path).is_file():
+        if Path(path).is_file():
             source = imported_source(name)
             if source is None:
                 raise Uncacheable(f"{path} may have changed since it was imported as {name!r}")
             texts.append(f"{name}\n{source.digest}")
     return texts
+
+
+@cache
+def _is_users_file(file: str) -> bool:
+    """Tell whether a module's file is Python's text and neither Python's own nor installed."""
+    return file.endswith(".py") and not is_installed(_resolved(file))
 
 
 @cache

@@ -29,6 +29,7 @@ SOURCES = frozenset(
     + (".dat", ".hex", ".mem", ".json", ".yaml", ".yml", ".jinja", ".jinja2")
 )
 """What code is generated from: modules, headers, memories and templates, which backends read beside Python."""
+_ENDINGS = tuple(SOURCES)
 
 
 def framework_versions() -> dict[str, str]:
@@ -37,7 +38,7 @@ def framework_versions() -> dict[str, str]:
     for package, distribution in _PACKAGES.items():
         spec = util.find_spec(package)
         if spec is not None and spec.submodule_search_locations:
-            root = Path(spec.submodule_search_locations[0])
+            root = spec.submodule_search_locations[0]
             sources = _stamp(root, _UNREACHED if package == "brainsmith" else ())
             versions[package] = f"{_version(distribution)} ({sources})"
     for library in _LIBRARIES:
@@ -158,20 +159,30 @@ def _plain(value: Any) -> bool:
     return value is None or isinstance(value, (str, int, float, bool))
 
 
-def _stamp(root: Path, without: tuple[str, ...]) -> str:
+def _stamp(root: str, without: tuple[str, ...]) -> str:
     """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version."""
-    lines, endings = [], tuple(SOURCES)
-    for folder, folders, names in os.walk(root):
-        inside = os.path.relpath(folder, root)
-        folders[:] = [name for name in folders if inside != "." or name not in without]
-        wanted = (name for name in names if name.lower().endswith(endings))
-        lines += [f"{inside}/{name} {_status(Path(folder, name))}" for name in wanted]
+    lines: list[str] = []
+    waiting = [(root, "")]
+    while waiting:
+        folder, inside = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+        except OSError as error:
+            lines.append(f"{inside} {error.strerror}")
+            continue
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                if inside or entry.name not in without:
+                    waiting.append((entry.path, f"{inside}{entry.name}/"))
+            elif entry.name.lower().endswith(_ENDINGS):
+                lines.append(f"{inside}{entry.name} {_status(entry)}")
     return digest("\n".join(sorted(lines)))[:12]
 
 
-def _status(path: Path) -> str:
+def _status(entry: os.DirEntry[str]) -> str:
     try:
-        stat = path.stat()
+        stat = entry.stat()
     except OSError as error:  # a link that leads nowhere, such as an editor's lock, or to itself
         return str(error.strerror)
     return f"{stat.st_size} {stat.st_mtime_ns}"

@@ -134,11 +134,31 @@ def _may_bind(data: bytes, start: int, end: int) -> bool:
     before = data[data.rfind(b"\n", 0, start) + 1 : start]
     after = data[end : end + 40].lstrip(b" \t")
     if after.startswith((b"=", b":=")):
-        return not after.startswith(b"==")
+        return not (
+            after.startswith(b"==") or (after.startswith(b"=") and _is_in_brackets(data, start, before))
+        )
     listed = before.isspace() and after.startswith((b",", b"\n", b"#", b")"))
     return (
         not before
         or listed
         or b"import" in before
-        or before.rstrip().endswith((b"as", b"def", b"class", b",", b"("))
+        or before.rstrip().endswith((b"as", b"for", b"def", b"class", b",", b"("))
     )
+
+
+def _is_in_brackets(data: bytes, start: int, before: bytes) -> bool:
+    """Tell whether it is certain that a name with `=` behind it is an argument's, because a bracket is open.
+
+    Args:
+        data: The text.
+        start: Where the name stands.
+        before: What stands before it in its line.
+    """
+    line = before
+    if not before or before.isspace():  # a line that ends so goes on only within brackets
+        end = data.rfind(b"\n", 0, start)
+        line = data[data.rfind(b"\n", 0, end) + 1 : end] if end > 0 else b""
+        inside = line.rstrip().endswith((b"(", b","))
+    else:
+        inside = line.count(b"(") > line.count(b")")
+    return inside and not any(mark in line for mark in (b"#", b"'", b'"', b";"))

@@ -84,7 +84,11 @@ def renew() -> None:
     from brainsmith.plugin.registry import REGISTRY
 
     tops = plugin_mounts()
-    mounted = {name: module for name, module in list(sys.modules.items()) if _top(name) in tops}
+    mounted = {
+        name: module
+        for name, module in list(sys.modules.items())
+        if name.startswith(FOLDER_PREFIX) and _top(name) in tops
+    }
     changed = {_top(name) for name in mounted if has_changed(name)}
     changed |= {top for top, reads in list(_READS.items()) if top in tops and reads.has_changed()}
     changed |= {top for top in tops if remembers_what_changed(top)}
@@ -92,8 +96,10 @@ def renew() -> None:
     while size != len(changed):
         size = len(changed)
         changed |= {_top(name) for name, module in mounted.items() if _holds(module, changed)}
+    present = {_top(name) for name in mounted}
     for top in changed:
-        unmount(top)
+        if top in present:
+            unmount(top)
         _READS.pop(top, None)
         _PACKAGES.pop(top, None)
         forget(top)

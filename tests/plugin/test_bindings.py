@@ -2,6 +2,7 @@
 
 import pytest
 
+from brainsmith.plugin.bindings import is_bound_once
 from tests.plugin.sources import source
 
 
@@ -40,3 +41,26 @@ def test_relative_imports_of_a_package_begin_at_the_package():
 def test_modules_of_which_everything_is_imported_are_named():
     assert source("from .a import *\nfrom b import *\n").stars() == ("pack.a", "b")
     assert source("x = 'import *'\n").stars() == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        ("f(target=1)", True),
+        ("f(\n    target=1)", True),
+        ("f(1,\n    target = 1)", True),
+        ("f(x == target == 1)", True),
+        ("target = 1", False),
+        ("if x:\n    target = 1", False),
+        ("x = target = 1", False),
+        ("a, target = 1, 2", False),
+        ("f((target := 1))", False),
+        ("if x:  # of a,\n    target = 1", False),
+        ("s = '('; target = 1", False),
+        ("def target(): pass", False),
+        ("for target in x: pass", False),
+    ],
+)
+def test_an_argument_s_name_is_no_second_binding(text, once):
+    found = source(f"from acme import target\n{text}\n")
+    assert is_bound_once(found, "target") == once
