@@ -95,6 +95,7 @@ def test_a_child_discovers_while_another_thread_of_its_parent_does():
     assert found == [str(count)] * 8
 
 
+@pytest.mark.slow
 def test_a_child_looks_names_up_and_lists_while_another_thread_registers_and_discovers():
     manager = get_plugin_manager()
     expected = manager.registry.resolve("transform", "qonnx:FoldConstants").reference
@@ -185,6 +186,7 @@ def test_a_lock_that_another_thread_holds_is_free_in_the_child_and_its_owner_men
     assert owner.lock.acquire(timeout=5)
 
 
+@pytest.mark.slow
 def test_a_fork_waits_for_who_soon_lets_go_so_that_nothing_is_torn():
     class Pair:
         def __init__(self):
@@ -241,6 +243,7 @@ def test_the_thread_that_forks_keeps_its_locks():
     assert lock.acquire(blocking=False)
 
 
+@pytest.mark.slow
 def test_locks_and_owners_are_not_kept_alive():
     class Owner:
         pass
@@ -343,6 +346,7 @@ def test_a_child_compiles_while_another_thread_of_its_parent_does():
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_child_computes_gradients_while_another_thread_of_its_parent_does():
     from brainsmith.autodiff.tape.tensor import Tensor
 
@@ -422,6 +426,7 @@ class SlowToStart(Target):
 """
 
 
+@pytest.mark.slow
 def test_a_child_uses_a_target_that_another_thread_was_just_starting_using_or_ending(tmp_path, monkeypatch):
     from brainsmith.targets import ResourceManager
 

@@ -46,6 +46,7 @@ def test_every_prediction_is_the_same_before_and_after_every_step(built):
     ]
 
 
+@pytest.mark.slow
 def test_layers_and_estimate(built):
     _, first, _ = built
     layers, estimate = first.report["layers"], first.report["estimate"]

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from brainsmith.build import build
 from tests.build import graphs
 
@@ -51,6 +53,7 @@ def test_ctrl_c(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_kill(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     process = start(tmp_path / "out")

@@ -162,7 +162,7 @@ def test_a_step_that_changes_cfg_or_names_files_elsewhere_is_not_kept(tmp_path):
     )
 
 
-@pytest.mark.parametrize("with_finn", [False, True])
+@pytest.mark.parametrize("with_finn", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_pitfall_22_what_an_earlier_step_changed_of_cfg_counts(tmp_path, monkeypatch, with_finn):
     """FINN's config is another object than ours, made when the first step runs."""
     monkeypatch.setattr("brainsmith.build.runner.finn_config", lambda config: FinnConfig(**vars(config)))

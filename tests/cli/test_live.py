@@ -94,6 +94,7 @@ def test_on_a_terminal_how_far_a_step_is_is_replaced(sheep):
     assert "\r\x1b[K[2/2] slow     " in shown
 
 
+@pytest.mark.slow
 def test_on_a_terminal_an_error_has_a_line_of_its_own(sheep, elsewhere):
     status, shown = on_terminal(*sheep("1 / 0"))
     assert status == 1

@@ -361,6 +361,7 @@ def test_pitfall_06_sixteen_threads_scan_once_and_agree(project, manager, monkey
     assert all(result == results[0] for result in results)
 
 
+@pytest.mark.slow
 def test_pitfall_06_eight_processes_at_once_agree(project):
     project.write("plugins/one.py", step_file("one"))
     code = (

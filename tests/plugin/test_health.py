@@ -109,6 +109,7 @@ def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, 
 
 
 @pytest.mark.finds_anew
+@pytest.mark.slow
 def test_an_adapter_that_fails_degrades_it_and_leaves_the_others(manager, monkeypatch):
     from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 

@@ -93,6 +93,7 @@ def test_a_users_file_is_accepted(checked):
     assert [line for line in checked if line.startswith("user.py")] == []
 
 
+@pytest.mark.slow
 def test_wrong_names_and_arguments_are_reported(checked):
     assert [line for line in checked if "note:" not in line] == [
         'wrong.py:5: error: "type[finn]" has no attribute "Streamlin"  [attr-defined]',

@@ -49,7 +49,7 @@ def own_files(folder):
     return [path for path in sorted(folder.rglob("*.py")) if "site-packages" not in path.parts]
 
 
-@pytest.mark.parametrize("package", ["qonnx", "finn"])
+@pytest.mark.parametrize("package", ["qonnx", pytest.param("finn", marks=pytest.mark.slow)])
 def test_fast_reading_equals_exact_reading_over_the_frameworks(package):
     if find_spec(package) is None:
         pytest.skip(f"needs {package}")
@@ -66,6 +66,7 @@ def own_files_of(package):
     ]
 
 
+@pytest.mark.slow
 def test_fast_reading_equals_exact_reading_over_a_part_of_the_standard_library():
     names = ("email", "xml", "unittest")
     files = [path for name in names for path in (STANDARD_LIBRARY / name).rglob("*.py")]

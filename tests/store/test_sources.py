@@ -99,7 +99,7 @@ def of_ast(text, module, is_package):
     return names
 
 
-@pytest.mark.parametrize("name", ["brainsmith", "qonnx"])
+@pytest.mark.parametrize("name", [pytest.param("brainsmith", marks=pytest.mark.slow), "qonnx"])
 def test_the_imports_are_those_that_pythons_parser_finds(name):
     root = Path(importlib.util.find_spec(name).submodule_search_locations[0])
     for path in root.rglob("*.py"):

@@ -152,6 +152,7 @@ def test_large_and_empty_files_are_read_whole(tmp_path):
         assert read_bytes(str(tmp_path / "file")) == b"x" * size
 
 
+@pytest.mark.slow
 def test_pitfall_06_readers_never_see_half_a_file(kept):
     values = [{"n": n, "filler": "x" * (n * 20_000)} for n in range(8)]
     seen, stop = [], threading.Event()

@@ -128,6 +128,7 @@ def test_integers_stay():
     assert apply(FuseElementwise(), model)[1] is False
 
 
+@pytest.mark.slow
 def test_all_functions_of_onnx_that_are_taken_agree():
     nodes = []
     ones = {

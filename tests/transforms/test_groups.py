@@ -101,7 +101,9 @@ def test_every_group_can_run_twice(network):
     np.testing.assert_array_equal(run(hardware, images), expected)
 
 
-@pytest.mark.parametrize("variant", [pytest.param("nn_resize", marks=pytest.mark.slow), "subpixel"])
+@pytest.mark.parametrize(
+    "variant", [pytest.param(name, marks=pytest.mark.slow) for name in ("nn_resize", "subpixel")]
+)
 def test_a_network_with_free_scales_moves_few_pixels_by_few_levels(variant):
     model = cleanup_model(ModelWrapper(str(NETWORKS / variant / "quant_model.onnx")))
     images = np.random.default_rng(0).random((1, 3, 128, 128)).astype(np.float32)

@@ -107,6 +107,7 @@ def references(records, plugin_type, *frameworks):
 
 
 @needs_finn
+@pytest.mark.slow
 def test_every_module_was_imported(imported):
     assert [
         failure for failure in imported["failed"] if "needs torch, which is not installed" not in failure
@@ -115,6 +116,7 @@ def test_every_module_was_imported(imported):
 
 
 @needs_finn
+@pytest.mark.slow
 def test_the_transforms_are_those_that_importing_gives(imported, records):
     assert references(records, "transform", "qonnx", "finn") == set(imported["transforms"])
 
@@ -128,6 +130,7 @@ def test_the_transforms_are_those_that_importing_gives(imported, records):
         ("finn.custom_op.fpgadataflow.rtl", "backend"),
     ],
 )
+@pytest.mark.slow
 def test_the_operators_of_a_domain_are_those_of_its_table(imported, records, domain, plugin_type):
     found = {
         info.name: info.reference
@@ -141,6 +144,7 @@ def test_the_operators_of_a_domain_are_those_of_its_table(imported, records, dom
 
 
 @needs_finn
+@pytest.mark.slow
 def test_each_backend_belongs_to_the_kernel_from_which_its_class_descends(imported, records):
     found = {
         f"{info.backend_type}:{info.name}": info.kernel
@@ -159,6 +163,7 @@ def test_each_backend_belongs_to_the_kernel_from_which_its_class_descends(import
 
 
 @needs_finn
+@pytest.mark.slow
 def test_the_steps_are_those_of_the_builder_s_table_and_more(imported, records):
     found = {
         info.name: info.reference for info in records if info.type == "step" and info.framework == "finn"
@@ -167,6 +172,7 @@ def test_the_steps_are_those_of_the_builder_s_table_and_more(imported, records):
 
 
 @needs_finn
+@pytest.mark.slow
 def test_the_ops_are_those_that_importing_gives(imported, records):
     found = {info.name: info.reference for info in records if info.type == "op" and info.framework == "qonnx"}
     assert found == imported["ops"]
