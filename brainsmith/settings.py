@@ -137,19 +137,19 @@ def cache_dir() -> str:
     """Return the folder of all caches: `$XDG_CACHE_HOME/brainsmith`, or `~/.cache/brainsmith`.
 
     Raises:
-        SettingsError: Its name holds what Verilator cannot take in one.
+        SettingsError: Its name holds what Verilator cannot take in one; for `$HOME` it puts that variable's value.
     """
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache")
-    if not folder.isprintable() or '"' in folder or "\\" in folder:
+    if not folder.isprintable() or any(letter in folder for letter in '"\\$'):
         wrong = next(
-            (letter for letter in folder if letter in '"\\\x7f' or letter < " " or _is_no_text(letter)), ""
+            (letter for letter in folder if letter in '"\\$\x7f' or letter < " " or _is_no_text(letter)), ""
         )
         if wrong:
             source = "XDG_CACHE_HOME" if os.environ.get("XDG_CACHE_HOME") else "the home folder"
             raise SettingsError(
                 f"{source}: simulations cannot be compiled in the cache folder {folder!r}, "
                 f"because its name holds {wrong!r}\n"
-                '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, control characters, and bytes that '
+                '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, $, control characters, and bytes that '
                 "are not UTF-8"
             )
     return os.path.join(folder, "brainsmith")

@@ -327,11 +327,12 @@ def test_an_unknown_argument_is_an_error():
     [
         ('a"b', "'\"'"),
         ("a\\b", "'\\\\'"),
+        ("a$HOME", "'$'"),
         ("a\nb", "'\\n'"),
         ("a\x7fb", "'\\x7f'"),
         ("a\udcffb", "'\\udcff'"),
     ],
-    ids=["quote", "backslash", "newline", "delete", "not UTF-8"],
+    ids=["quote", "backslash", "variable", "newline", "delete", "not UTF-8"],
 )
 def test_a_cache_folder_that_tools_cannot_take_is_refused_at_once(tmp_path, monkeypatch, name, shown):
     folder = str(tmp_path / name)
@@ -340,11 +341,11 @@ def test_a_cache_folder_that_tools_cannot_take_is_refused_at_once(tmp_path, monk
         load_settings(str(tmp_path))
     assert str(caught.value) == (
         f"XDG_CACHE_HOME: simulations cannot be compiled in the cache folder {folder!r}, because its name holds {shown}\n"
-        '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, control characters, and bytes that are not UTF-8'
+        '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, $, control characters, and bytes that are not UTF-8'
     )
 
 
-@pytest.mark.parametrize("name", ["a b", "a'b", "a$b", "é", "a\u00a0b", "#;&()*?[]{}<>|!~`%,=:@+^"])
+@pytest.mark.parametrize("name", ["a b", "a'b", "é", "a\u00a0b", "#;&()*?[]{}<>|!~`%,=:@+^"])
 def test_other_names_of_a_cache_folder_are_taken(tmp_path, monkeypatch, name):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
     assert load_settings(str(tmp_path)).cache_dir == str(tmp_path / name / "brainsmith")
