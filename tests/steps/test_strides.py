@@ -73,6 +73,7 @@ PIXELS = [
     ((8, 8), (2, 2), (0, 0, 0, 0), ["CropRTL", "ConvolutionInputGenerator_rtl"]),
     ((5, 5), (2, 2), (0, 0, 0, 0), ["ConvolutionInputGenerator_rtl"]),
     ((6, 6), (2, 2), (1, 1, 1, 1), ["FMPadding_rtl", "ConvolutionInputGenerator_rtl"]),
+    ((1, 2), (2, 2), (2, 0, 2, 0), ["FMPadding_rtl", "CropRTL", "ConvolutionInputGenerator_rtl"]),
 ]
 
 

@@ -163,18 +163,26 @@ class Design:
 
     @property
     def surplus(self) -> tuple[str, ...]:
-        """The outputs that may give beats of a frame that is not fed: windows of one pixel read padding alone."""
-        early = {layer.name for layer in self.layers if layer.early}
-        windows = {
-            layer.name for layer in self.layers if layer.kernel.startswith("ConvolutionInputGenerator")
+        """The outputs that may give beats of a frame that is not fed: behind padding whose pixels are read one by one."""
+        ahead: set[str] = set()
+        for layer in self.layers:
+            sources = {link.source.layer for link in self.links if link.target.layer == layer.name}
+            if layer.early or (sources & ahead and not self._waits_for_pixels(layer)):
+                ahead.add(layer.name)
+        ends = {link.target.stream for link in self.links if link.source.layer in ahead}
+        return tuple(stream.name for stream in self.outputs if stream.name in ends)
+
+    def _waits_for_pixels(self, layer: Layer) -> bool:
+        """Tell whether a layer gives windows of several pixels, which padding alone does not fill."""
+        if not layer.kernel.startswith("ConvolutionInputGenerator"):
+            return False
+        taken = {
+            link.layout.shape[-1] for link in self.links if link.target.layer == layer.name and link.layout
         }
-        given = {link.source.layer: link.layout for link in self.links if link.layout}
-        padded = [
-            link for link in self.links
-            if link.source.layer in early and link.target.layer in windows and link.layout
-            and link.layout.shape[-1:] == given[link.target.layer].shape[-1:]
-        ]  # fmt: skip
-        return tuple(stream.name for stream in self.outputs) if padded else ()
+        given = {
+            link.layout.shape[-1] for link in self.links if link.source.layer == layer.name and link.layout
+        }
+        return taken != given
 
     def digest(self) -> str:
         """Return 40 hexadecimal digits that stand for the whole content."""

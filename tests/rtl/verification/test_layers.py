@@ -111,6 +111,7 @@ def _altered(design, changes):
 def test_a_layer_of_the_cnn_is_named_alone_and_in_the_design(cnn, simulations):
     """Padding begins a frame before it is fed, which is no fault."""
     golden = cnn.frames.tensors(2)
+    assert cnn.design.surplus == ()  # no window of several pixels is filled by padding alone
     assert all(check.right for check in verify_layers(cnn.design, golden, cache=simulations))
     found = diagnose(cnn.design, cnn.inputs(2), golden, cache=simulations)
     assert found.kind == "right"
