@@ -80,8 +80,10 @@ class RecordingView:
     """A config as one step sees it: everything it reads or writes is noted.
 
     It passes for the config itself (`isinstance`, `dataclasses.fields`), and the config's own methods run on
-    the view, so that what they read is noted too.
+    the view, so that what they read is noted too. Whoever copies it, or asks for all of it at once, reads all of it.
     """
+
+    __slots__ = ("__weakref__", "_config", "_reads", "_writes")
 
     def __init__(self, config: Any) -> None:
         object.__setattr__(self, "_config", config)
@@ -96,17 +98,33 @@ class RecordingView:
     def __getattr__(self, name: str) -> Any:
         config = object.__getattribute__(self, "_config")
         own = vars(config)
+        if name == "__dict__":
+            return vars(self._whole())
         method = None if name in own else getattr(type(config), name, None)
         if isinstance(method, types.FunctionType):
             return types.MethodType(method, self)
         try:
             value = getattr(config, name)
         except AttributeError:
-            object.__getattribute__(self, "_reads").setdefault(name, "absent")
+            if not name.startswith("__"):
+                object.__getattribute__(self, "_reads").setdefault(name, "absent")
             raise
         if not name.startswith("__"):  # what a step found counts, not what it then made of it
             object.__getattribute__(self, "_reads").setdefault(name, describe(value))
         return value
+
+    def _whole(self) -> Any:
+        """Return the config itself, all of which counts as read."""
+        config = object.__getattribute__(self, "_config")
+        for name in vars(config):
+            getattr(self, name)
+        return config
+
+    def __repr__(self) -> str:
+        return repr(self._whole())
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._whole().__reduce_ex__(protocol)
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__getattribute__(self, "_writes").add(name)

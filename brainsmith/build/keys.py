@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
 from brainsmith.store.fingerprint import digest
+from brainsmith.store.imported import is_installed
 from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from brainsmith.build.pipeline import BuildStep
 
@@ -61,11 +62,24 @@ def plugin_sources(places: Iterable[Path]) -> str:
 
 def _sources_of(place: Path) -> list[Path]:
     if place.is_dir():
-        found = [path for path in place.rglob("*") if path.suffix.lower() in SOURCES]
+        found = [path for path in _below(place) if path.suffix.lower() in SOURCES]
     else:
         beside = [path for path in place.parent.iterdir() if path.suffix.lower() in SOURCES - {".py"}]
         found = [place, *beside]
     return sorted(path for path in found if path.is_file())
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder; links to folders are followed, as discovery does, each folder once."""
+    seen = set()
+    for here, folders, names in os.walk(folder, followlinks=True):
+        folders.sort()
+        status = Path(here).stat()
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        yield from (Path(here, name) for name in names)
 
 
 PARTS = {
@@ -160,8 +174,13 @@ def _plain(value: Any) -> bool:
 
 
 def _stamp(root: str, without: tuple[str, ...]) -> str:
-    """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version."""
+    """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version.
+
+    The time of the status counts too, which nobody can set back; not of what is installed, since installers link files of
+    one environment into another one, which changes it.
+    """
     lines: list[str] = []
+    with_status = not is_installed(root)
     waiting = [(root, "")]
     while waiting:
         folder, inside = waiting.pop()
@@ -176,16 +195,16 @@ def _stamp(root: str, without: tuple[str, ...]) -> str:
                 if inside or entry.name not in without:
                     waiting.append((entry.path, f"{inside}{entry.name}/"))
             elif entry.name.lower().endswith(_ENDINGS):
-                lines.append(f"{inside}{entry.name} {_status(entry)}")
+                lines.append(f"{inside}{entry.name} {_status(entry, with_status)}")
     return digest("\n".join(sorted(lines)))[:12]
 
 
-def _status(entry: os.DirEntry[str]) -> str:
+def _status(entry: os.DirEntry[str], with_status: bool) -> str:
     try:
         stat = entry.stat()
     except OSError as error:  # a link that leads nowhere, such as an editor's lock, or to itself
         return str(error.strerror)
-    return f"{stat.st_size} {stat.st_mtime_ns}"
+    return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns if with_status else 0}"
 
 
 def _version(distribution: str) -> str:

@@ -10,6 +10,7 @@ from brainsmith.build.golden import INPUTS
 from brainsmith.build.messages import LOG
 from brainsmith.plugin.imported_packages import packages_read
 from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
+from brainsmith.plugin.renewal import hidden_at_import
 from brainsmith.store.reads import Reads, file_digest
 from brainsmith.store.sources import sources_of
 
@@ -22,17 +23,16 @@ if TYPE_CHECKING:
     from brainsmith.store.rules import Rules
 
 
-def rules(staging: Path, folders: Iterable[Path], golden: str | Path | None = None) -> Rules:
+def rules(staging: Path, folders: Iterable[Path]) -> Rules:
     """Return what does not count of what a step of a build reads.
 
     Args:
         staging: Where the build's files are: what earlier steps left there is a part of the key.
         folders: Where plugins are that belong to no framework; their sources are a part of the key.
-        golden: The file of golden inputs, which `cfg` names: its content counts with what is read of `cfg`.
     """
     return read_rules(
-        own=(str(staging), *([str(golden)] if golden is not None else [])),
-        sources=tuple(str(place if place.is_dir() else place.parent) for place in folders),
+        own=(str(staging),),
+        sources=tuple(map(str, folders)),
         hidden=(str(staging / "checkpoints"), str(staging / LOG)),
         shown=(str(staging / INPUTS),),
     )
@@ -45,12 +45,14 @@ def why_not_kept(step: BuildStep, recorder: Recorder) -> str:
     if step.framework in FRAMEWORKS:
         by_plugin = f"a plugin that it uses {recorder.own_unseen}, and what that reads cannot be seen"
         return by_plugin if recorder.own_unseen else ""
-    if recorder.unseen:
-        said = record_of(step)
-        if said is not None and ("inputs" in said.extra or said.extra.get("cache")):
-            return ""
-        return f"it {recorder.unseen}, and what that reads cannot be seen; declare it: inputs=[...] or cache=True"
-    return ""
+    at_import = "" if recorder.unseen else hidden_at_import(step.module)
+    unseen = (
+        f"it {recorder.unseen}" if recorder.unseen else at_import and f"its module {at_import} when imported"
+    )
+    said = record_of(step)
+    if not unseen or (said is not None and ("inputs" in said.extra or said.extra.get("cache"))):
+        return ""
+    return f"{unseen}, and what that reads cannot be seen; declare it: inputs=[...] or cache=True"
 
 
 def record_of(step: BuildStep) -> PluginInfo | None:

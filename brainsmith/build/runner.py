@@ -238,8 +238,8 @@ class StepRunner:
         started: float,
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
-        if self._rules is None:  # golden inputs are known once the first step runs
-            self._rules = rules(self._staging, self._folders, self._config.verify_input_npy)
+        if self._rules is None:
+            self._rules = rules(self._staging, self._folders)
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
         before = self._side.state()
         given = model.data

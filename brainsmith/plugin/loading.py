@@ -109,7 +109,7 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     folder = info.extra.get("folder")
     with Recorder(read_rules(sources=(folder,) if folder else ())) as recorder:
         module = __import__(module_name, fromlist=("__name__",))
-    note_reads(module_name, recorder.reads)
+    note_reads(module_name, recorder.reads, recorder.hiding)
     note_imported(recorder.imported)
     return module
 

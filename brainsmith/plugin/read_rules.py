@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from brainsmith.settings import cache_dir
 from brainsmith.store.rules import Rules
@@ -32,7 +31,7 @@ def read_rules(
         shown: As of `Rules`.
     """
     return Rules(
-        folders=(*own, cache_dir(), sys.prefix, sys.base_prefix),
+        folders=(*own, cache_dir()),
         sources=sources,
         hidden=hidden,
         shown=shown,

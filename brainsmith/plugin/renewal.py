@@ -24,7 +24,7 @@ from brainsmith.store.sources import sources_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from brainsmith.store.sources import Sources
@@ -33,6 +33,8 @@ _READS: dict[str, Reads] = {}
 """What the modules of a folder or package read from outside while they were imported, by its name."""
 
 
+_HIDING: dict[str, str] = {}
+"""What modules did while they were imported that hides what they read, by their names."""
 _PACKAGES: dict[str, Reads] = {}
 """The installed packages that they import, as they were then."""
 _ASKED: WeakSet[ModuleType] = WeakSet()
@@ -53,8 +55,15 @@ def note_imported(module_names: Iterable[str]) -> None:
             _PACKAGES[top] = packages_named([top])
 
 
-def note_reads(module_name: str, reads: Reads) -> None:
-    """Note what a module read from outside while it was imported, and which installed packages it imports."""
+def note_reads(module_name: str, reads: Reads, hiding: Mapping[str, str]) -> None:
+    """Note what a module read from outside while it was imported, and which installed packages it imports.
+
+    Args:
+        module_name: Of it.
+        reads: What it read.
+        hiding: What hid what was read, such as starting a program, by the names of the modules that did it.
+    """
+    _HIDING.update(hiding)
     if reads:
         _READS.setdefault(_top(module_name), Reads()).add(reads)
     own = _top(module_name)
@@ -74,6 +83,14 @@ def reads_at_import() -> Reads:
         if top in sys.modules:
             found.add(reads)
     return found
+
+
+def hidden_at_import(module_name: str) -> str:
+    """Return what a module, or one that it imports, did while it was imported that hides what it read; empty if nothing."""
+    if not _HIDING:
+        return ""
+    modules = {module_name, *sources_of([module_name], without=FRAMEWORKS).digests}
+    return next((what for name, what in list(_HIDING.items()) if name in modules), "")
 
 
 def renew() -> None:
@@ -101,6 +118,8 @@ def renew() -> None:
         if top in present:
             unmount(top)
         _READS.pop(top, None)
+        for name in [name for name in list(_HIDING) if _top(name) == top]:
+            _HIDING.pop(name, None)
         _PACKAGES.pop(top, None)
         forget(top)
     REGISTRY.forget(

@@ -67,6 +67,16 @@ def is_python_s(file: str) -> bool:
     return file.startswith((PYTHON, "<frozen")) and not is_installed(file)
 
 
+def is_of_python(path: str) -> bool:
+    """Tell whether a file or folder is Python's own or lies in, or holds, installed packages.
+
+    Not all below `sys.prefix` is: the virtual environment may be the project's own folder, or `/usr` hold the project.
+    """
+    library = os.path.dirname(os.path.dirname(PYTHON))
+    is_library_zip = path.endswith(".zip") and os.path.dirname(path) == library
+    return is_library_zip or os.path.join(path, "").startswith(PYTHON) or is_installed(os.path.join(path, ""))
+
+
 def is_installed(file: str) -> bool:
     """Tell whether a file lies in an installed package."""
     return any(part in file for part in _INSTALLED)

@@ -107,7 +107,8 @@ def has_changed(name: str) -> bool:
         if getattr(getattr(module, "__spec__", None), "_initializing", False):
             return False  # another thread is about to read its source
         file = str(getattr(module, "__file__", None))
-        return file.endswith(".py") and not _is_older_than_process(file)
+        archive = getattr(getattr(module, "__loader__", None), "archive", None)
+        return file.endswith(".py") and not _is_older_than_process(archive or file)
     try:
         if facts_of(os.stat(known.path)) == known.status:
             return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith.store.callers import is_of_python
 from brainsmith.store.fingerprint import digest, digest_of_parts
 
 TYPE_CHECKING = False
@@ -25,8 +26,7 @@ IMPORT_PATH = "sys.path"
 SESSION_VARIABLES = frozenset(("_", "PWD", "OLDPWD", "SHLVL", "COLUMNS", "LINES", "WINDOWID"))
 """What says where a shell stands, and is not what code means that reads all variables."""
 
-_PYTHONS = tuple(os.path.join(prefix, "") for prefix in (sys.prefix, sys.base_prefix))
-_SEARCHED = tuple(path for path in map(os.path.abspath, sys.path) if not path.startswith(_PYTHONS))
+_SEARCHED = tuple(path for path in map(os.path.abspath, sys.path) if not is_of_python(path))
 # As it is now: what plugins add to it, they add again when they are imported.
 
 

@@ -57,6 +57,8 @@ class Recorder:
             absolute paths.
         unseen: What it did that hides what it read, such as starting a program; empty if nothing did.
         own_unseen: The same of what is no framework's.
+        hiding: The same by the names of the modules that took part in it themselves: not of an installed package that they
+            import, whose version counts.
         untold: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
     """
 
@@ -65,6 +67,7 @@ class Recorder:
         self.readers: dict[str, Reads] = {}
         self.unseen = ""
         self.own_unseen = ""
+        self.hiding: dict[str, str] = {}
         self.untold = ""
         self._rules = rules
         self._made = Made()
@@ -136,6 +139,8 @@ class Recorder:
     def _hidden(self, event: str) -> None:
         if not self._is_trusted():
             self.own_unseen = self.own_unseen or HIDDEN[event]
+            if not is_installed(caller()):
+                self.hiding.update(dict.fromkeys(self._who_takes_part(), HIDDEN[event]))
         elif event not in ("os.fork", "os.forkpty"):
             return
         self.unseen = self.unseen or HIDDEN[event]

@@ -15,7 +15,7 @@ class Rules:
 
     Args:
         folders: Everything below these: outputs, caches, sources that count otherwise.
-        sources: Python files below these count as sources.
+        sources: These Python files, and those below these folders, count as sources.
         hidden: What lies there, or below, counts nowhere: what reads it cannot be kept.
         shown: Files among these that may be read all the same.
         trusted: Sources below these may start programs, whose versions count otherwise. They and installed packages may
@@ -49,7 +49,7 @@ class Rules:
 
     def is_source(self, path: str) -> bool:
         """Tell whether a file counts as a source otherwise; its path is absolute."""
-        return path.endswith(".py") and path.startswith(self.sources)
+        return path.endswith(".py") and _folder(path).startswith(self.sources)
 
     def hides(self, path: str) -> bool:
         """Tell whether what reads a file cannot be kept; its path is absolute."""

@@ -6,11 +6,11 @@ import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 
+from brainsmith.store.callers import is_of_python
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_PYTHONS = tuple(os.path.join(prefix, "") for prefix in {sys.prefix, sys.base_prefix})
 
 
 def searched_in_vain(name: str) -> Iterator[str]:
@@ -31,7 +31,7 @@ def searched_in_vain(name: str) -> Iterator[str]:
         for path in (os.path.join(base, "__init__.py"), f"{base}{EXTENSION_SUFFIXES[0]}", f"{base}.py"):
             if found and os.path.abspath(found) == path:
                 return
-            if not (found and path.startswith(_PYTHONS)) and not os.path.lexists(path):
+            if not (found and is_of_python(path)) and not os.path.lexists(path):
                 yield path
 
 
@@ -41,4 +41,4 @@ def is_own_import(name: str) -> bool:
         return False
     module = sys.modules.get(name)
     file = str(getattr(module, "__file__", None) or "")
-    return module is None or bool(file and not file.startswith(_PYTHONS))
+    return module is None or bool(file and not is_of_python(file))

@@ -1,4 +1,6 @@
+import copy
 import dataclasses
+import pickle
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,20 @@ def test_the_view_passes_for_the_config():
     view = RecordingView(StepConfig(fpga_part="p"))
     assert isinstance(view, StepConfig)
     assert "fpga_part" in [field.name for field in dataclasses.fields(view)]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [copy.copy, copy.deepcopy, vars, repr, lambda view: pickle.loads(pickle.dumps(view))],
+    ids=["copy", "deepcopy", "vars", "repr", "pickle"],
+)
+def test_who_copies_the_config_or_asks_for_all_of_it_reads_all_of_it(read):
+    config = StepConfig(fpga_part="p")
+    view = RecordingView(config)
+    found = read(view)
+    assert found == (vars(config) if read is vars else repr(config) if read is repr else config)
+    assert reads_of(view) == {name: repr(value) for name, value in vars(config).items()}
+    assert writes_of(view) == ()
 
 
 def test_what_is_absent_is_noted_too():

@@ -1,4 +1,6 @@
 import json
+import os
+import time
 
 import pytest
 
@@ -67,6 +69,32 @@ def test_a_source_that_cannot_be_read_costs_no_build(tmp_path):
     }
     (tmp_path / "good.py").write_text("2")
     assert plugin_sources([tmp_path]) != closed
+
+
+def test_links_to_folders_are_followed_as_discovery_follows_them_and_a_circle_ends(tmp_path):
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "plugins" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "back").symlink_to(tmp_path / "plugins")
+    digests = []
+    for text in "12":
+        (tmp_path / "elsewhere" / "helper.py").write_text(text)
+        digests.append(json.loads(plugin_sources([tmp_path / "plugins"])))
+    assert [list(table) for table in digests] == [[str(tmp_path / "plugins" / "linked" / "helper.py")]] * 2
+    assert digests[0] != digests[1]
+
+
+def test_an_edit_of_a_framework_under_its_old_time_and_size_is_seen(tmp_path, monkeypatch):
+    source = tmp_path / "acme" / "__init__.py"
+    source.parent.mkdir()
+    source.write_text("A = 1")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
+    before, status = framework_versions()["acme"], source.stat()
+    time.sleep(0.02)
+    source.write_text("A = 2")
+    os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert framework_versions()["acme"] != before
 
 
 KINDS = (

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from brainsmith.build import build
+from brainsmith.build.outside import rules
 from brainsmith.store.imported import note_imports
 from tests.build import graphs
 
@@ -80,6 +81,11 @@ def scale_by_remembered(model, cfg):
 def tell_inputs(model, cfg):
     np.load(cfg.verify_input_npy)
     return model
+
+
+@step
+def scale_by_the_golden_file(model, cfg):
+    return scaled(model, 1 + np.load("golden.npy").max())
 
 
 @step
@@ -230,6 +236,50 @@ def test_golden_inputs_may_be_read_and_checkpoints_make_a_result_that_is_not_kep
             False,
             "it is never reused: it reads 01_cleanup.onnx, which is no input of a step",
         )
+
+
+def test_golden_inputs_that_are_read_by_their_name_count(project):
+    for value in (1, 2):
+        np.save("golden.npy", np.full((1, 6), value, np.float32))
+        for reused in (False, True):
+            found = built("scale_by_the_golden_file", verify_inputs="golden.npy")
+            assert found[:2] == (START * (1 + value), reused)
+
+
+PROGRAM_AT_IMPORT = """
+import subprocess
+from brainsmith.plugin.core import step
+
+FACTOR = float(subprocess.run(["cat", "data.txt"], capture_output=True, check=True).stdout)
+
+
+@step{declared}
+def scale_at_import(model, cfg):
+    model.set_initializer("w0", model.get_initializer("w0") * FACTOR)
+    return model
+"""
+
+
+def test_a_step_whose_module_starts_a_program_when_it_is_imported_is_kept_only_if_it_is_declared(project):
+    file = project / "plugins" / "at_import.py"
+    file.write_text(PROGRAM_AT_IMPORT.format(declared=""))
+    for _ in range(2):
+        assert built("scale_at_import") == (
+            START * 2,
+            False,
+            "it is never reused: its module starts a program when imported, and what that reads cannot be seen; "
+            "declare it: inputs=[...] or cache=True",
+        )
+    assert [built("scale_by_clock", "scale_by_variable")[1] for _ in range(2)] == [False, True]
+    file.write_text(PROGRAM_AT_IMPORT.format(declared="(cache=True)"))
+    assert [built("scale_at_import")[1] for _ in range(2)] == [False, True]
+
+
+def test_of_a_plugin_that_is_one_file_that_file_is_the_source_and_none_beside_it(tmp_path):
+    (tmp_path / "plugin.py").write_text("")
+    found = rules(tmp_path / "out", [tmp_path / "plugin.py"])
+    names = ("plugin", "beside", "plugin_more")
+    assert [found.is_source(str(tmp_path / f"{name}.py")) for name in names] == [True, False, False]
 
 
 def test_a_decorated_function_says_the_same_when_it_is_given_from_python(project):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import zipfile
 
 import pytest
 
@@ -103,6 +104,20 @@ def test_what_is_installed_is_left_to_pythons_own_import(folder):
     sys.path.insert(0, str(folder / "site-packages"))
     module = importlib.import_module("noted_g")
     assert type(module.__loader__).__name__ == "SourceFileLoader"
+
+
+def test_a_module_in_an_archive_has_changed_if_the_archive_has(folder):
+    code = (
+        "import importlib, os, sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "from brainsmith.store.imported import has_changed, note_imports; note_imports()\n"
+        "import packed; print(packed.VALUE, has_changed('packed')); time.sleep(0.1)\n"
+        "os.utime(sys.argv[1]); print(has_changed('packed'))\n"
+    )
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.writestr("packed.py", "VALUE = 1\n")
+    command = [sys.executable, "-c", code, str(folder / "a.zip")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "1 False\nTrue\n"
 
 
 def test_a_module_that_is_not_there_and_one_without_a_file_have_no_source(folder):

@@ -327,6 +327,34 @@ def test_what_hides_its_reads_is_named():
     assert recorded(lambda: subprocess.run(["true"], check=True), trusted).unseen == ""
 
 
+def test_who_hides_its_reads_is_named_too_and_not_an_installed_package():
+    source = "def run():\n    import subprocess\n    subprocess.run(['true'], check=True)\n"
+    own, installed = {"__name__": "mine"}, {"__name__": "theirs"}
+    exec(compile(source, "/mine.py", "exec"), own)
+    exec(compile(source, "/lib/site-packages/theirs.py", "exec"), installed)
+    assert recorded(own["run"]).hiding == {"mine": "starts a program"}
+    assert recorded(installed["run"]).hiding == {}
+
+
+@pytest.mark.parametrize("prefix", ["prefix", "base_prefix"])
+def test_a_project_may_lie_below_the_folder_of_the_virtual_environment(here, prefix):
+    code = (
+        f"import sys; sys.{prefix} = {str(here)!r}; sys.path.insert(0, 'folder')\n"
+        "from brainsmith.plugin.read_rules import read_rules\n"
+        "from brainsmith.store.recorder import Recorder\n"
+        "with Recorder(read_rules()) as recorder:\n"
+        "    open('data.txt').close()\n"
+        "    import a_module\n"
+        "print(sorted(recorder.reads.files), 'sys.path' in recorder.reads.variables)\n"
+    )
+    (here / "folder" / "a_module.py").write_text("")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    files, _, searched = done.stdout.rpartition(" ")
+    assert "'data.txt'" in files
+    assert repr(str(here / "folder" / "a_module.py")) in files
+    assert searched == "True\n"
+
+
 def test_trusted_sources_may_pass_the_environment_on_and_ask_where_things_are():
     rules = Rules(trusted=(str(Path(__file__).parent),), places=frozenset(("HOME",)))
 
