@@ -57,6 +57,7 @@ def _refuse(name: str, datatype: Any, array: Array, threshold: float) -> None:
     at = tuple(int(index) for index in np.argwhere(~allowed)[0])
     values = "-1 or 1" if bipolar else f"whole numbers from {int(low)} to {int(high)}"
     where = f" at {list(at)}" if at else ""
+    found = float(str(array[at]))  # as short as its own type allows: -3.7 of float32 is no -3.700000048
     raise InputError(
-        f"input '{name}' must hold values of its datatype {datatype.name}, {values}, not {array[at]:.10g}{where}"
+        f"input '{name}' must hold values of its datatype {datatype.name}, {values}, not {found:.10g}{where}"
     )
