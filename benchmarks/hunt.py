@@ -4,6 +4,7 @@
     python benchmarks/hunt.py --minutes 8       # new seeds until the time is over, one in eight simulated
     python benchmarks/hunt.py --seed 4711       # one network: its layers, how it ended; --keep DIR leaves its files
     python benchmarks/hunt.py --minutes 2 --only "group 3.*BipolarQuant"   # networks whose layers match
+    python benchmarks/hunt.py --minutes 8 --circuits   # simulated circuits only: one in three networks becomes one
 
 A right network gives every bit of what QONNX's execution of the original model gives, on inputs that the build did not see
 (with scales that are no powers of two: up to float32's rounding of the last layer, and but for samples in which it
@@ -22,16 +23,22 @@ import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
 ESTIMATES, SIMULATED = 300, 40
 SHOWN = 12
 RARE = 20_000
+LIKELY = re.compile(
+    r"^(?!.*(unsigned weights|BIPOLAR|BipolarQuant|Concat|Split|Add\(t|residual|1-bit|float \[|UINT1 ))"
+    r"(?!U?INT\d \[[23], \d, )"
+)
+"""Networks without what mostly has no layer in RTL."""
 
 
 @dataclass(frozen=True)
@@ -62,23 +69,37 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1, help="how many seeds from --seed on")
     parser.add_argument("--produce", choices=("estimates", "simulated"), default="estimates")
     parser.add_argument("--only", type=re.compile, help="networks whose layers match this pattern")
+    parser.add_argument(
+        "--circuits",
+        action="store_true",
+        help="simulate networks that are likely to become circuits, on a device with RTL for most layers",
+    )
     parser.add_argument("--unverified", action="store_true", help="only proofs keep builds from being wrong")
     parser.add_argument("--keep", type=Path, help="leave the files of each network in this folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
+    only = options.only or (LIKELY if options.circuits else None)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="brainsmith-hunt-") as folder:
         # The networks' circuits must be made anew, and leave nothing in the user's caches.
         os.environ.update(XDG_CACHE_HOME=f"{folder}/cache", XDG_CONFIG_HOME=f"{folder}/config")
         cases: Iterator[Case]
         if options.seed is not None:
-            seeds = itertools.islice(_seeds(options.seed, options.only), options.count)
+            seeds = itertools.islice(_seeds(options.seed, only), options.count)
             cases = (Case(seed, options.produce) for seed in seeds)
         elif options.minutes is not None:
-            cases = _until(begin + options.minutes * 60.0, options.only)
+            cases = _until(begin + options.minutes * 60.0, only)
         else:
-            cases = _set(options.only)
-        ended = _hunted(cases, options.keep or Path(folder), options.jobs, not options.unverified)
+            cases = _set(only)
+        if options.circuits:
+            cases = (Case(case.seed, "simulated") for case in cases)
+        judged = partial(
+            _judged,
+            folder=options.keep or Path(folder),
+            verified=not options.unverified,
+            circuits=options.circuits,
+        )
+        ended = _hunted(cases, judged, options.jobs)
     _print(ended, time.perf_counter() - begin)
     if options.seed is not None and options.count == 1:
         from tests.hunt.networks import random_network
@@ -123,7 +144,7 @@ def _until(end: float, only: re.Pattern[str] | None) -> Iterator[Case]:
         yield Case(seed, "simulated" if at % 8 == 7 else "estimates")
 
 
-def _hunted(cases: Iterator[Case], folder: Path, jobs: int, verified: bool) -> list[Ended]:
+def _hunted(cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int) -> list[Ended]:
     """Judge each case in a process of its own kind, several at once; one that dies costs only its cases."""
     ended: list[Ended] = []
     running: dict[Future[Ended], Case] = {}
@@ -135,7 +156,7 @@ def _hunted(cases: Iterator[Case], folder: Path, jobs: int, verified: bool) -> l
             if case is None:
                 exhausted = True
                 break
-            running[pool.submit(_judged, case, folder, verified)] = case
+            running[pool.submit(judged, case)] = case
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             case = running.pop(future)
@@ -154,7 +175,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
-def _judged(case: Case, folder: Path, verified: bool) -> Ended:
+def _judged(case: Case, folder: Path, verified: bool, circuits: bool) -> Ended:
     """Judge one case, in a worker."""
     import importlib
     import logging
@@ -167,7 +188,8 @@ def _judged(case: Case, folder: Path, verified: bool) -> Ended:
     begin = time.perf_counter()
     network = networks.random_network(case.seed)
     place = folder / f"{case.seed}_{case.produce}"
-    verdict = judging.judge(network, case.produce, place, verified)
+    blueprint = judging.RTL_BLUEPRINT if circuits else judging.BLUEPRINT
+    verdict = judging.judge(network, case.produce, place, verified, blueprint)
     if "brainsmith-hunt-" in str(folder):
         shutil.rmtree(place, ignore_errors=True)
     seconds = time.perf_counter() - begin

@@ -16,11 +16,19 @@ from brainsmith.build import build
 from brainsmith.errors import BrainsmithError, BuildError, VerificationError
 from brainsmith.execution.align import Signature, align
 from brainsmith.execution.execute import Executor
+from brainsmith.graph.ends import numpy_type
 from tests.hunt.inputs import golden_inputs, unseen_inputs
 from tests.hunt.networks import Network
 from tests.hunt.real_arithmetic import undecided
 
 BLUEPRINT = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, clock: 5 ns, fps: 1000}\n"
+RTL_KERNELS = ("MVAU", "VVAU", "Thresholding", "ElementwiseMul", "ElementwiseAdd")
+RTL_BLUEPRINT = (
+    "hw_compiler:\n  target: {part: xcvc1902-vsva2197-2MP-e-S, clock: 5 ns, fps: 1000}\n  kernels:\n"
+    + "".join(f"    - {{kernel: 'finn:{name}', backends: [rtl, hls]}}\n" for name in RTL_KERNELS)
+)
+"""On a Versal more of FINN's layers have RTL."""
+
 CIRCUIT_SAMPLES = 16
 RELATIVE = 1e-5
 """The largest difference of floats behind the last quantiser, as a part of the largest output."""
@@ -46,7 +54,9 @@ class Verdict:
     undecided: int = 0
 
 
-def judge(network: Network, produce: str, folder: Path, verified: bool = True) -> Verdict:
+def judge(
+    network: Network, produce: str, folder: Path, verified: bool = True, blueprint: str = BLUEPRINT
+) -> Verdict:
     """Build a network as a user would, with a few golden inputs, and compare.
 
     Args:
@@ -54,10 +64,11 @@ def judge(network: Network, produce: str, folder: Path, verified: bool = True) -
         produce: How far to build: "estimates" compares the hardware layers' Python models, "simulated" the circuit.
         folder: Where to build.
         verified: Whether the build compares its steps with the network. Without that, only proofs keep it from being wrong.
+        blueprint: Its text.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    blueprint = folder / "blueprint.yaml"
-    blueprint.write_text(BLUEPRINT)
+    blueprint_file = folder / "blueprint.yaml"
+    blueprint_file.write_text(blueprint)
     file = folder / "network.onnx"
     file.write_bytes(network.file())
     golden = golden_inputs(network.shape, network.datatype, network.seed)
@@ -65,7 +76,7 @@ def judge(network: Network, produce: str, folder: Path, verified: bool = True) -
         with contextlib.redirect_stdout(None):
             result = build(
                 file,
-                blueprint,
+                blueprint_file,
                 folder / "out",
                 produce=produce,
                 verify_inputs=golden if verified else None,
@@ -85,7 +96,7 @@ def judge(network: Network, produce: str, folder: Path, verified: bool = True) -
     expected = _joined(reference(network, samples))
     try:
         found = (
-            _circuit(folder / "out", samples)
+            _circuit(network, folder / "out", samples)
             if produce == "simulated"
             else _layers(network, result.model, samples)
         )
@@ -113,15 +124,20 @@ def _layers(network: Network, model: Path, samples: np.ndarray) -> np.ndarray:
     return _joined([np.asarray(change(results[new])) for new, change in read])
 
 
-def _circuit(folder: Path, samples: np.ndarray) -> np.ndarray:
-    """Return what the simulated circuit gives, with the host's part around it."""
+def _circuit(network: Network, folder: Path, samples: np.ndarray) -> np.ndarray:
+    """Return what the simulated circuit gives, with the host's part around it, in the network's own types."""
     from brainsmith.targets import ResourceManager
 
     with ResourceManager({"device": "rtlsim"}) as manager:
         prepared = manager.prepare_resource(str(folder), device="rtlsim")
         (name,) = (spec.name for spec in prepared.signature.inputs)
         results = manager.execute(prepared, {name: np.concatenate(samples)})
-    return _joined([np.asarray(each).reshape(len(samples), -1) for each in results.values()])
+    for value, each in zip(network.model.graph.output, results.values(), strict=True):
+        if each.dtype != numpy_type(value):
+            raise AssertionError(
+                f"output {value.name} is {each.dtype}, and {numpy_type(value)} in the network"
+            )
+    return _joined([each.reshape(len(samples), -1) for each in results.values()])
 
 
 def _joined(outputs: list[np.ndarray]) -> np.ndarray:
