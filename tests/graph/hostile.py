@@ -80,6 +80,21 @@ def with_no_operand():
     return made
 
 
+def with_functions(**calls):
+    """Add functions, each of which calls those that are stated, the first of them in a branch."""
+    made = good()
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    for name, called in calls.items():
+        nodes = [helper.make_node(other, ["a"], ["b"], domain="ai.onnx.ml") for other in called]
+        branch = helper.make_graph(nodes[:1], "branch", [], [helper.make_tensor_value_info("b", 1, None)])
+        chosen = helper.make_node("If", ["a"], ["c"], then_branch=branch, else_branch=branch)
+        opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 1)]
+        made.functions.append(
+            helper.make_function("ai.onnx.ml", name, ["a"], ["b"], [chosen, *nodes[1:]], opsets)
+        )
+    return made
+
+
 def with_cycle():
     made = good()
     made.graph.node[-1].input[0] = made.graph.node[-1].output[0]
@@ -152,6 +167,8 @@ MODELS = {
     "quantiser without a zero point": lambda: with_operands(2),
     "product of nothing": with_no_operand,
     "cycle": with_cycle,
+    "function that calls itself": lambda: with_functions(F=["F"]),
+    "functions that call each other": lambda: with_functions(A=["C", "B"], B=["C", "D"], C=[], D=["C", "B"]),
     "module beside the model": lambda: with_domain(MODULE),
 }
 FAULTS = {
@@ -204,6 +221,10 @@ FAULTS = {
         "tensor 'act0' is annotated with finn_datatype = 'INT4' and 'INT5'. Export the model again."
     ),
     "cycle": ("it has a cycle: node 'matmul1' (MatMul) -> node 'matmul1' (MatMul). Export the model again."),
+    "function that calls itself": "it has a cycle: function 'F' -> function 'F'. Export the model again.",
+    "functions that call each other": (
+        "it has a cycle: function 'B' -> function 'D' -> function 'B'. Export the model again."
+    ),
     "module beside the model": (
         f"node 'matmul1' (MatMul) is of domain '{MODULE}', for which QONNX would import the module '{MODULE}', "
         "which is not a domain of QONNX, FINN, BrainSmith or a plugin that is found here. If you trust the module, import "
