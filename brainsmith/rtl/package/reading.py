@@ -81,12 +81,15 @@ class Package:
         return plan
 
     def circuit(self) -> Design:
-        """Return the design, to be simulated.
+        """Return the design, to be simulated with other modules around its layers than the package has.
+
+        What `plan` refuses is refused here too, although it is not read: a package is trusted as a whole, or not.
 
         Raises:
-            BuildError: A macro in it makes what reaches beyond the circuit.
+            BuildError: One of the package's files cannot be read, lies elsewhere, or reaches beyond the circuit.
             ToolError: It has macros, and Verilator is missing.
         """
+        self.plan()
         self._refuse_hidden_code(SimulationPlan(self.design.top, self.design.sources))
         return self.design
 
@@ -161,8 +164,8 @@ def _changes(folder: Path, files: Mapping[str, str]) -> list[str]:
     """Return which files that a simulation reads are changed, missing, or were not packed."""
     found = []
     for name, digest in files.items():
+        path = path_inside(folder, name)
         if name.startswith(_SIMULATED):
-            path = path_inside(folder, name)
             if not path.is_file():
                 found.append(f"{name} is missing")
             elif file_digest(path) != digest:
