@@ -16,7 +16,7 @@ from tests.homes import Homes
 from tests.keeping import MAKERS, kept_folders
 from tests.laws import COMPILED, load_profile, scale
 
-FOUND = ("discovery", "details", "health")
+FOUND = ("discovery", "details", "health", "sources")
 """What is found in files and packages, and kept for one run: what kinds of plugins there are, and what works."""
 
 SHARED = (*MAKERS, *FOUND)
