@@ -10,6 +10,8 @@ import pytest
 
 from brainsmith.build import build
 from brainsmith.errors import PluginLoadError
+from brainsmith.plugin import reset_plugin_system
+from brainsmith.plugin.loading import FOLDER_PREFIX, plugin_mounts, unmount
 from brainsmith.plugins import steps
 from tests.build import graphs
 
@@ -75,6 +77,15 @@ def test_an_edit_in_a_plugin_folder_runs_in_the_same_process_and_is_kept_under_i
         path.write_text(text)
         assert built() == (factor, REUSED)
     assert built_elsewhere() == (3.0, REUSED)
+
+
+def test_a_reused_step_imports_nothing(project):
+    assert built()[0] == 1.0
+    reset_plugin_system()
+    for name in plugin_mounts():
+        unmount(name)
+    assert built() == (1.0, REUSED)
+    assert [name for name in sys.modules if name.startswith(FOLDER_PREFIX)] == []
 
 
 def test_who_holds_an_old_function_goes_on_using_it(project):
