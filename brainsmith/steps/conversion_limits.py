@@ -30,6 +30,30 @@ def check_limits(model: ModelWrapper, op_types: Collection[str]) -> None:
             raise ModelError(f"{node_text(node)} {reason}")
 
 
+def check_sign_products(model: ModelWrapper) -> None:
+    """Raise if a product of signs reads something else than thresholds, before it becomes a count of equal bits.
+
+    QONNX lets the thresholds in front give bits. Without them it would state bits for the model's own input, or fail.
+
+    Raises:
+        ModelError: Names the first such node.
+    """
+    for node in model.graph.node:
+        if node.op_type not in ("Conv", "MatMul"):
+            continue
+        if any(model.get_tensor_datatype(name).name != "BIPOLAR" for name in node.input[:2]):
+            continue
+        if not model.find_upstream(node.input[0], _gives_signs):
+            raise ModelError(
+                f"{node_text(node)} multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer "
+                "that counts equal signs takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
+            )
+
+
+def _gives_signs(node: NodeProto) -> bool:
+    return node.op_type == "MultiThreshold" and _attribute(node, "out_dtype", b"") == b"BIPOLAR"
+
+
 def _top_k(model: ModelWrapper, node: NodeProto) -> str:
     if not model.get_tensor_datatype(node.input[0]).is_integer():
         return ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
-from brainsmith.steps.conversion_limits import check_limits
+from brainsmith.steps.conversion_limits import check_limits, check_sign_products
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
 from brainsmith.steps.strides import drop_strides_of_single_windows
@@ -37,7 +37,8 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     Raises:
         ModelError: A convolution or pool reads several images at once, a padded convolution reads values of a type
-            without zero, or whether a value reaches a threshold depends on rounding.
+            without zero, BIPOLAR inputs of the model meet BIPOLAR weights, or whether a value reaches a threshold
+            depends on rounding.
     """
     from finn.transformation.streamline import Streamline
     from finn.transformation.streamline.absorb import (
@@ -85,6 +86,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = scales_past_forks(model) if branched else model
     model = part_forked_pools(pools_behind_thresholds(model.transform(Streamline())))
     check_limits(model, ("Conv",))
+    check_sign_products(model)
     for transform in (*(lowering if has_convolutions else ()), ConvertBipolarMatMulToXnorPopcount()):
         model = model.transform(transform)
     if branched and has_convolutions:

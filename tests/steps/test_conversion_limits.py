@@ -10,7 +10,7 @@ from qonnx.core.onnx_exec import execute_onnx
 from brainsmith.errors import ModelError
 from brainsmith.plugins import steps
 from brainsmith.steps.conversion_limits import check_limits
-from tests.steps.conftest import Graph, integers
+from tests.steps.conftest import QONNX, Graph, integers
 
 
 def model_of(
@@ -168,4 +168,24 @@ def test_zeros_around_an_image_of_a_type_without_zero_are_refused_before_the_low
     assert str(caught.value) == (
         "node 'Conv_0' (Conv) pads an image of BIPOLAR with 0, which is no value of that type: give the image a datatype "
         "that has 0, such as INT2, or use no padding"
+    )
+
+
+@pytest.mark.parametrize("kind", ["Conv", "MatMul"])
+def test_signs_that_no_quantiser_gives_times_signs_are_refused_before_the_lowering(config, kind):
+    shapes = {"Conv": ((1, 2, 4, 4), (3, 2, 2, 2), (1, 3, 3, 3)), "MatMul": ((1, 2), (2, 3), (1, 3))}
+    shape, size, result = shapes[kind]
+    graph = Graph(*shape)
+    weights = graph.constant(np.ones(size))
+    graph.nodes.append(
+        helper.make_node("BipolarQuant", [weights, graph.constant(1.0)], ["signs"], name="q", domain=QONNX)
+    )
+    model = graph.node(kind, "signs").quant(4).model(*result, datatype="BIPOLAR")
+    for step in (steps.cleanup, steps.qonnx_to_finn):
+        model = step(model, config)
+    with pytest.raises(ModelError) as caught:
+        steps.streamline(model, config)
+    assert str(caught.value) == (
+        f"node '{kind}_0' ({kind}) multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer "
+        "that counts equal signs takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
     )
