@@ -51,7 +51,7 @@ def check_sign_products(model: ModelWrapper) -> None:
 
 
 def _gives_signs(node: NodeProto) -> bool:
-    return node.op_type == "MultiThreshold" and _attribute(node, "out_dtype", b"") == b"BIPOLAR"
+    return node.op_type == "MultiThreshold" and bool(_attribute(node, "out_dtype", b"") == b"BIPOLAR")
 
 
 def _top_k(model: ModelWrapper, node: NodeProto) -> str:
