@@ -13,6 +13,15 @@ from tests.native.opening import refused
 X = np.array([1, 2, 3], np.float32)
 
 
+OTHER_PLACES = [
+    (where, named, isolation)
+    for where in (".", "../lib")
+    for named in (True, False)
+    for isolation in (None, "process")
+    if (where, named, isolation) not in {(".", False, None), ("../lib", True, "process")}
+]
+
+
 class TestNeeds:
     def test_a_library_that_is_not_there(self, tmp_path):
         source = tmp_path / "other.c"
@@ -32,9 +41,14 @@ class TestNeeds:
             "  link it with the one that does (-l...)"
         )
 
-    @pytest.mark.parametrize("isolation", [None, "process"])
-    @pytest.mark.parametrize("named", [True, False])
-    @pytest.mark.parametrize("where", [".", "../lib"])
+    @pytest.mark.parametrize(
+        ("where", "named", "isolation"),
+        [
+            (".", False, None),
+            ("../lib", True, "process"),
+            *(pytest.param(*case, marks=pytest.mark.slow) for case in OTHER_PLACES),
+        ],
+    )
     def test_a_library_beside_it_is_found(self, tmp_path, isolation, named, where):
         """A copy has nothing beside it; it is given links to what it needs there, which has needs in its turn."""
         path = build_beside(tmp_path, where, named)

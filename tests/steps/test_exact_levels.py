@@ -29,7 +29,9 @@ def every_integer(low, high, places):
     return np.repeat(numbers[:, None], places, axis=1)[:, None, :]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", [*MODES[:2], *(pytest.param(mode, marks=pytest.mark.slow) for mode in MODES[2:])]
+)
 def test_sums_of_int5_halved_to_4_bits_have_no_wrong_value(config, mode):
     """With FINN's own conversion 32 of 124 of these were wrong."""
     graph = Graph(1, 1)

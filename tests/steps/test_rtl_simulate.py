@@ -72,6 +72,7 @@ def test_a_trace_of_a_frame_whose_results_are_equal(stitched, config, tmp_path):
     assert "s_axis_0_tdata" in (tmp_path / "trace.vcd").read_text()
 
 
+@pytest.mark.slow
 def test_a_design_that_computes_something_else_is_refused_and_its_layer_named(stitched, config, tmp_path):
     design = take_design(stitched, config)
     flipped = tuple(

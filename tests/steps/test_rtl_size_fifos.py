@@ -72,6 +72,7 @@ def test_a_model_without_a_design_is_refused(dense, config):
         steps.rtl_size_fifos(dense(), config)
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_named(stitched, config, tmp_path):
     shutil.rmtree(tmp_path / "report")
     (tmp_path / "report").write_text("")

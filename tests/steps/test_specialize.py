@@ -21,9 +21,9 @@ REFUSED = (
 @pytest.mark.parametrize(
     ("preferences", "expected"),
     [
-        ({"*": ("rtl", "hls")}, ["Thresholding_rtl", "MVAU_rtl"]),
+        pytest.param({"*": ("rtl", "hls")}, ["Thresholding_rtl", "MVAU_rtl"], marks=pytest.mark.slow),
         ({"MVAU": ("hls",), "*": ("rtl",)}, ["Thresholding_rtl", "MVAU_hls"]),
-        ({"*": ("hls",)}, ["Thresholding_hls", "MVAU_hls"]),
+        pytest.param({"*": ("hls",)}, ["Thresholding_hls", "MVAU_hls"], marks=pytest.mark.slow),
         ({"finn:MVAU": ("finn:MVAU_hls", "finn:MVAU_rtl")}, ["Thresholding_rtl", "MVAU_hls"]),
         ({}, ["Thresholding_rtl", "MVAU_rtl"]),
     ],

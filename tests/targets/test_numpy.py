@@ -165,9 +165,9 @@ def test_a_real_network_with_its_real_input(target, kind):
     ("op_type", "attributes", "constant"),
     [
         ("Identity", {}, None),
-        ("Reshape", {}, [1, 4]),
+        pytest.param("Reshape", {}, [1, 4], marks=pytest.mark.slow),
         ("Expand", {}, [3, 4]),
-        ("Transpose", {"perm": [1, 0]}, None),
+        pytest.param("Transpose", {"perm": [1, 0]}, None, marks=pytest.mark.slow),
     ],
 )
 def test_results_are_the_callers_own(target, op_type, attributes, constant):

@@ -54,7 +54,9 @@ def run(resource, x, config=None, **more):
     return target.execute(target.prepare_resource(resource, config), x, **more)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name", ["cnn", *(pytest.param(name, marks=pytest.mark.slow) for name in NETWORKS if name != "cnn")]
+)
 def test_digits(name):
     model = ModelWrapper(str(DIGITS / f"{name}.onnx"))
     shape = model.get_tensor_shape(model.graph.input[0].name)
@@ -100,7 +102,7 @@ def _labels(found):
     return array.reshape(len(array), -1).argmax(axis=1) if array.shape[-1] > 1 else array.reshape(-1)
 
 
-@pytest.mark.parametrize("form", ["subpixel", "nn_resize"])
+@pytest.mark.parametrize("form", ["subpixel", pytest.param("nn_resize", marks=pytest.mark.slow)])
 def test_super_resolution(form):
     """At most one pixel in 10,000 differs, by one of 255 levels: a sum that falls between two may fall to either."""
     resource = str(ESPCN / form / "quant_model.onnx")

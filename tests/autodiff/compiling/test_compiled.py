@@ -133,7 +133,7 @@ EVERY_FLOAT = "; ".join(
 )
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("dtype", ["f4", pytest.param("f8", marks=pytest.mark.slow)])
 def test_every_function_takes_every_pair_of_special_values(dtype):
     numbers = [*SPECIAL, 2.5, -2.5, 7.25, -0.3]
     x, y = (one.ravel().astype(dtype) for one in np.meshgrid(numbers, numbers))
@@ -149,7 +149,9 @@ INTEGERS = (
 )
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "i8"])
+@pytest.mark.parametrize(
+    "dtype", ["u1", "i8", *(pytest.param(other, marks=pytest.mark.slow) for other in ("i1", "i4"))]
+)
 def test_integers_wrap_and_divide_as_numpy_does(dtype):
     info = np.iinfo(dtype)
     numbers = sorted({info.min, info.max, 0, 1, 2, 7, max(info.min, -1), max(info.min, -7)})
@@ -172,10 +174,18 @@ REDUCTIONS = (
 )
 
 
+OPTIONS = ("", ", axis=-1", ", axis=-1, keepdims=True", ", axis=0", ", axis=(1, 2), keepdims=True")
+
+
 @pytest.mark.parametrize(
-    "options", ["", ", axis=-1", ", axis=-1, keepdims=True", ", axis=0", ", axis=(1, 2), keepdims=True"]
+    ("dtype", "options"),
+    [
+        ("f4", ""),
+        ("i4", ", axis=0"),
+        *(pytest.param("f4", one, marks=pytest.mark.slow) for one in OPTIONS[1:]),
+        *(pytest.param("i4", one, marks=pytest.mark.slow) for one in OPTIONS if one != ", axis=0"),
+    ],
 )
-@pytest.mark.parametrize("dtype", ["f4", "i4"])
 def test_reductions(options, dtype):
     x = (np.random.default_rng(3).standard_normal((3, 4, 1037)) * 4).astype(dtype)
     check(f"inputs = 1; {REDUCTIONS.format(o=options)}", x)
@@ -248,7 +258,9 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("name", LIES)
+@pytest.mark.parametrize(
+    "name", [*list(LIES)[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in list(LIES)[2:])]
+)
 def test_arrays_that_are_not_contiguous(name):
     x = np.random.default_rng(2).standard_normal((4, 5, 33)).astype("f4")
     y = LIES[name](x)

@@ -41,9 +41,12 @@ CALLS = {
     "broadcast": (SPREAD, (drawn(7, 1, 100_003), drawn(7, 5, 1))),
     "strided": (SPREAD, (drawn(500, 2002)[:, ::2], drawn(1001, 500).T)),
 }
+FEW = ("columns", "rows", "one reduction")
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    "call", [*FEW, *(pytest.param(call, marks=pytest.mark.slow) for call in CALLS if call not in FEW)]
+)
 def test_any_number_of_threads_gives_the_same_bits(call, processors, monkeypatch):
     text, inputs = CALLS[call]
     function = CompiledExpression(text)

@@ -59,7 +59,7 @@ def test_tanh_is_never_beyond_one_and_is_one_far_out(dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["erf", "sin", "cos"])
 def test_other_bounded_functions_are_never_beyond_one(name, dtype):
     function = CompiledExpression(f"inputs = 1; t0 = {name}(x0); return t0")

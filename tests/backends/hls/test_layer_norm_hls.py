@@ -56,14 +56,14 @@ def test_floats_of_wide_integers(kind):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.compiles
+@pytest.mark.compiles(tried=1)  # that of the first value of each
 @settings(max_examples=8, deadline=None)
 @given(
-    lanes=st.integers(1, 3),
-    beats=st.integers(1, 12),
-    kind=st.sampled_from(["INT2", "UINT1", "UINT4", "INT8", "UINT12", "INT16"]),
-    fraction=st.integers(1, 10),
-    epsilon=st.sampled_from([0.0, 1e-5, 3.0, 1e6]),
+    lanes=st.sampled_from([2, 1, 3]),
+    beats=st.sampled_from([5, *range(1, 5), *range(6, 13)]),
+    kind=st.sampled_from(["INT8", "INT2", "UINT1", "UINT4", "UINT12", "INT16"]),
+    fraction=st.sampled_from([8, *range(1, 8), 9, 10]),
+    epsilon=st.sampled_from([1e-5, 0.0, 3.0, 1e6]),
     width=st.sampled_from(["needed", "clipped", "wide"]),
 )
 def test_any_size_and_datatype(lanes, beats, kind, fraction, epsilon, width):

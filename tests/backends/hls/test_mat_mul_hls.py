@@ -70,12 +70,12 @@ def test_one_matrix_for_all_rows():
     check(product((2, 3, 6), (6, 5), 3, 5, ("BIPOLAR", "UINT3")))
 
 
-@pytest.mark.compiles
+@pytest.mark.compiles(tried=1)  # that of the first value of each
 @settings(max_examples=12, deadline=None)
 @given(
-    lanes=st.tuples(st.integers(1, 3), st.integers(1, 3)),
-    groups=st.tuples(st.integers(1, 3), st.integers(1, 3)),
-    rows=st.integers(1, 4),
+    lanes=st.tuples(st.sampled_from([2, 1, 3]), st.sampled_from([3, 1, 2])),
+    groups=st.tuples(st.sampled_from([3, 1, 2]), st.sampled_from([2, 1, 3])),
+    rows=st.sampled_from([3, 1, 2, 4]),
     shared=st.booleans(),
     kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)),
 )

@@ -46,14 +46,14 @@ def test_floats_of_wide_integers(kind):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.compiles
+@pytest.mark.compiles(tried=1)  # that of the first value of each
 @settings(max_examples=8, deadline=None)
 @given(
-    lanes=st.integers(1, 3),
-    beats=st.integers(1, 12),
-    kind=st.sampled_from(["INT2", "UINT1", "UINT4", "INT8", "UINT12"]),
-    fraction=st.integers(1, 10),
-    scale=st.floats(0.01, 1.5),
+    lanes=st.sampled_from([2, 1, 3]),
+    beats=st.sampled_from([5, *range(1, 5), *range(6, 13)]),
+    kind=st.sampled_from(["INT8", "INT2", "UINT1", "UINT4", "UINT12"]),
+    fraction=st.sampled_from([8, *range(1, 8), 9, 10]),
+    scale=st.just(0.02) | st.floats(0.01, 1.5),
     spare=st.integers(0, 1),
 )
 def test_any_size_and_datatype(lanes, beats, kind, fraction, scale, spare):

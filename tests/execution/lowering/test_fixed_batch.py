@@ -40,8 +40,8 @@ def open_model(x=("N", 2, 2), y=("N", 4), middle=("N", 4)):
     ("x", "y", "middle"),
     [
         (("N", 2, 2), ("N", 4), ("N", 4)),
-        ((None, 2, 2), (None, 4), ("M", 4)),
-        (("N", 2, 2), ("K", "L"), ("K", "L")),
+        pytest.param((None, 2, 2), (None, 4), ("M", 4), marks=pytest.mark.slow),
+        pytest.param(("N", 2, 2), ("K", "L"), ("K", "L"), marks=pytest.mark.slow),
         ((0, 2, 2), (0, 4), (0, 4)),  # as some exporters write it
     ],
 )

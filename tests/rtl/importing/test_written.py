@@ -77,7 +77,14 @@ def test_a_source_that_is_called_as_a_generated_file(folder, capsys):  # noqa: F
     )
 
 
-@pytest.mark.parametrize("function", ["kernel", "StreamKernel", "StreamType", "golden_function", "__scale"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        "StreamKernel",
+        "__scale",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("kernel", "StreamType", "golden_function")),
+    ],
+)
 def test_a_golden_function_of_any_name(folder, capsys, function):  # noqa: F811
     (folder / "golden.py").write_text(GOLDEN.replace("scale", function))
     assert bring(*COMPLETE, "--golden", f"golden.py:{function}") == 0
@@ -89,11 +96,11 @@ def test_a_golden_function_of_any_name(folder, capsys, function):  # noqa: F811
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("two\nlines", "two lines"),
-        ('"quoted"', '"quoted"'),
+        pytest.param("two\nlines", "two lines", marks=pytest.mark.slow),
+        pytest.param('"quoted"', '"quoted"', marks=pytest.mark.slow),
         ('it ends with """', 'it ends with """'),
         ("a back\\slash \\", "a back\\slash \\"),
-        ("scaling, grün", "scaling, grün"),
+        pytest.param("scaling, grün", "scaling, grün", marks=pytest.mark.slow),
     ],
 )
 def test_a_description_of_any_text(folder, capsys, text, kept):  # noqa: F811

@@ -55,6 +55,7 @@ def test_the_same_content_is_built_once(build, simulations, monkeypatch):
     assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
 
 
+@pytest.mark.slow
 def test_an_optimised_simulation_serves_where_a_quick_one_would_do(build, simulations, monkeypatch):
     plan = stream_design(designs.PASS.replace("in0_V_TDATA", "(8'd7 ^ in0_V_TDATA)"))
     build(plan, quick=False)

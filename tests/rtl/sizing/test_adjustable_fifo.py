@@ -107,6 +107,7 @@ def test_it_is_finns_fifo_cycle_by_cycle(bench, data, beats, at_input, at_output
     assert found.values["differences"] == 0
 
 
+@pytest.mark.slow
 def test_it_holds_what_finns_fifo_holds(bench):
     """Three times the beats that it holds: filled to the end, emptied, and filled while it is emptied."""
     for depth in bench[2]:

@@ -76,6 +76,7 @@ def test_without_a_search_the_gauges_decide(searched, design, simulations):
     assert plain.interval == design.interval
 
 
+@pytest.mark.slow
 def test_a_search_that_ends_early_says_so(design, simulations):
     done = sized(design, simulations, budget=Budget(simulations=2))
     assert not done.minimal

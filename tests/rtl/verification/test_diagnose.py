@@ -12,6 +12,7 @@ LAYERS = (
     "Thresholding_rtl_0", "StreamingDataWidthConverter_rtl_0", "MVAU_rtl_0", "Thresholding_rtl_1",
     "StreamingDataWidthConverter_rtl_1", "MVAU_rtl_1", "Thresholding_rtl_2", "MVAU_rtl_2",
 )  # fmt: skip
+ANY_LAYER = [*LAYERS[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in LAYERS[2:])]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +93,7 @@ def test_a_threshold_that_matters_names_the_layer_and_one_that_does_not_is_said(
             )
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", ANY_LAYER)
 def test_a_dropped_beat_names_the_layer(layer, diagnose):
     found = diagnose(layer=layer, what=DROP, beat=20)
     assert (found.kind, found.layer, found.link) == ("layer", layer, f"{layer}_out0_V")
@@ -100,7 +101,7 @@ def test_a_dropped_beat_names_the_layer(layer, diagnose):
     assert "did not end within" in found.problem
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", ANY_LAYER)
 def test_a_doubled_beat_names_the_layer(layer, diagnose):
     found = diagnose(layer=layer, what=DOUBLE, beat=20)
     assert (found.kind, found.layer, found.link) == ("layer", layer, f"{layer}_out0_V")
@@ -128,7 +129,7 @@ def test_a_fifo_that_does_not_give_what_it_took_is_named(what, diagnose):
     )
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", ANY_LAYER)
 def test_a_layer_that_never_gives_its_last_beat_is_named(layer, diagnose, mlp):
     link = next(one for one in mlp.design.links if one.name == f"{layer}_out0_V")
     last = FRAMES * link.layout.beats - 1
