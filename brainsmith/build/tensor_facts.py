@@ -49,10 +49,10 @@ class TensorFacts(Wiring):
     def stated(self) -> dict[str, str]:
         """The names of datatypes by tensor, without those that are floats, as the graph states them."""
         return {
-            annotation.tensor_name: entry.value
+            annotation.tensor_name: value
             for annotation in self.graph.quantization_annotation[:]
             for entry in annotation.quant_parameter_tensor_names[:]
-            if entry.key == _KEY and entry.value not in _FLOATS
+            if entry.key == _KEY and (value := entry.value) not in _FLOATS
         }
 
     @cached_property
