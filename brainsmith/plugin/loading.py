@@ -172,9 +172,15 @@ def plugin_mounts() -> frozenset[str]:
 def unmount(name: str) -> None:
     """Forget a mounted folder and all modules below it, and that Python knows what is in it."""
     with _LOCK:
-        for module in [known for known in list(sys.modules) if known == name or known.startswith(f"{name}.")]:
-            for folder in getattr(sys.modules.pop(module), "__path__", ()):
-                sys.path_importer_cache.pop(folder, None)
+        modules = [known for known in list(sys.modules) if known == name or known.startswith(f"{name}.")]
+        # Of a folder without `__init__.py` Python asks the module above it, so all are asked before one is forgotten.
+        folders = [
+            folder for module in modules for folder in getattr(sys.modules.get(module), "__path__", ())
+        ]
+        for module in modules:
+            sys.modules.pop(module, None)
+        for folder in folders:
+            sys.path_importer_cache.pop(folder, None)
 
 
 def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:

@@ -88,6 +88,17 @@ def test_a_reused_step_imports_nothing(project):
     assert [name for name in sys.modules if name.startswith(FOLDER_PREFIX)] == []
 
 
+def test_an_edit_below_a_folder_without_init_runs_in_the_same_process(project):
+    """Python asks the package above where the modules of such a folder are."""
+    (project / "plugins" / "inner").mkdir()
+    constant = project / "plugins" / "inner" / "constant.py"
+    constant.write_text("FACTOR = 2\n")
+    (project / "plugins" / "factor.py").write_text("from .inner.constant import FACTOR\n")
+    assert built()[0] == 2.0
+    constant.write_text("FACTOR = 3\n")
+    assert built()[0] == 3.0
+
+
 def test_who_holds_an_old_function_goes_on_using_it(project):
     old = steps.scale
     (project / "plugins" / "factor.py").write_text("FACTOR = 2\n")
