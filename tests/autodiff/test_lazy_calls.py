@@ -54,6 +54,7 @@ def test_a_grouped_call_is_held_to_its_rule_of_shape():
     assert str(later.value) == "Operation 'added' returned an output of shape (2, 3); its rule says (3,)"
 
 
+@pytest.mark.slow
 def test_data_that_is_replaced_later_is_not_seen():
     x = Tensor(X.copy())
     with ops.lazy():

@@ -55,7 +55,7 @@ def config(folder, language):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("language", ["hls", "rtl"])
+@pytest.mark.parametrize("language", [pytest.param("hls", marks=pytest.mark.slow), "rtl"])
 @pytest.mark.filterwarnings("ignore:Assuming 4D input is NCHW:UserWarning")
 def test_attention_becomes_backends_that_compute_the_same(tmp_path, language):
     model, cfg = attention(), config(tmp_path, language)

@@ -97,7 +97,9 @@ def test_only_a_network_that_names_it_gets_it(tmp_path, model, kernel, own, finn
 
 
 @pytest.mark.parametrize(
-    ("model", "kernel"), [(transposed, "Shuffle"), (token, "Crop")], ids=["Shuffle", "Crop"]
+    ("model", "kernel"),
+    [(transposed, "Shuffle"), pytest.param(token, "Crop", marks=pytest.mark.slow)],
+    ids=["Shuffle", "Crop"],
 )
 def test_it_is_specialised_and_folded(tmp_path, model, kernel):
     cfg = config(tmp_path, kernel, "finn:Thresholding")

@@ -126,7 +126,10 @@ def test_a_scale_that_finns_streamline_leaves_in_front_of_a_fork_moves_behind_th
     assert np.array_equal(execute_onnx(found, {found.graph.input[0].name: x})["global_out"], expected)
 
 
-@pytest.mark.parametrize("target", ["numpy", "reference", "onnxruntime"])
+@pytest.mark.parametrize(
+    "target",
+    ["numpy", *(pytest.param(name, marks=pytest.mark.slow) for name in ("reference", "onnxruntime"))],
+)
 def test_an_arg_max_runs_on_all_targets(config, tmp_path, target):
     """The labels of a TopK are int64, those of the layer in its place float32; the graph declares what it gives."""
     graph = Graph(1, 8).quant(4)

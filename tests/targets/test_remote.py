@@ -41,7 +41,10 @@ def manager(server):
         yield made
 
 
-@pytest.mark.parametrize("name", ["numpy", "onnxruntime", "reference"])
+@pytest.mark.parametrize(
+    "name",
+    ["numpy", *(pytest.param(other, marks=pytest.mark.slow) for other in ("onnxruntime", "reference"))],
+)
 def test_results_are_those_of_the_served_target(name):
     for model in (MODEL, graphs.quant_cnn()):
         x = graphs.samples(model, 5)

@@ -94,7 +94,7 @@ def test_an_operator_of_onnx_that_is_too_new_is_told_too():
     )
 
 
-@pytest.mark.parametrize("name", ["numpy", "reference", "auto"])
+@pytest.mark.parametrize("name", ["numpy", "auto", pytest.param("reference", marks=pytest.mark.slow)])
 def test_an_operator_that_is_registered_later_is_tried_again(shift, name):
     resource = model("shift_later", "brainsmith.ops")
     with ResourceManager({"device": name}) as manager:
@@ -106,7 +106,9 @@ def test_an_operator_that_is_registered_later_is_tried_again(shift, name):
             assert found.tolist() == [[2 + number, 4 + number]]
 
 
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize(
+    "name", [NAMED[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMED[1:])]
+)
 def test_an_operator_on_constants_that_is_registered_later_is_tried_again(shift, name):
     resource = model("shift_later", "brainsmith.ops", of="w")
     with ResourceManager({"device": name}) as manager:

@@ -243,6 +243,7 @@ def softmax(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_reductions_within_an_expression_take_a_loop_each_over_one_row():
     x = np.random.default_rng(1).standard_normal((5, 6, 133)).astype("f4")
     check(trace(layer_norm, ["f4"] * 3).text, x, x[0, 0], x[0, 1])

@@ -92,10 +92,9 @@ def test_a_layer_takes_its_weights_from_its_memory(layer, library, build):
     assert (last[1] - first[1]) / (FRAMES - 1) == node.get_exp_cycles()
 
 
-@pytest.mark.parametrize(
-    ("mw", "simd"), [(8, 8), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((8, 4), (1, 1)))]
-)
-@pytest.mark.parametrize("pe", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("mw", "simd"), [(8, 8), (8, 4), (1, 1)])
+@pytest.mark.parametrize("pe", [2, 4])
 def test_finns_matrix_vector_unit_overflows_with_all_columns_at_once(mw, simd, pe, tmp_path, library, build):
     """A defect of FINN 1.6.1: with SIMD == MW a result may come in every cycle, and the queue is a place too short.
 

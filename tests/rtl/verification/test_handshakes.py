@@ -8,6 +8,7 @@ import pytest
 from brainsmith.rtl.verification.handshakes import handshakes, spans
 
 
+@pytest.mark.slow
 def test_the_handshakes_of_one_frame_of_the_mlp(mlp, simulations):
     shown = handshakes(mlp.design, mlp.inputs(6), 2, cache=simulations)
     assert json.loads(json.dumps(shown)) == shown
