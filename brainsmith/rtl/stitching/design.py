@@ -163,14 +163,17 @@ class Design:
 
     @property
     def surplus(self) -> tuple[str, ...]:
-        """The outputs that may give beats of a frame that is not fed: behind padding whose pixels are read one by one."""
+        """The outputs that may give beats of a frame that is not fed: those of a design that reads padding pixel by pixel.
+
+        What is computed of padding alone may fill windows of several pixels further on, so it is all outputs or none.
+        """
         ahead: set[str] = set()
         for layer in self.layers:
             sources = {link.source.layer for link in self.links if link.target.layer == layer.name}
             if layer.early or (sources & ahead and not self._waits_for_pixels(layer)):
                 ahead.add(layer.name)
-        ends = {link.target.stream for link in self.links if link.source.layer in ahead}
-        return tuple(stream.name for stream in self.outputs if stream.name in ends)
+        read = any(layer.name in ahead and not layer.early for layer in self.layers)
+        return tuple(stream.name for stream in self.outputs) if read else ()
 
     def _waits_for_pixels(self, layer: Layer) -> bool:
         """Tell whether a layer gives windows of several pixels, which padding alone does not fill."""
