@@ -4,7 +4,7 @@
     python benchmarks/hunt.py --minutes 8       # new seeds until the time is over, one in eight simulated
     python benchmarks/hunt.py --seed 4711       # one network: its layers, how it ended; --keep DIR leaves its files
     python benchmarks/hunt.py --minutes 2 --only "group 3.*BipolarQuant"   # networks whose layers match
-    python benchmarks/hunt.py --minutes 8 --circuits   # simulated circuits only: one in three networks becomes one
+    python benchmarks/hunt.py --minutes 8 --circuits   # simulated circuits only: one in five networks becomes one
 
 A right network gives every bit of what QONNX's execution of the original model gives, on inputs that the build did not see
 (with scales that are no powers of two: up to float32's rounding of the last layer, and but for samples in which it

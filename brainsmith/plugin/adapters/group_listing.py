@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 from stevedore.enabled import EnabledExtensionManager
 
 from brainsmith.errors import Problem
+from brainsmith.plugin.distributions import info_folders, search_folders
 from brainsmith.plugin.files import read_source, stamp
 from brainsmith.plugin.isolation import UNREADABLE
+from brainsmith.store.files import is_endless
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
         """Return what stevedore lists now, each as an `Offer`."""
         offers = list(self._offers_of_folders())
         known = {(offer.name, offer.value) for offer in offers}
+        if any(map(_is_endless, info_folders(search_folders()))):
+            return [*offers]  # Python's own reading of all distributions would not end
         try:
             with _state_on_path(self._folders):
                 listed = {(entry.name, entry.value) for entry in super().list_entry_points()}
@@ -109,6 +113,14 @@ class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
         except _UNREADABLE as error:
             text = f"the entry points in the archives on sys.path cannot be read: {error}"
             self.problems.append(Problem("sys.path", 0, 0, text))
+
+
+def _is_endless(info: InfoFolder) -> bool:
+    """Tell whether a file of a distribution's metadata is a pipe or a device, or a link to itself."""
+    try:
+        return any(is_endless(Path(info.path, name)) for name in ("entry_points.txt", "METADATA"))
+    except OSError:
+        return True
 
 
 @contextmanager

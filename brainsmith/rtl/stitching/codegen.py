@@ -65,7 +65,7 @@ def generate_layers(
     Raises:
         BuildError: A layer cannot be stitched; nothing was generated.
     """
-    check_layers(model)
+    check_layers(model, part)
     prepare_finn()
     from finn.transformation.fpgadataflow.insert_dwc import InsertDWC
     from qonnx.core.modelwrapper import ModelWrapper

@@ -10,6 +10,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.operators import op_type_of
 from brainsmith.plugin.precedence import split_name
+from brainsmith.rtl.cores.finn_choice import FRAMEWORK, finn_supports
 from brainsmith.rtl.cores.support import SUPPORTED
 from brainsmith.rtl.stitching.orders import check_windows
 
@@ -33,15 +34,21 @@ def is_rtl(node: NodeProto) -> bool:
     return bool(node.domain.rpartition(".")[2] == "rtl")
 
 
-def check_layers(model: ModelWrapper) -> None:
+def check_layers(model: ModelWrapper, part: str = "") -> None:
     """Refuse a model with layers that cannot be stitched.
+
+    Args:
+        model: Specialised.
+        part: The FPGA, by which FINN's rules decide what is advised.
 
     Raises:
         BuildError: A node is not an RTL layer, or a tensor feeds several; all that are so, and what to do.
     """
     others = [node for node in model.graph.node if not is_rtl(node)]
     if others:
-        lines = "".join(f"\n  {node.name} ({node.op_type}): {_what_to_do(node)}" for node in others)
+        lines = "".join(
+            f"\n  {node.name} ({node.op_type}): {_what_to_do(node, model, part)}" for node in others
+        )
         unequal = _joins_of_unequal_scales(model, others)
         if unequal:
             lines += (
@@ -134,7 +141,7 @@ def _values(attribute: Any) -> list[int]:
     return [int(attribute)] if isinstance(attribute, int) else [int(value) for value in attribute]
 
 
-def _what_to_do(node: NodeProto) -> str:
+def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:
     """Say what could take the place of a layer without RTL: a backend that is registered, or another form."""
     if node.domain.rpartition(".")[2] != "hls":
         return (
@@ -148,7 +155,7 @@ def _what_to_do(node: NodeProto) -> str:
             "its kernel is not known, so no RTL backend can take its place; remove the layer from the model"
         )
     rtl = [info for info in backends_of(registry, kernel) if info.backend_type == "rtl"]
-    refusals = {info.qualified: _refusal(info, node) for info in rtl}
+    refusals = {info.qualified: _refusal(info, kernel, node, model, part) for info in rtl}
     found = [name for name, reason in refusals.items() if not reason]
     if rtl and not found:
         reasons = "; ".join(
@@ -167,11 +174,13 @@ def _what_to_do(node: NodeProto) -> str:
     )
 
 
-def _refusal(backend: PluginInfo, node: NodeProto) -> str:
-    """Return why a backend cannot be a layer, where it says so itself; FINN's own are asked by FINN's rules alone."""
+def _refusal(backend: PluginInfo, kernel: PluginInfo, node: NodeProto, model: ModelWrapper, part: str) -> str:
+    """Return why a backend cannot be a layer: it says so itself, or of FINN's own FINN's rules do."""
     from qonnx.custom_op.registry import getCustomOp
 
     try:
+        if backend.framework == FRAMEWORK:
+            return finn_supports(model, _unspecialised(node, kernel), "rtl", part).reason
         supports: Any = getattr(backend.load(), "supports", None)
         answer = SUPPORTED if supports is None else supports(getCustomOp(node))
     except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is the reason)
@@ -181,6 +190,14 @@ def _refusal(backend: PluginInfo, node: NodeProto) -> str:
             else f"asking it raised {type(error).__name__}: {error}"
         )
     return "" if answer else str(getattr(answer, "reason", "")) or "it does not say why"
+
+
+def _unspecialised(node: NodeProto, kernel: PluginInfo) -> NodeProto:
+    """Return a layer as its kernel's node, of which FINN's rules are asked."""
+    asked = type(node)()
+    asked.CopyFrom(node)
+    asked.op_type, asked.domain = kernel.name, node.domain.rpartition(".")[0]
+    return asked
 
 
 def _kernel_of(registry: Registry, node: NodeProto) -> PluginInfo | None:

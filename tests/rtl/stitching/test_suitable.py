@@ -21,7 +21,7 @@ def backend(name, answer):
         return answer
 
     described = SimpleNamespace() if answer is None else SimpleNamespace(supports=supports)
-    return SimpleNamespace(qualified=name, backend_type="rtl", load=lambda: described)
+    return SimpleNamespace(qualified=name, framework="acme", backend_type="rtl", load=lambda: described)
 
 
 TAKE = (
@@ -58,7 +58,7 @@ def test_a_backend_that_refuses_the_layer_is_not_advised(monkeypatch, backends, 
     kernel = SimpleNamespace(name="Pool", qualified="finn:Pool")
     monkeypatch.setattr(suitable, "_kernel_of", lambda registry, node: kernel)
     monkeypatch.setattr(suitable, "backends_of", lambda registry, kernel: backends)
-    assert suitable._what_to_do(node) == f"kernel Pool has the RTL backend {advice}"
+    assert suitable._what_to_do(node, None, "") == f"kernel Pool has the RTL backend {advice}"
 
 
 def test_branches_of_different_scales_are_named_as_the_cause():

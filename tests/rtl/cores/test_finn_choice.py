@@ -6,7 +6,7 @@ from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
 prepare_finn()
 
-from brainsmith.transforms.finn_choice import finn_supports  # noqa: E402
+from brainsmith.rtl.cores.finn_choice import finn_supports  # noqa: E402
 
 
 def test_thresholds_of_signs_are_no_rtl():
