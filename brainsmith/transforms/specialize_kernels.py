@@ -13,9 +13,9 @@ from brainsmith.errors import BuildError
 from brainsmith.plugin.core import transform
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.operators import op_type_of
+from brainsmith.rtl.cores.finn_choice import FRAMEWORK, STYLE, finn_supports, waits_for_folding
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.transforms.backend_order import BackendOrder
-from brainsmith.rtl.cores.finn_choice import FRAMEWORK, STYLE, finn_supports, waits_for_folding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
