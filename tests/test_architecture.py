@@ -258,6 +258,7 @@ def test_listing_and_resolving_imports_nothing_heavy(use, tmp_path):
     assert run_python(code, cwd=tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_discovery_with_distributions_imports_stevedore_and_none_of_their_modules(site_folder):
     code = """
     import json, sys

@@ -107,6 +107,7 @@ def test_a_list_is_a_sequence_that_also_offers_items(collection):
     assert isinstance(records, tuple)
 
 
+@pytest.mark.slow
 def test_listing_loads_nothing(tmp_path):
     from tests.plugin.installed import run_python
 

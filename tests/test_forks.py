@@ -114,6 +114,7 @@ def test_a_child_looks_names_up_and_lists_while_another_thread_registers_and_dis
     assert found == [expected] * 30
 
 
+@pytest.mark.slow
 def test_a_child_imports_what_another_thread_was_just_importing(tmp_path, monkeypatch):
     for number in range(8):
         (tmp_path / f"slow_module_{number}.py").write_text("import time\ntime.sleep(0.1)\nvalue = 3\n")
@@ -208,6 +209,7 @@ def test_a_fork_waits_for_who_soon_lets_go_so_that_nothing_is_torn():
     assert found == ["True"] * 30
 
 
+@pytest.mark.slow
 def test_a_fork_lets_a_thread_go_on_that_takes_two_locks_in_another_order(monkeypatch):
     monkeypatch.setattr(forks, "LONGEST_WAIT", 2.0)
 
@@ -379,6 +381,7 @@ def model():
     "target",
     ["numpy", *(pytest.param(other, marks=pytest.mark.slow) for other in ("onnxruntime", "reference"))],
 )
+@pytest.mark.slow
 def test_a_child_executes_while_another_thread_of_its_parent_does(target):
     from brainsmith.targets import ResourceManager
 

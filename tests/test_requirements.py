@@ -43,6 +43,7 @@ def test_make_installs_all_of_it_in_a_version_that_fits(group):
         assert wanted.specifier.contains(locked[normalised(wanted.name)]), line
 
 
+@pytest.mark.slow
 def test_what_the_tests_import_is_declared():
     """FINN is an extra of its own, and the tests of torch are run where somebody has it."""
     wanted = ["brainsmith", *PROJECT["dependencies"], *declared("test"), *EXTRAS["finn"], *EXTRAS["train"]]

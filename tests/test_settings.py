@@ -258,6 +258,7 @@ def test_pitfall_05_a_changed_file_is_read_again(project):
     assert load_settings().cache_ttl == 300
 
 
+@pytest.mark.slow
 def test_edits_of_the_same_size_within_a_tick_of_the_clock_are_all_seen(project):
     for number in range(200):
         project_config(project, f"plugin_system: {{cache_ttl: {number % 7 + 1}}}\n")

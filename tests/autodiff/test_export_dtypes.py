@@ -30,6 +30,7 @@ STEPS = {
 @pytest.mark.parametrize(
     "dtype", ["float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool"]
 )
+@pytest.mark.slow
 def test_a_model_is_valid_or_refused(dtype):
     refused = []
     for name, step in STEPS.items():

@@ -168,6 +168,7 @@ def test_an_unknown_attribute_is_refused(register):
     assert getCustomOp(made).verify_node() == [message, "operation 'windowed' has 1 inputs, the node 2"]
 
 
+@pytest.mark.slow
 def test_pitfall_35_a_name_that_qonnx_would_cut_is_whole(register):
     register(scaled("scale", 10))
     register(scaled("scale_v2", 2))
@@ -258,6 +259,7 @@ def test_a_class_of_qonnx_s_own_kind_may_be_an_op_of_the_domain():
     assert str(raised.value) == "project:whole_v2 is a class of QONNX's nodes; it runs in a graph alone"
 
 
+@pytest.mark.slow
 def test_an_op_goes_with_its_bundle():
     fields = {"name": "acme", "version": "1.0.0", "description": "Ops.", "author": "Acme"}
     builder = BundleBuilder()

@@ -89,6 +89,7 @@ def test_the_gradient_of_a_drawn_graph_is_that_of_finite_differences(seed):
 
 
 @pytest.mark.parametrize("length", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_long_chain_overflows_no_stack(length):
     x = leaf(0.0)
     y = x

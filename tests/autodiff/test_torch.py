@@ -33,6 +33,7 @@ def test_without_torch_a_call_says_what_to_install():
         ops.as_torch_function("int_quant")
 
 
+@pytest.mark.slow
 def test_nothing_imports_torch_unless_called():
     program = (
         "import sys; from brainsmith import ops; ops.register_example_custom_ops(); ops.gradcheck('swish'); "

@@ -66,6 +66,7 @@ def instance(model):
 
 
 @pytest.mark.parametrize("kernel", ["LayerNorm", "Softmax"])
+@pytest.mark.slow
 def test_a_backend_computes_what_its_kernel_computes(kernel):
     feeds = {"x": np.random.default_rng(0).integers(-128, 128, (1, 4, 128)).astype(np.float32)}
     expected = execute_onnx(rows(kernel, backend=False), feeds)["y"]

@@ -90,6 +90,7 @@ def test_a_kept_selection_is_the_one_that_was_read(files):
     assert str(caught.value) == f"{path}:5:12: {missing}"
 
 
+@pytest.mark.slow
 def test_what_is_kept_knows_no_plugin_made_at_run_time(files):
     path = files.write(TEXT)
     assert select_blueprint(path)[1].transforms[0].record.framework == "brainsmith"

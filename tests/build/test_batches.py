@@ -81,6 +81,7 @@ def test_one_wrong_sample_of_a_batch_is_one_and_named():
 
 
 @pytest.mark.parametrize("shape", [(SAMPLES, 6), (RUNS, BATCH, 6)])
+@pytest.mark.slow
 def test_a_build_takes_samples_or_batches(tmp_path, shape):
     np.save(tmp_path / "x.npy", DATA.reshape(shape))
     result = build(
@@ -95,6 +96,7 @@ def test_a_build_takes_samples_or_batches(tmp_path, shape):
     assert result.proven
 
 
+@pytest.mark.slow
 def test_steps_find_the_inputs_as_runs(tmp_path):
     shapes = []
 

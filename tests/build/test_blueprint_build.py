@@ -77,6 +77,7 @@ def test_a_transform_of_the_project_runs_and_is_reported(project):
     assert result.report["blueprint"]["file"] == str(project / "b.yaml")
 
 
+@pytest.mark.slow
 def test_an_edited_plugin_is_run_again(project):
     file = blueprint(project, "[{transform: ScaleFirst, args: {factor: 1.0}}]")
     run(project, file)
@@ -122,6 +123,7 @@ def test_a_plugin_whose_import_fails_shows_its_own_error(project):
     assert run(project, blueprint(project, "[cleanup]")).steps[0].name == "cleanup"
 
 
+@pytest.mark.slow
 def test_blueprint_errors_come_before_any_work(project):
     file = blueprint(project, "[cleenup, streamline]", ", labels: nowhere.npy")
     with pytest.raises(BlueprintError) as caught:
@@ -141,6 +143,7 @@ def test_a_tolerance_and_labels_that_do_not_fit(project):
     assert not (project / "out").exists()
 
 
+@pytest.mark.slow
 def test_arguments_take_the_place_of_the_blueprints_golden_data(project):
     file = blueprint(project, "[cleanup]")
     result = build("m.onnx", file, "out", verify_inputs=np.zeros((3, 6)), verify_labels=np.zeros(3))

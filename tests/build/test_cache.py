@@ -201,6 +201,7 @@ for at in range(100000):
     assert all(one.model.data == bytes(200000) for one in found)
 
 
+@pytest.mark.slow
 def test_many_threads_at_once(cache, model, tmp_path):
     problems = []
 

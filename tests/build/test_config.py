@@ -98,6 +98,7 @@ def test_describe_of_a_file_does_not_depend_on_its_place(tmp_path):
     assert describe(tmp_path / "none") == repr(tmp_path / "none") != describe(tmp_path)
 
 
+@pytest.mark.slow
 def test_golden_inputs_have_finns_own_name():
     pytest.importorskip("finn", reason="needs FINN: pip install finn-plus")
     for given in (None, Path("/golden/x.npy")):

@@ -99,6 +99,7 @@ def test_an_edit_below_a_folder_without_init_runs_in_the_same_process(project):
     assert built()[0] == 3.0
 
 
+@pytest.mark.slow
 def test_who_holds_an_old_function_goes_on_using_it(project):
     old = steps.scale
     (project / "plugins" / "factor.py").write_text("FACTOR = 2\n")
@@ -108,6 +109,7 @@ def test_who_holds_an_old_function_goes_on_using_it(project):
     assert built(old)[0] == 1.0
 
 
+@pytest.mark.slow
 def test_another_folder_that_holds_something_of_a_changed_one_is_loaded_anew_too(project, monkeypatch):
     other = project / "other"
     other.mkdir()
@@ -176,6 +178,7 @@ def remembering(project, monkeypatch):
     sys.modules.pop("a_remembering_module", None)
 
 
+@pytest.mark.slow
 def test_what_a_module_elsewhere_remembers_of_a_file_is_not_kept_under_the_new_file(remembering):
     assert built()[0] == 1.0
     assert built() == (1.0, REUSED)

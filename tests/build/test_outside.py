@@ -120,6 +120,7 @@ def built(*steps, **more):
 START = graphs.quant_mlp().get_initializer("w0").flat[0]
 
 
+@pytest.mark.slow
 def test_a_transform_that_reads_a_file_runs_again_when_that_changed(project):
     step = {"transform": "ScaleByFile"}
     data = project / "plugins" / "data.txt"
@@ -148,6 +149,7 @@ def test_a_step_that_reads_a_variable_runs_again_when_that_changed(project, monk
     assert built("scale_by_variable")[:2] == (START, True)
 
 
+@pytest.mark.slow
 def test_a_function_that_reads_a_relative_path(project):
     def scale(model, cfg):
         factor = np.float32(Path("data.txt").read_text())
@@ -160,6 +162,7 @@ def test_a_function_that_reads_a_relative_path(project):
     assert built(scale) == (START * 3, False, "data.txt changed")
 
 
+@pytest.mark.slow
 def test_what_a_plugin_remembers_of_a_file_counts_for_each_step_that_uses_it(project):
     """In one process the plugin is loaded anew; the next process finds what depends on the file by the entry."""
     steps = ["remember_scale", "scale_by_remembered"]
@@ -172,6 +175,7 @@ def test_what_a_plugin_remembers_of_a_file_counts_for_each_step_that_uses_it(pro
     assert built(*steps)[:2] == (START * 2, True)
 
 
+@pytest.mark.slow
 def test_declared_inputs_are_part_of_the_key(project):
     assert built("scale_by_declared")[:2] == (START, False)
     assert built("scale_by_declared")[:2] == (START, True)
@@ -206,6 +210,7 @@ def test_declared_inputs_that_no_file_has_are_warnings(project):
     assert warnings() == []
 
 
+@pytest.mark.slow
 def test_what_is_declared_as_not_kept_runs_each_time(project):
     for _ in range(2):
         assert built("scale_by_clock") == (
@@ -215,6 +220,7 @@ def test_what_is_declared_as_not_kept_runs_each_time(project):
         )
 
 
+@pytest.mark.slow
 def test_a_step_that_starts_a_program_is_kept_only_if_it_is_declared(project):
     for value in ("2", "3"):
         (project / "data.txt").write_text(value)
@@ -227,6 +233,7 @@ def test_a_step_that_starts_a_program_is_kept_only_if_it_is_declared(project):
     assert [built("scale_by_known_program")[1] for _ in range(2)] == [False, True]
 
 
+@pytest.mark.slow
 def test_golden_inputs_may_be_read_and_checkpoints_make_a_result_that_is_not_kept(project):
     inputs = np.zeros((1, 6), np.float32)
     assert [built("tell_inputs", verify_inputs=inputs)[1] for _ in range(2)] == [False, True]
@@ -282,6 +289,7 @@ def test_of_a_plugin_that_is_one_file_that_file_is_the_source_and_none_beside_it
     assert [found.is_source(str(tmp_path / f"{name}.py")) for name in names] == [True, False, False]
 
 
+@pytest.mark.slow
 def test_a_decorated_function_says_the_same_when_it_is_given_from_python(project):
     from brainsmith.plugin.core import step
 
@@ -292,6 +300,7 @@ def test_a_decorated_function_says_the_same_when_it_is_given_from_python(project
     assert built(mine)[1:] == (False, "it is never reused: it is declared so, with cache=False")
 
 
+@pytest.mark.slow
 def test_reads_at_import_count(project, monkeypatch):
     (project / "plugins" / "early.py").write_text(
         "import os\nfrom brainsmith.plugin.core import step\nFACTOR = float(os.environ.get('EARLY', '1'))\n\n\n"
@@ -305,6 +314,7 @@ def test_reads_at_import_count(project, monkeypatch):
     assert os.environ["EARLY"] == "2"
 
 
+@pytest.mark.slow
 def test_an_installed_package_that_a_function_s_module_imports_counts(project, monkeypatch):
     site = project / "site-packages"
     info = site / "counted_package-1.dist-info"
@@ -329,6 +339,7 @@ def test_an_installed_package_that_a_function_s_module_imports_counts(project, m
         del sys.modules["my_steps"], sys.modules["counted_package"]
 
 
+@pytest.mark.slow
 def test_what_the_hub_looks_at_for_a_step_is_no_input_of_the_step(project, tmp_path_factory, monkeypatch):
     place = tmp_path_factory.mktemp("on_the_path")
     monkeypatch.syspath_prepend(str(place))

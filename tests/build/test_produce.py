@@ -58,6 +58,7 @@ def ran(result):
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.slow
 def test_a_blueprint_says_how_far_and_an_argument_takes_its_place(project, output):
     file = blueprint(project, f"steps: [cleanup]\noutput: {output}")
     result = built(file)
@@ -70,6 +71,7 @@ def test_a_blueprint_says_how_far_and_an_argument_takes_its_place(project, outpu
     assert result.report["blueprint"]["output"] == other
 
 
+@pytest.mark.slow
 def test_a_named_step_keeps_its_arguments(project):
     file = blueprint(
         project, "steps: [cleanup, rtl_codegen, {step: rtl_size_fifos, args: {times: 3}}]\noutput: rtl"
@@ -97,6 +99,7 @@ def test_steps_of_python_end_where_the_list_does_or_go_on_to_what_is_asked_for(p
     assert ran(built(None, "estimates", steps=listed)) == ["cleanup", "look"]
 
 
+@pytest.mark.slow
 def test_a_blueprint_that_was_read(project):
     from brainsmith.blueprint import load_blueprint
 
@@ -190,6 +193,7 @@ def test_the_same_golden_file_elsewhere_is_the_same_and_other_content_is_not(pro
     assert (project / "out" / "rtl_simulate.txt").read_text() == f"1 {float(data.sum())}"
 
 
+@pytest.mark.slow
 def test_steps_that_read_no_golden_inputs_do_not_depend_on_them(project):
     data = np.load("x.npy")
     built(None, steps=["cleanup"], verify_inputs=data)

@@ -31,6 +31,7 @@ def build_with(listener, tmp_path, steps=(same, count)):
     )
 
 
+@pytest.mark.slow
 def test_a_step_says_how_far_it_is(tmp_path):
     events = []
     build_with(events.append, tmp_path)
@@ -62,6 +63,7 @@ def test_what_a_listener_does_is_no_part_of_the_step(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("error", [BrokenPipeError(), ZeroDivisionError("mine"), KeyboardInterrupt("enough")])
+@pytest.mark.slow
 def test_what_a_listener_raises_is_not_the_steps_failure(tmp_path, error):
     def listen(event):
         if event.kind == "work":

@@ -161,6 +161,7 @@ def test_a_failing_step_leaves_the_earlier_build_whole(tmp_path):
     assert not (tmp_path / "failed").exists()
 
 
+@pytest.mark.slow
 def test_the_first_step_fails(tmp_path):
     with pytest.raises(BuildError) as caught:
         build(graphs.quant_mlp(), output=tmp_path / "out", steps=[fail], verify=False)
@@ -286,6 +287,7 @@ def test_progress_and_summary(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_verification_and_report_off(tmp_path):
     result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same], verify=False, report=False)
     assert result.report["steps"][0]["verified"] is None
@@ -339,6 +341,7 @@ def test_ctrl_c_leaves_nothing_but_the_cache(tmp_path):
     assert again.steps[0].reused
 
 
+@pytest.mark.slow
 def test_two_builds_in_two_threads(tmp_path):
     results, problems = {}, []
 
@@ -373,6 +376,7 @@ def test_the_package_is_light():
     assert sorted(brainsmith.build.__all__) == ["BuildResult", "build"]
 
 
+@pytest.mark.slow
 def test_progress_that_nobody_reads_any_more_is_no_fault_of_the_output_folder(tmp_path):
     def gone(event):
         raise BrokenPipeError

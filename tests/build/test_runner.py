@@ -38,6 +38,7 @@ def run(function, tmp_path, name="out", config=None, cache=True):
     return model, runner.results[0], staging
 
 
+@pytest.mark.slow
 def test_a_step_runs_once_and_is_reused_with_its_side_files(tmp_path):
     first, result, _ = run(scale, tmp_path)
     assert (result.reused, result.cache) == (False, "it was not built before")
@@ -93,6 +94,7 @@ def test_reused_steps_leave_the_folder_that_they_left_when_they_ran(tmp_path):
         assert os.access(staging / "tool", os.X_OK)
 
 
+@pytest.mark.slow
 def test_another_value_of_what_it_read_runs_it_again(tmp_path):
     run(scale, tmp_path)
     result = run(scale, tmp_path, "b", StepConfig(target_fps=6))[1]
@@ -100,6 +102,7 @@ def test_another_value_of_what_it_read_runs_it_again(tmp_path):
     assert run(scale, tmp_path, "c", StepConfig(target_fps=5, fpga_part="unread"))[1].reused
 
 
+@pytest.mark.slow
 def test_a_global_is_part_of_the_key(tmp_path, monkeypatch):
     run(scale, tmp_path)
     monkeypatch.setitem(globals(), "FACTOR", 3.0)
@@ -107,6 +110,7 @@ def test_a_global_is_part_of_the_key(tmp_path, monkeypatch):
     assert (result.reused, result.cache) == (False, "its source changed")
 
 
+@pytest.mark.slow
 def test_a_closure_is_part_of_the_key(tmp_path):
     def make(factor):
         def step(model, cfg):
@@ -163,6 +167,7 @@ def test_a_step_that_changes_cfg_or_names_files_elsewhere_is_not_kept(tmp_path):
 
 
 @pytest.mark.parametrize("with_finn", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
 def test_pitfall_22_what_an_earlier_step_changed_of_cfg_counts(tmp_path, monkeypatch, with_finn):
     """FINN's config is another object than ours, made when the first step runs."""
     monkeypatch.setattr("brainsmith.build.runner.finn_config", lambda config: FinnConfig(**vars(config)))
@@ -203,6 +208,7 @@ def test_pitfall_22_what_an_earlier_step_changed_of_cfg_counts(tmp_path, monkeyp
     assert build("f", last) == ("5 None", True)
 
 
+@pytest.mark.slow
 def test_paths_into_the_output_move_with_it(tmp_path):
     def step(model, cfg):
         Path(cfg.output_dir, "part.txt").write_text("x")
@@ -344,6 +350,7 @@ def run_both(tmp_path, name, fps):
     return [(result.reused, result.cache.partition(";")[0]) for result in runner.results]
 
 
+@pytest.mark.slow
 def test_what_a_step_reads_of_earlier_steps_files_is_part_of_its_key(tmp_path):
     fresh, same = (
         (False, "it was not built before"),

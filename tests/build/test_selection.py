@@ -51,6 +51,7 @@ def test_how_far_it_goes():
 
 
 @pytest.mark.parametrize(("name", "output"), [("mlp", "synthesised"), ("cnn", "simulated")])
+@pytest.mark.slow
 def test_the_shipped_circuits_are_the_estimates_and_the_rtl_steps(name, output):
     short = select(Request(ROOT / "blueprints" / f"digits_{name}.yaml"))
     blueprint = ROOT / "blueprints" / f"digits_{name}_rtl.yaml"

@@ -262,6 +262,7 @@ def simulated(model, cfg):
         (390_000, ("simulated",), "the last model, which was not verified", ["step"]),
     ],
 )
+@pytest.mark.slow
 def test_a_simulated_circuit_says_what_it_equals_and_how_fast_it_is(
     tmp_path, fps, unverified, line, shortfalls
 ):

@@ -48,6 +48,7 @@ def built(folder, names=None, **options):
     return build(graphs.quant_mlp(), Blueprint("b.yaml", verify=verify, steps=steps), folder, **options)
 
 
+@pytest.mark.slow
 def test_every_build_is_compared_on_the_targets_that_are_always_there(tmp_path):
     result = built(tmp_path / "out")
     found = json.loads((tmp_path / "out" / "report.json").read_text())["targets"]
@@ -114,6 +115,7 @@ def test_that_of_a_plugin_s_operator_is_made_each_time(tmp_path, domain, is_kept
 
 
 @pytest.mark.parametrize("options", [{"names": []}, {"verify": False}, {"report": False}])
+@pytest.mark.slow
 def test_there_is_none_where_it_is_not_wanted(tmp_path, options):
     if options.get("verify") is False:
         options = {**options, "verify_inputs": None}
@@ -181,6 +183,7 @@ def test_one_target_that_is_left_is_said(tmp_path):
     assert "targets were not compared: there is no target here to compare 'numpy' with" in result.warnings
 
 
+@pytest.mark.slow
 def test_a_step_that_changes_outputs_as_its_tolerance_allows_is_what_is_compared(tmp_path):
     def nudge(model, cfg):
         model.set_initializer("w1", model.get_initializer("w1") + 0.6)

@@ -120,6 +120,7 @@ def test_the_limit_can_be_stated():
             model.transform(Endless(until=8))
 
 
+@pytest.mark.slow
 def test_a_blueprint_states_it_for_a_transform(tmp_path):
     plan = tmp_path / "plan.yaml"
     words = {"output": tmp_path / "out", "verify": False, "report": False, "use_cache": False}

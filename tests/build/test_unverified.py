@@ -117,6 +117,7 @@ def test_expected_values_of_the_new_form_are_checked_and_later_steps_compared(tm
         run(tmp_path, [cut, break_weights], verify=verify)
 
 
+@pytest.mark.slow
 def test_labels_of_the_new_form_give_the_accuracy_and_no_error(tmp_path):
     labels = outputs_of(cut).argmax(axis=1)
     labels[:10] = (labels[:10] + 1) % KEPT
@@ -191,6 +192,7 @@ def test_a_step_that_the_blueprint_names_is_not_verified_but_what_follows_is(tmp
         run(tmp_path, [cut, break_weights], verify=verify)
 
 
+@pytest.mark.slow
 def test_accuracy_after_other_outputs_is_measured_with_labels_of_these_only(tmp_path):
     labels = np.arange(40) % CLASSES
     result = run(tmp_path, [cut, same], verify=Verify(unverified=("cut",)), verify_labels=labels)

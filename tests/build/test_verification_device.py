@@ -77,6 +77,7 @@ def test_builds_verify_on_the_device_of_init_with_no_change(tmp_path):
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu", "numpy"])
+@pytest.mark.slow
 def test_array_programs_with_the_bits_of_qonnx_are_what_any_device_means(tmp_path, device):
     targets.init(device)
     assert ran_on(built(tmp_path / "out")) == ["numpy"]
@@ -183,6 +184,7 @@ def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, bo
     )
 
 
+@pytest.mark.slow
 def test_what_a_device_says_of_other_inputs_is_not_believed(tmp_path, board, monkeypatch):
     def prepare_resource(self, resource, config=None):
         prepared = NumpyExecution.prepare_resource(self, resource, config)
@@ -197,6 +199,7 @@ def test_what_a_device_says_of_other_inputs_is_not_believed(tmp_path, board, mon
     )
 
 
+@pytest.mark.slow
 def test_in_blueprint_mode_the_device_that_was_chosen_is_there(tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "blueprint")
     monkeypatch.setenv("BRAINSMITH_DEVICE", "onnxruntime:0")

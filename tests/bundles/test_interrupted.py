@@ -66,6 +66,7 @@ def test_an_interrupted_unload_is_ended_by_a_second_one(under_way, interrupt_soo
         door.unload_plugin("spoilt")
 
 
+@pytest.mark.slow
 def test_an_unload_that_takes_too_long_is_ended_by_a_second_one(under_way):
     bundle, start = under_way
     thread = start()
@@ -83,6 +84,7 @@ def test_an_unload_that_takes_too_long_is_ended_by_a_second_one(under_way):
     assert not door.is_plugin_loaded("spoilt")
 
 
+@pytest.mark.slow
 def test_a_reload_that_is_interrupted_after_the_swap_has_the_new_version(under_way, tmp_path):
     bundle, _ = under_way
     bundle.library.close = lambda: signal.raise_signal(signal.SIGINT)

@@ -120,6 +120,7 @@ def in_threads(function, count=8):
         return list(pool.map(function, range(count)))
 
 
+@pytest.mark.slow
 def test_eight_threads_register_run_and_remove_different_bundles():
     bundles, before = BundleRegistry(), state()
 

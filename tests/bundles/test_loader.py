@@ -153,6 +153,7 @@ def test_paths_that_lead_to_no_bundle(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_a_plugin_json_must_be_true(put, project):
     path = put("acme", text=source(version="1.0.1"))
     file = project / "plugins" / "acme" / "acme.py"
@@ -221,6 +222,7 @@ def test_what_a_bundle_needs_is_loaded_first_in_order(put):
         door.unload_plugin(name)
 
 
+@pytest.mark.slow
 def test_needs_that_the_python_file_states_are_loaded_too(put, write):
     put("base")
     door.load_plugin(write(source("top", needs=[("base", ">=1.0")])))
@@ -257,6 +259,7 @@ def test_bundles_that_need_each_other_are_named_in_their_circle(put, write):
     )
 
 
+@pytest.mark.slow
 def test_a_failure_unloads_only_what_the_call_brought(put):
     there = put("there")
     put("base")
@@ -269,6 +272,7 @@ def test_a_failure_unloads_only_what_the_call_brought(put):
     assert run("there_op") == 6.0
 
 
+@pytest.mark.slow
 def test_a_clean_up_that_fails_on_the_way_back_is_said(put):
     base = source("base").replace('calls.append("clean-up")', "1 / 0")
     put("base", text=base)
@@ -359,6 +363,7 @@ def test_a_reset_unloads_bundles_and_cleans_up(write):
     assert not ops.is_custom_op_registered("acme_op")
 
 
+@pytest.mark.slow
 def test_the_names_of_bundles_are_in_the_door_and_cost_nothing_until_used(tmp_path):
     code = """
     import json, sys

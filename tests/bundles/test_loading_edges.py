@@ -90,6 +90,7 @@ def test_ops_of_a_helper_module_come_and_go_with_each_load(write):
     assert run("helped") == 150.0
 
 
+@pytest.mark.slow
 def test_threads_whose_bundles_need_one_base_share_it(put):
     put("base", text=source("base", more="import time; bundle.set_initialize_fn(lambda r: time.sleep(0.2))"))
     paths = [put(name, needs={"base": ">=1"}) for name in ("one", "two")]

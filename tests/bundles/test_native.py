@@ -72,6 +72,7 @@ def test_a_library_is_a_bundle_while_it_is_loaded(folder):
     assert state() == before
 
 
+@pytest.mark.slow
 def test_a_plugin_json_beside_it_is_honoured(folder):
     path = build_plugin(folder)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -95,6 +96,7 @@ def test_a_plugin_json_beside_it_is_honoured(folder):
     )
 
 
+@pytest.mark.slow
 def test_a_plugin_json_that_describes_another_file_is_not_its_own(folder):
     path = build_plugin(folder)
     (folder / "other.py").write_text("")
@@ -133,6 +135,7 @@ def test_what_is_no_library_is_refused(folder):
     assert str(path) in refused(LibraryFormatError, door.load_plugin, path)
 
 
+@pytest.mark.slow
 def test_a_version_that_is_none_is_refused(folder):
     path = build_plugin(folder, VERSION='"one"')
     assert str(path) in refused(BundleError, door.load_plugin, path)
@@ -147,6 +150,7 @@ def test_a_library_is_loaded_once(folder):
     assert times() == 6.0
 
 
+@pytest.mark.slow
 def test_a_rebuilt_library_is_loaded_again(folder):
     path = build_plugin(folder)
     door.load_plugin(path)
@@ -250,6 +254,7 @@ def test_a_rebuilt_library_whose_op_is_taken_leaves_the_old_one(folder):
     assert not is_mapped("spoilt")
 
 
+@pytest.mark.slow
 def test_a_library_in_a_process_of_its_own(folder):
     path = build_plugin(folder)
     door.load_plugin(path, isolation="process")

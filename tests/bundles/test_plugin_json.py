@@ -233,6 +233,7 @@ def test_discovery_finds_a_bundle_without_loading_it(bundle):
     assert info.parameters == ()
 
 
+@pytest.mark.slow
 def test_a_changed_new_or_removed_file_is_seen_at_once(bundle):
     def found():
         return {info.name: info.extra["ops"] for info in get_registry().records("bundle")}
@@ -252,6 +253,7 @@ def test_a_changed_new_or_removed_file_is_seen_at_once(bundle):
     assert found() == {}
 
 
+@pytest.mark.slow
 def test_a_later_process_finds_the_same(bundle, project):
     code = """
     import json
@@ -262,6 +264,7 @@ def test_a_later_process_finds_the_same(bundle, project):
     assert run_python(code, cwd=project.folder) == first != []
 
 
+@pytest.mark.slow
 def test_two_bundles_of_one_name_are_a_clash_with_both_places(bundle, project):
     other = project / "plugins" / "other"
     other.mkdir()

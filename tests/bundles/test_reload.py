@@ -74,6 +74,7 @@ def test_a_bundle_that_has_no_file_cannot_be_loaded_again():
     )
 
 
+@pytest.mark.slow
 def test_a_changed_plugin_json_is_a_change_too(put):
     path = put("acme")
     door.load_plugin(path)

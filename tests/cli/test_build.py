@@ -110,6 +110,7 @@ def test_a_strict_build_ends_with_3_and_its_output_is_written(job, elsewhere, ca
     assert in_this_process(capsys, *job, "--no-verify", "--no-report").returncode == 3
 
 
+@pytest.mark.slow
 def test_on_a_terminal_the_running_step_is_shown_and_replaced(job):
     status, shown = on_terminal(*job, "--no-verify")
     assert status == 0

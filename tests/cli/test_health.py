@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from brainsmith.cli.main import main
 from tests.cli.command import brainsmith, on_terminal
 
@@ -67,6 +69,7 @@ def test_a_cache_folder_that_cannot_be_written_is_degraded(project):
     )
 
 
+@pytest.mark.slow
 def test_on_a_terminal_lines_are_wrapped_and_coloured():
     status, shown = on_terminal("health", width=70)
     assert status == 0

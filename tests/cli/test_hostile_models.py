@@ -87,6 +87,7 @@ def test_each_verb_says_one_thing(folder, verb):
         assert said[case] == [1, f"error: {text}\n"]
 
 
+@pytest.mark.slow
 def test_a_served_target_says_it_too(folder):
     said = said_of_each(SERVED, folder, list(hostile.MODELS))
     for case, fault in hostile.FAULTS.items():

@@ -5,6 +5,7 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -42,6 +43,7 @@ def needed(requirements):
     return {name for name, _ in found}
 
 
+@pytest.mark.slow
 def test_the_wheels_list_is_what_finn_needs_at_the_locked_versions():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     own = needed(project["dependencies"])

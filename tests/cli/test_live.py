@@ -87,6 +87,7 @@ def test_in_a_pipe_a_build_prints_how_far_a_step_is(sheep, capsys, monkeypatch):
     assert lines[5].startswith("[2/2] slow     ")
 
 
+@pytest.mark.slow
 def test_on_a_terminal_how_far_a_step_is_is_replaced(sheep):
     status, shown = on_terminal(*sheep(0.55))
     assert status == 0

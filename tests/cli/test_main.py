@@ -235,12 +235,14 @@ def test_text_that_the_output_cannot_encode_is_escaped(project):
     assert brainsmith(*words, PYTHONIOENCODING="utf-8").stdout.endswith("größer → better\n")
 
 
+@pytest.mark.slow
 def test_without_a_home_it_works():
     done = brainsmith("plugins", "list", HOME=None, XDG_CACHE_HOME=None, XDG_CONFIG_HOME=None)
     assert done.returncode == 0
     assert "transform\tfinn\tStreamline\t" in done.stdout
 
 
+@pytest.mark.slow
 def test_colour_is_for_terminals_that_want_it():
     assert "\x1b[1m" in on_terminal("plugins", "show", "ExpandNorms")[1]
     assert "\x1b" not in on_terminal("plugins", "show", "ExpandNorms", NO_COLOR="1")[1]

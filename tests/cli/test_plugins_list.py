@@ -163,6 +163,7 @@ def test_a_cache_folder_that_cannot_be_written_only_costs_time(where):
 
 
 @pytest.mark.finds_anew
+@pytest.mark.slow
 def test_two_processes_at_once_see_the_same():
     processes = [subprocess.Popen([*COMMAND, "plugins", "list"], stdout=subprocess.PIPE) for _ in range(3)]
     outputs = {process.communicate(timeout=60)[0] for process in processes}

@@ -50,6 +50,7 @@ def test_the_golden_inputs_by_default(simulate, elsewhere):
     np.testing.assert_array_equal(np.load(elsewhere / "y.npy"), golden)
 
 
+@pytest.mark.slow
 def test_one_frame_has_no_interval(simulate):
     done = simulate("out", "--frames", "1")
     assert done.returncode == 0, done.stderr
@@ -72,6 +73,7 @@ def test_a_changed_file_is_warned_of_and_wrong_frames_are_named(simulate, elsewh
     )
 
 
+@pytest.mark.slow
 def test_several_arrays_and_one(simulate, elsewhere):
     golden = np.load(elsewhere / "out" / "accelerator" / "golden" / "s_axis_0.npy")
     np.savez(elsewhere / "x.npz", s_axis_0=golden[:2])
@@ -121,6 +123,7 @@ def test_mistakes_are_one_message(what, simulate, elsewhere):
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_missing_tools_are_said(simulate, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     done = simulate("out")

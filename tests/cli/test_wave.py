@@ -43,6 +43,7 @@ def test_of_a_changed_source_it_is_said_what_the_picture_shows(built, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_no_package(tmp_path):
     assert wave("build", cwd=tmp_path) == (
         1,

@@ -61,6 +61,7 @@ def compared(devices, inputs=X, **options):
     return compare_targets(dict.fromkeys(devices, small), inputs, **options)
 
 
+@pytest.mark.slow
 def test_targets_that_are_right_agree_with_the_reference():
     first, *others = compared(["reference", "numpy", "onnxruntime"])
     assert (first.outputs, first.inside, first.agrees) == (1, 0, True)
@@ -94,6 +95,7 @@ def test_a_difference_that_no_output_shows_is_told_and_allowed(wrong):
     assert (one.first.tensor, one.first.node) == ("scaled", "Mul 'scale'")
 
 
+@pytest.mark.slow
 def test_floats_may_differ_by_the_tolerance(wrong):
     wrong({"scaled": 1e-6, "y": 0})
     assert compared(["numpy", "wrong"])[1].first is None
@@ -131,6 +133,7 @@ def test_a_tolerance_is_a_share():
     assert str(caught.value) == "a comparison needs two targets or more, not 1"
 
 
+@pytest.mark.slow
 def test_a_target_that_cannot_is_an_entry_with_the_reason_where_that_is_wanted(wrong):
     wrong({"absent": 1.0})
     _, failed, right = compared(["reference", "wrong", "numpy"], strict=False)
@@ -150,6 +153,7 @@ def with_its_class(at):
     return small
 
 
+@pytest.mark.slow
 def test_a_class_number_is_compared_with_the_number_of_the_largest_value():
     _, one = compare_targets({"reference": model(), "numpy": with_its_class(1)}, X)
     assert (one.agrees, one.worst, one.outputs) == (True, 0, 1)

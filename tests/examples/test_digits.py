@@ -72,6 +72,7 @@ def training(monkeypatch):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.slow
 def test_the_stated_accuracy_is_what_the_graph_computes(name):
     stated = json.loads((FOLDER / "accuracy.json").read_text())[name]
     computed = logits(load(name), images(name))
@@ -137,6 +138,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.slow
 def test_qonnx_itself_computes_the_same(name):
     from qonnx.core.onnx_exec import execute_onnx
 
@@ -185,6 +187,7 @@ def test_two_swapped_channels_are_seen(name, weight, axis):
 
 
 @pytest.mark.parametrize("name", [*NETWORKS, "binary_mlp"])
+@pytest.mark.slow
 def test_the_exported_graph_computes_the_trainers_integers(name, training, tmp_path):
     import train
 
@@ -226,6 +229,7 @@ def test_the_committed_graph_is_what_the_tape_of_the_trained_network_gives(name,
 
 
 @pytest.mark.parametrize(("name", "epochs"), [("mlp", 3), ("binary_mlp", 2)])
+@pytest.mark.slow
 def test_training_is_the_same_twice_and_learns(name, epochs, training):
     import dataclasses
 

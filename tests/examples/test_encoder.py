@@ -56,6 +56,7 @@ def logits(model, images):
     return found.reshape(len(images), -1)
 
 
+@pytest.mark.slow
 def test_the_exported_graph_has_the_stated_accuracy_and_distance():
     stated = json.loads((FOLDER / "accuracy.json").read_text(encoding="utf-8"))
     found = logits(ModelWrapper(str(FOLDER / "encoder.onnx")), saved("x"))
@@ -69,6 +70,7 @@ def test_the_exported_graph_has_the_stated_accuracy_and_distance():
     assert float(errors.mean()) == pytest.approx(stated["float_mean_error"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_graph_computes_what_the_trainer_does(trainer, tmp_path):
     network = trained(trainer, seed=3, count=256)
     images = saved("x")[:12].astype(np.float64)
@@ -81,6 +83,7 @@ def test_the_graph_computes_what_the_trainer_does(trainer, tmp_path):
     assert len(np.unique(expected.argmax(axis=1))) > 1
 
 
+@pytest.mark.slow
 def test_training_again_gives_the_same_bytes(trainer, tmp_path):
     written = []
     for name in ("once", "again"):
@@ -95,6 +98,7 @@ def named_layers(layer):
         yield from named_layers(part) if hasattr(part, "layers") else (part,)
 
 
+@pytest.mark.slow
 def test_the_committed_graph_is_what_the_tape_of_the_trained_network_gives(trainer, tmp_path):
     """Give a network the weights and biases of the graph, which rounding does not change."""
     graph = ModelWrapper(str(FOLDER / "encoder.onnx"))
@@ -108,6 +112,7 @@ def test_the_committed_graph_is_what_the_tape_of_the_trained_network_gives(train
     assert (tmp_path / "encoder.onnx").read_bytes() == (FOLDER / "encoder.onnx").read_bytes()
 
 
+@pytest.mark.slow
 def test_every_parameter_gets_a_gradient_from_the_tape(trainer):
     network = trained(trainer, seed=3, count=128)
     images, labels = saved("x")[:64].astype(np.float64), saved("y")[:64]

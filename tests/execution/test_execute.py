@@ -21,6 +21,7 @@ def plain(model, stack):
 
 
 @pytest.mark.parametrize("model", [graphs.quant_mlp(), graphs.quant_cnn()], ids=["mlp", "cnn"])
+@pytest.mark.slow
 def test_equals_plain_execution_bit_for_bit(model):
     stack = graphs.samples(model)[:, None]
     result = Executor(model).run({"x": stack})
@@ -28,6 +29,7 @@ def test_equals_plain_execution_bit_for_bit(model):
     np.testing.assert_array_equal(result[model.graph.output[0].name], plain(model, stack))
 
 
+@pytest.mark.slow
 def test_a_node_that_scrambles_batches_runs_sample_by_sample():
     model = graphs.quant_cnn().transform(InferShapes()).transform(InferDataTypes())
     model = model.transform(LowerConvsToMatMul())
@@ -165,6 +167,7 @@ def test_a_node_with_graphs_inside():
     np.testing.assert_array_equal(result, plain(model, stack))
 
 
+@pytest.mark.slow
 def test_a_real_network_from_the_qonnx_wheel():
     folder = importlib.resources.files("qonnx") / "data/onnx/bsd300x3-espcn/subpixel"
     model = ModelWrapper(str(folder / "quant_model.onnx")).transform(InferShapes())

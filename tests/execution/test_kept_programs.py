@@ -58,6 +58,7 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path, damage):
     assert len(made) == 2
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path):
     (tmp_path / "brainsmith").write_text("in the way")
     program = Program(ModelSignature((), ()), (), {}, (), {})

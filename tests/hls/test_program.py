@@ -30,6 +30,7 @@ def program(source=DOUBLED, headers=None):
     return HlsProgram("doubled", source, STREAMS, {"twice.h": TWICE} if headers is None else headers)
 
 
+@pytest.mark.slow
 def test_beats_of_any_width_go_in_and_come_out(cache):
     lanes = np.random.default_rng(0).integers(0, 1 << 10, (50, 7))
     given = run_program(program(), {"in0_V": pack(lanes, 10)}, {"out0_V": 50}, calls=50, cache=cache)

@@ -57,6 +57,7 @@ def config(folder, language):
 
 @pytest.mark.parametrize("language", [pytest.param("hls", marks=pytest.mark.slow), "rtl"])
 @pytest.mark.filterwarnings("ignore:Assuming 4D input is NCHW:UserWarning")
+@pytest.mark.slow
 def test_attention_becomes_backends_that_compute_the_same(tmp_path, language):
     model, cfg = attention(), config(tmp_path, language)
     rng = np.random.default_rng(0)

@@ -80,6 +80,7 @@ def test_a_bare_name_in_a_blueprint_is_this_projects(tmp_path, name):
     [(transposed, "Shuffle", "ShuffleKernel", "Shuffle"), (token, "Crop", "CropKernel", "Crop")],
     ids=["Shuffle", "Crop"],
 )
+@pytest.mark.slow
 def test_only_a_network_that_names_it_gets_it(tmp_path, model, kernel, own, finns):
     feeds = {"x": np.random.default_rng(0).integers(-8, 8, model().get_tensor_shape("x")).astype(np.float32)}
     expected = execute_onnx(model(), feeds)["y"]
@@ -101,6 +102,7 @@ def test_only_a_network_that_names_it_gets_it(tmp_path, model, kernel, own, finn
     [(transposed, "Shuffle"), pytest.param(token, "Crop", marks=pytest.mark.slow)],
     ids=["Shuffle", "Crop"],
 )
+@pytest.mark.slow
 def test_it_is_specialised_and_folded(tmp_path, model, kernel):
     cfg = config(tmp_path, kernel, "finn:Thresholding")
     cfg.target_fps = 12_000_000

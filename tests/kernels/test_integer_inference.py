@@ -74,6 +74,7 @@ def test_a_layer_norm_is_a_kernel_and_thresholds(seed, scale, expanded, shifted)
     assert (found != expected).mean() < 0.1
 
 
+@pytest.mark.slow
 def test_a_softmax_is_a_kernel_and_thresholds():
     constants = {"scale": np.float32(0.125), "shift": np.float32(2.0)}
     nodes = [
@@ -94,6 +95,7 @@ def test_a_softmax_is_a_kernel_and_thresholds():
     assert (found != expected).mean() < 0.1
 
 
+@pytest.mark.slow
 def test_more_fraction_bits_come_nearer():
     constants = {"scale": np.float32(0.5), "gamma": np.ones(SIZE, np.float32)}
     nodes = [

@@ -76,6 +76,7 @@ class TestC:
             np.testing.assert_allclose(soft, np.logaddexp(0, x.astype(np.float64)), rtol=tolerance)
 
     @pytest.mark.parametrize(("dtype", "least"), [(np.float32, -87), (np.float64, -708)])
+    @pytest.mark.slow
     def test_softplus_is_within_four_units_in_the_last_place(self, c_plugin, dtype, least):
         x = np.concatenate([np.linspace(least, 100, 20_001), np.linspace(-3, 3, 20_001)]).astype(dtype)
         wide = x.astype(np.longdouble)
@@ -117,6 +118,7 @@ class TestC:
         exec(program_of(C_FOLDER), {})
         assert capsys.readouterr().out == "[-0.01  2.  ]\n"
 
+    @pytest.mark.slow
     def test_the_command_of_the_readme(self, tmp_path):
         """But for `python`, which may be called otherwise."""
         shutil.copy(C_FOLDER / "c_plugin_example.c", tmp_path)

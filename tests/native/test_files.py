@@ -43,6 +43,7 @@ class TestFiles:
             == f"{path} is no regular file; a native plugin is a shared library"
         )
 
+    @pytest.mark.slow
     def test_not_readable(self, tmp_path, good):
         path = tmp_path / "spoilt.so"
         shutil.copy(good, path)
@@ -126,6 +127,7 @@ class TestFiles:
         )
 
     @pytest.mark.parametrize("strip", [False, True])
+    @pytest.mark.slow
     def test_without_the_entry(self, tmp_path, strip):
         """Where the list of sections is gone, the loader finds out."""
         path = build_plugin(tmp_path, "-DNO_ENTRY")

@@ -84,6 +84,7 @@ class TestInBothProcesses:
 
 
 class TestMemory:
+    @pytest.mark.slow
     def test_contiguous_arrays_are_not_copied(self, first):
         op = first(**TELLS)
         x = np.zeros((2, 3, 4), np.float32)
@@ -106,6 +107,7 @@ class TestMemory:
         assert addresses[0] == x.ctypes.data
         assert numbers[:5] == [2, 1, 4, 1, 4]
 
+    @pytest.mark.slow
     def test_others_are_made_contiguous(self, first):
         op = first()
         wide = np.arange(24, dtype=np.float32).reshape(4, 6)
@@ -329,6 +331,7 @@ class TestGradients:
                 use()
             assert str(caught.value) == message
 
+    @pytest.mark.slow
     def test_several_inputs_and_outputs(self, first):
         op = first(
             FORWARD="sum_and_difference", BACKWARD="sum_and_difference_gradient", NUM_INPUTS=2, NUM_OUTPUTS=2
@@ -339,6 +342,7 @@ class TestGradients:
         a, b = op.create_gradient_function([X, X], outputs).gradients((X, np.ones(3, np.float32)))
         assert (a.tolist(), b.tolist()) == ([2, 3, 4], [0, 1, 2])
 
+    @pytest.mark.slow
     def test_an_input_that_is_not_differentiable_has_none(self, first):
         op = first(
             FORWARD="sum_and_difference",

@@ -23,6 +23,7 @@ OTHER_PLACES = [
 
 
 class TestNeeds:
+    @pytest.mark.slow
     def test_a_library_that_is_not_there(self, tmp_path):
         source = tmp_path / "other.c"
         source.write_text("int other(void) { return 1; }\n")
@@ -34,6 +35,7 @@ class TestNeeds:
             "  install it, or link with -Wl,-rpath,FOLDER where it lies elsewhere"
         )
 
+    @pytest.mark.slow
     def test_a_symbol_that_nobody_defines(self, tmp_path):
         path = build_plugin(tmp_path, AT_CREATE="extern void nobody(void);nobody()")
         assert refused(path, LibraryDependencyError) == (
@@ -49,6 +51,7 @@ class TestNeeds:
             *(pytest.param(*case, marks=pytest.mark.slow) for case in OTHER_PLACES),
         ],
     )
+    @pytest.mark.slow
     def test_a_library_beside_it_is_found(self, tmp_path, isolation, named, where):
         """A copy has nothing beside it; it is given links to what it needs there, which has needs in its turn."""
         path = build_beside(tmp_path, where, named)
@@ -58,6 +61,7 @@ class TestNeeds:
         assert not is_mapped(str(tmp_path))
         assert not is_mapped("brainsmith-spoilt")
 
+    @pytest.mark.slow
     def test_such_a_library_is_copied_as_any_other(self, tmp_path):
         """Rebuilt, it is new code beside the old; closing one leaves the other alone."""
         old = open_library(build_beside(tmp_path, ".", True))

@@ -14,6 +14,7 @@ from tests.native.opening import refused
 
 class TestTables:
     @pytest.mark.parametrize("version", [0, 2, 4_000_000_000])
+    @pytest.mark.slow
     def test_another_version(self, tmp_path, version):
         path = build_plugin(tmp_path, ABI=f"{version}u")
         assert refused(path, BundleVersionError) == (
@@ -21,6 +22,7 @@ class TestTables:
             "  build it again with this host's brainsmith_plugin.h"
         )
 
+    @pytest.mark.slow
     def test_too_small(self, tmp_path):
         path = build_plugin(tmp_path, TABLE_SIZE=72)
         assert refused(path, NativeLibraryError) == (
@@ -28,6 +30,7 @@ class TestTables:
             "  set struct_size to sizeof(bs_plugin_table)"
         )
 
+    @pytest.mark.slow
     def test_larger_than_this_host_knows(self, tmp_path):
         """A plugin of a later host of the same version has fields at the end that are not read here."""
         open_library(build_plugin(tmp_path, TABLE_SIZE=800, OP_SIZE=960)).close()

@@ -57,6 +57,7 @@ class TestCrashes:
         )
 
     @pytest.mark.parametrize("delay", [0, 0.1])
+    @pytest.mark.slow
     def test_an_interrupted_trial_ends_its_process(self, tmp_path, monkeypatch, delay):
         path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
         started, began = [], threading.Event()

@@ -57,6 +57,7 @@ class TestUnloading:
         gc.collect()
         assert not is_mapped("brainsmith-good.so")
 
+    @pytest.mark.slow
     def test_a_running_call_is_waited_for(self, tmp_path):
         library = open_library(build_plugin(tmp_path, FORWARD="sleeps"))
         results = []
@@ -100,6 +101,7 @@ class TestUnloading:
         assert said == [f"Operation 'times' is gone: native plugin spoilt 1.2.3 ({good}) was unloaded"]
         assert not is_mapped("brainsmith-good.so")
 
+    @pytest.mark.slow
     def test_a_forked_child_does_not_wait_for_its_parents_threads(self, tmp_path):
         library = open_library(build_plugin(tmp_path, FORWARD="sleeps"))
         thread = threading.Thread(target=library.ops[0].forward, args=(X,))
@@ -117,6 +119,7 @@ class TestUnloading:
         assert not library.closed
         library.close()
 
+    @pytest.mark.slow
     def test_several_threads_may_close_it(self, tmp_path):
         library = open_library(build_plugin(tmp_path, FORWARD="sleeps", AT_DESTROY="usleep(1000)"))
         calling = threading.Thread(target=library.ops[0].forward, args=(X,))
@@ -137,6 +140,7 @@ class TestUnloading:
         library.close()
         assert capfd.readouterr().err == "swept\n"
 
+    @pytest.mark.slow
     def test_a_rebuilt_library_is_new_code_beside_the_old(self, tmp_path):
         """The file may even be overwritten in place: what is loaded is a copy."""
         path = build_plugin(tmp_path, FACTOR=3)
@@ -154,6 +158,7 @@ class TestUnloading:
         again.close()
         assert not is_mapped("brainsmith-spoilt.so")
 
+    @pytest.mark.slow
     def test_one_that_must_stay_mapped_is_never_taken_for_a_later_one(self, tmp_path):
         # It stays for as long as the process lives, so it has a name that no other test looks for.
         kept = open_library(build_plugin(tmp_path, "-Wl,-z,nodelete", name="stays.so", FACTOR=3))

@@ -76,6 +76,7 @@ def test_gradients(examples, name, seed):
     assert not report.skipped
 
 
+@pytest.mark.slow
 def test_gradients_of_a_scale_and_bias_of_any_form(examples):
     x = np.random.default_rng(0).normal(size=(2, 3, 4))
     for scale in (1.5, [1.5], [0.5, 1.0, 2.0, -1.0]):
@@ -159,6 +160,7 @@ def test_the_least_integer_has_a_sigmoid(examples):
     np.testing.assert_allclose(execute_custom_op("mish", [np.array([True])]), [0.865098], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_two_threads_register_them_once():
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: ops.register_example_custom_ops(), range(16)))

@@ -59,12 +59,14 @@ def test_a_bare_name_means_in_a_blueprint_s_collections_what_it_means_elsewhere(
     )
 
 
+@pytest.mark.slow
 def test_pitfall_08_a_blueprint_does_not_bind_a_full_discovery(blueprint, manager):
     load_blueprint_plugins(blueprint)
     assert {"second", "ConvertDivToMul"} <= names(manager.discover_plugins(modes=["full"]))
     assert {"second", "ConvertDivToMul"} <= names(manager.registry.records())
 
 
+@pytest.mark.slow
 def test_in_blueprint_mode_the_door_shows_what_the_blueprint_names(blueprint, monkeypatch):
     from brainsmith.plugins import steps, transforms
 
@@ -79,6 +81,7 @@ def test_in_blueprint_mode_the_door_shows_what_the_blueprint_names(blueprint, mo
         steps.second
 
 
+@pytest.mark.slow
 def test_blueprint_mode_and_then_full_and_back(blueprint, manager):
     load_blueprint_plugins(blueprint)
     assert names(manager.discover_plugins(modes=["blueprint"])) == {"ExpandNorms", "first"}
@@ -87,6 +90,7 @@ def test_blueprint_mode_and_then_full_and_back(blueprint, manager):
     assert names(manager.registry.records()) == {"ExpandNorms", "first"}
 
 
+@pytest.mark.slow
 def test_pitfall_08_blueprint_mode_heeds_the_types_that_are_asked_for(blueprint, manager):
     load_blueprint_plugins(blueprint)
     assert names(manager.discover_plugins(modes=["blueprint"], types=["step"])) == {"first"}
@@ -105,6 +109,7 @@ def test_health_leaves_the_mode_as_it_is(blueprint, manager):
     assert names(manager.registry.records()) == {"first", "second"}
 
 
+@pytest.mark.slow
 def test_in_blueprint_mode_another_blueprint_takes_the_place_of_the_first(blueprint, project, monkeypatch):
     from brainsmith.plugins import steps
 
@@ -140,18 +145,21 @@ def test_blueprint_mode_without_a_blueprint_is_an_error_that_names_both(project,
     )
 
 
+@pytest.mark.slow
 def test_a_changed_blueprint_is_read_again(blueprint, project):
     assert names(load_blueprint_plugins(blueprint)["steps"]) == {"first"}
     project.write("my.yaml", BLUEPRINT.replace("first", "second"))
     assert names(load_blueprint_plugins(blueprint)["steps"]) == {"second"}
 
 
+@pytest.mark.slow
 def test_a_plugin_of_the_blueprint_that_moves_is_found_where_it_is(blueprint, project):
     assert load_blueprint_plugins(blueprint)["steps"].get_info("first").file.endswith("first.py")
     (project / "plugins/first.py").rename(project / "plugins/moved.py")
     assert load_blueprint_plugins(blueprint)["steps"].get_info("first").file.endswith("moved.py")
 
 
+@pytest.mark.slow
 def test_pitfall_05_a_changed_group_in_the_settings_is_seen(project):
     for name in ("A", "B"):
         project.write(f"plugins/{name.lower()}.py", transform_file(name))
@@ -164,6 +172,7 @@ def test_pitfall_05_a_changed_group_in_the_settings_is_seen(project):
     assert names(load_blueprint_plugins(path)["transforms"]) == {"B"}
 
 
+@pytest.mark.slow
 def test_a_fresh_process_needs_no_yaml_from_its_second_use_on(blueprint, project):
     import time
 
@@ -181,6 +190,7 @@ def test_a_fresh_process_needs_no_yaml_from_its_second_use_on(blueprint, project
     assert second[2] == []
 
 
+@pytest.mark.slow
 def test_a_blueprint_imports_only_what_is_used(blueprint, project):
     code = f"""
     import json, sys

@@ -49,6 +49,7 @@ def cache_files():
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
+@pytest.mark.slow
 def test_the_second_call_is_answered_from_memory_and_the_next_process_from_disk(project, steps):
     project.write("plugins/one.py", step_file("one"))
     settle()
@@ -150,6 +151,7 @@ def test_pitfall_05_a_changed_setting_is_seen(project, steps, tmp_path, manager)
     assert "finn" in {summary["name"] for summary in manager.adapters}
 
 
+@pytest.mark.slow
 def test_pitfall_05_a_framework_that_comes_first_on_the_path_is_seen(unimported_finn, site, manager):
     from brainsmith.plugin.adapters import adapter
 
@@ -322,6 +324,7 @@ def test_pitfall_02_a_failing_adapter_is_not_kept_and_the_others_are_used(
     assert len(cache_files()) == 1
 
 
+@pytest.mark.slow
 def test_pitfall_02_a_process_with_a_failing_adapter_does_not_spoil_the_next(project):
     code = """
     import json
@@ -335,6 +338,7 @@ def test_pitfall_02_a_process_with_a_failing_adapter_does_not_spoil_the_next(pro
     assert "qonnx" in run_python(code.format(ill=False), cwd=project.folder)
 
 
+@pytest.mark.slow
 def test_pitfall_06_sixteen_threads_scan_once_and_agree(project, manager, monkeypatch):
     project.write("plugins/one.py", step_file("one"))
     settle()
@@ -390,6 +394,7 @@ def test_pitfall_06_eight_processes_at_once_agree(project):
     assert [file.suffix for file in cache_files()] == [""]
 
 
+@pytest.mark.slow
 def test_pitfall_08_types_and_frameworks_filter_and_a_full_discovery_is_full_again(manager):
     full = shown(manager.discover_plugins(modes=["full"]))
     kernels = manager.discover_plugins(modes=["selective"], types=["kernel"])
@@ -430,6 +435,7 @@ def test_a_request_that_cannot_be_used_is_an_error(manager, request_, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_pitfall_03_reset_and_discover_finds_what_was_imported_before(project, manager, monkeypatch):
     project.write("plugins/one.py", step_file("one", 41))
     manager.discover_plugins(modes=["full"])
@@ -440,6 +446,7 @@ def test_pitfall_03_reset_and_discover_finds_what_was_imported_before(project, m
     assert manager.registry.get("step", "one") is first
 
 
+@pytest.mark.slow
 def test_reset_forgets_what_was_made_at_run_time(manager):
     from brainsmith.plugin.core import get_registry, step
 
@@ -452,6 +459,7 @@ def test_reset_forgets_what_was_made_at_run_time(manager):
     assert "step:made_here" not in get_registry()
 
 
+@pytest.mark.slow
 def test_pitfall_04_there_is_one_state_however_it_is_imported():
     import brainsmith.plugin as package
     from brainsmith.plugin.core import get_registry
@@ -468,6 +476,7 @@ def test_pitfall_04_there_is_one_state_however_it_is_imported():
     assert "qonnx" in {info.framework for info in transforms}
 
 
+@pytest.mark.slow
 def test_a_hit_in_process_costs_little(manager):
     """Not a benchmark: only that a hit does not scan."""
     manager.discover_plugins(modes=["full"])

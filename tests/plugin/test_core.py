@@ -24,6 +24,7 @@ def raising_line(caught):
     return f"{__file__}:{caught.traceback[0].lineno + 1}"
 
 
+@pytest.mark.slow
 def test_a_decorator_returns_the_object_unchanged():
     class A(Transformation):
         pass

@@ -188,6 +188,7 @@ def test_details_are_those_of_the_imported_class(manager, framework):
         )
 
 
+@pytest.mark.slow
 def test_every_record_has_details(manager):
     """None of QONNX and FINN fails."""
     records = [

@@ -46,6 +46,7 @@ def test_tools_do_not_change_it(manager, monkeypatch, tmp_path):
     assert health["status"] == "healthy"
 
 
+@pytest.mark.slow
 def test_unreadable_files_and_clashes_degrade_it_with_their_places(project, manager):
     project.write("plugins/keep.py", transform_file("Keep"))
     project.write("plugins/twice.py", transform_file("Keep"))
@@ -61,6 +62,7 @@ def test_unreadable_files_and_clashes_degrade_it_with_their_places(project, mana
     assert health["frameworks"]["project"] == 2
 
 
+@pytest.mark.slow
 def test_a_framework_that_the_settings_leave_out_is_no_problem(project, manager):
     project.write(".brainsmith/config.yaml", "plugin_system:\n  frameworks: [qonnx]\n")
     health = check(manager)
@@ -78,6 +80,7 @@ def test_a_framework_that_the_settings_leave_out_is_no_problem(project, manager)
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_installed_framework_that_cannot_be_imported_degrades_it(site):
     site.install("qonnx", "9.0", qonnx____init__="raise ImportError('built for another Python')")
     health = run_python(
@@ -166,6 +169,7 @@ def test_settings_that_cannot_be_used_break_it(monkeypatch, manager):
     assert health["cache_available"] is True
 
 
+@pytest.mark.slow
 def test_settings_say_where_they_come_from(project, monkeypatch, manager):
     project.write(
         ".brainsmith/config.yaml", "plugin_system:\n  cache_ttl: 10\n  performance_tracking: false\n"
@@ -179,6 +183,7 @@ def test_settings_say_where_they_come_from(project, monkeypatch, manager):
     assert settings["project"]["value"] == str(project)
 
 
+@pytest.mark.slow
 def test_settings_given_by_hand_are_used(project):
     project.write("plugins/one.py", step_file("one"))
     manager = PluginManager(Registry(), load_settings(frameworks=["qonnx"]))

@@ -207,6 +207,7 @@ def test_an_edit_that_moves_definitions_works_nothing_out_anew(tree, monkeypatch
     assert manager.registry.resolve("transform", "New").line == 7
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_read(project, manager, monkeypatch):
     project.write("plugins/one.py", step_file("one"))
     project.write("plugins/two.py", step_file("two"))
@@ -264,6 +265,7 @@ def test_a_file_that_could_not_be_read_just_now_is_read_at_the_next_call(project
     assert manager.problems == ()
 
 
+@pytest.mark.slow
 def test_the_next_process_reads_only_what_changed_too(project):
     code = """
     import json
@@ -291,6 +293,7 @@ def slow_clock(monkeypatch):
     return slow
 
 
+@pytest.mark.slow
 def test_two_edits_of_equal_size_within_a_tick_are_both_seen(project, manager, slow_clock, monkeypatch):
     now = time.time_ns()
     seen = []
@@ -303,6 +306,7 @@ def test_two_edits_of_equal_size_within_a_tick_are_both_seen(project, manager, s
     assert len({str(stamp) for _, stamp in seen}) == 1
 
 
+@pytest.mark.slow
 def test_a_file_is_read_again_only_until_its_time_is_old_enough(project, manager, slow_clock, monkeypatch):
     path = project.write("plugins/one.py", step_file("one"))
     now = time.time_ns()
@@ -334,6 +338,7 @@ def test_a_stamp_shows_every_change_once_it_is_older_than_a_tick(changed, read, 
     assert is_racy((0, changed, 10), read) is racy
 
 
+@pytest.mark.slow
 def test_an_attribute_look_up_trusts_a_look_at_the_files_for_50_ms_and_a_listing_never(
     project, manager, monkeypatch
 ):

@@ -104,6 +104,7 @@ def test_pitfall_10_sixteen_threads_get_one_instance(manager):
     assert len({id(instance) for instance in instances}) == 1
 
 
+@pytest.mark.slow
 def test_pitfall_10_creation_and_collection_do_not_race():
     cache = InstanceCache()
     errors = []

@@ -169,6 +169,7 @@ def test_a_link_that_leads_nowhere_costs_no_plugin(project, manager, make):
     ]
 
 
+@pytest.mark.slow
 def test_health_is_degraded_by_a_bad_file(project, manager):
     (project / "plugins" / "self").symlink_to(project / "plugins" / "self")
     report = manager.health_check()
@@ -221,6 +222,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+@pytest.mark.slow
 def test_a_bad_table_costs_no_other_distribution(site, manager, table):
     site.install("acme", "1.0", {"all": "acme_tables:table"}, acme_tables=table)
     site.install("other", "1.0", {"all": "other_one"}, other_one=step_file("other_good"))

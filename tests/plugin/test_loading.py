@@ -153,6 +153,7 @@ def test_plugin_folders_that_are_named_alike_do_not_mix(project, tmp_path, manag
     assert [manager.registry.get("step", f"step_{n}")(None, None) for n in (1, 2)] == [1, 2]
 
 
+@pytest.mark.slow
 def test_pitfall_01_references_work_in_every_process(project):
     project.write("plugins/one.py", step_file("one", "works"))
     code = """
@@ -169,6 +170,7 @@ def test_pitfall_01_references_work_in_every_process(project):
     assert first[0].startswith(FOLDER_PREFIX)
 
 
+@pytest.mark.slow
 def test_pitfall_07_a_plugin_whose_import_calls_discovery_does_not_lock(project):
     project.write(
         "plugins/hungry.py",
@@ -201,6 +203,7 @@ def test_pitfall_07_a_plugin_whose_import_calls_discovery_does_not_lock(project)
     assert run_python(code, cwd=project.folder, timeout=40) == [7] * 8
 
 
+@pytest.mark.slow
 def test_pitfall_07_two_plugins_that_load_each_other_do_not_lock(project):
     for one, other in (("a", "b"), ("b", "a")):
         project.write(

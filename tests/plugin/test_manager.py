@@ -65,6 +65,7 @@ def test_the_logger_can_be_listened_to(manager, caplog):
 
 
 @pytest.mark.finds_anew
+@pytest.mark.slow
 def test_figures_are_measured(manager):
     manager.discover_plugins(modes=["full"])
     manager.discover_plugins(modes=["full"])
@@ -80,6 +81,7 @@ def test_figures_are_measured(manager):
     assert manager.get_performance_stats()["loaded_count"] == 1
 
 
+@pytest.mark.slow
 def test_times_are_not_measured_where_the_setting_says_no(project, manager):
     project.write(".brainsmith/config.yaml", "plugin_system: {performance_tracking: false}\n")
     manager.discover_plugins(modes=["full"])
@@ -120,6 +122,7 @@ def test_a_folder_of_the_settings_that_does_not_exist_is_a_problem(project, mana
     ]
 
 
+@pytest.mark.slow
 def test_groups_come_from_files_and_settings_and_the_settings_win(project, manager):
     project.write("plugins/groups.py", "GROUPS = {'a': ['x'], 'b': ['y']}\n")
     project.write(".brainsmith/config.yaml", "plugin_system: {groups: {b: [z], c: [w]}}\n")
@@ -139,6 +142,7 @@ def test_a_framework_that_is_absent_is_told_and_not_an_error(manager, monkeypatc
     assert (finn["status"], finn["detail"]) == ("absent", "no package 'finn' is installed")
 
 
+@pytest.mark.slow
 def test_a_name_that_comes_later_is_found_without_asking_for_a_discovery(project, manager):
     assert "step:late" not in manager.registry
     project.write("plugins/late.py", step_file("late", 3))

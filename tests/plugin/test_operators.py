@@ -101,6 +101,7 @@ def test_health_names_both():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_check_of_sources_names_both(project, manager):
     path = project("crop.py", kernel_file("Cut", "CropKernel"))
     manager.discover_plugins(modes=["full"])
@@ -143,6 +144,7 @@ def test_qonnx_tells_of_the_problem_of_the_file_that_has_the_type(project, kind)
     assert second.startswith("  " + said.format(path=path))
 
 
+@pytest.mark.slow
 def test_other_types_are_found_or_not_as_without_a_broken_file(project):
     project("cut.py", BROKEN["syntax"][0])
     kernels = domain("brainsmith.kernels")
@@ -152,6 +154,7 @@ def test_other_types_are_found_or_not_as_without_a_broken_file(project):
         getCustomOp(helper.make_node("NoSuchKernel", ["x"], ["y"], domain="brainsmith.kernels"))
 
 
+@pytest.mark.slow
 def test_a_type_that_qonnx_would_take_for_a_version_is_whole(project):
     project("cut.py", kernel_file("Cut", "Cut_v2"))
     domain("brainsmith.kernels")
@@ -159,6 +162,7 @@ def test_a_type_that_qonnx_would_take_for_a_version_is_whole(project):
     assert not is_custom_op("brainsmith.kernels", "Cut")
 
 
+@pytest.mark.slow
 def test_qonnx_forgets_a_kernel_that_is_no_more(project):
     path = project("cut.py", kernel_file("Cut", "Cut"))
     domain("brainsmith.kernels")
@@ -168,6 +172,7 @@ def test_qonnx_forgets_a_kernel_that_is_no_more(project):
     assert not is_custom_op("brainsmith.kernels", "Cut")
 
 
+@pytest.mark.slow
 def test_looking_plugins_up_does_not_make_qonnx_look_again(project):
     project("cut.py", kernel_file("Cut", "Cut"))
     domain("brainsmith.kernels")

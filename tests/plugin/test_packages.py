@@ -3,10 +3,13 @@
 import os
 import textwrap
 
+import pytest
+
 from brainsmith.plugin.packages import check_pairs, framework_failure, normalised, unmet_requirements
 from tests.plugin.installed import run_python
 
 
+@pytest.mark.slow
 def test_the_installed_pair_works_and_that_is_kept(tmp_path):
     caches = str(tmp_path / "caches")
     pairs = {pair["name"]: pair for pair in check_pairs(caches)}

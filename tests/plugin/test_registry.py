@@ -209,6 +209,7 @@ def test_reset_forgets_everything():
     assert registry.groups == {}
 
 
+@pytest.mark.slow
 def test_many_threads_register_and_read():
     registry = registry_of(*(info(f"D{i}") for i in range(50)))
     errors = []

@@ -22,6 +22,7 @@ def names(records):
     return {(info.type, info.name) for info in records}
 
 
+@pytest.mark.slow
 def test_selective_and_blueprint_are_united(blueprint, manager):
     load_blueprint_plugins(blueprint)
     selected = manager.discover_plugins(modes=["selective"], types=["transform"], frameworks=["project"])

@@ -58,11 +58,13 @@ def test_a_plugin_that_does_not_work_here_is_refused_by_its_record(guarded, mana
 @pytest.mark.parametrize(
     "arguments", ["", "requires=['numpy>=1']", "min_brainsmith='0.1.0', max_brainsmith='1.0.0'"]
 )
+@pytest.mark.slow
 def test_a_plugin_that_works_here_is_resolved(guarded, manager, arguments):
     guarded(arguments)
     assert manager.registry.resolve("step", "guarded").name == "guarded"
 
 
+@pytest.mark.slow
 def test_what_is_installed_meanwhile_counts_at_once(project, manager):
     project.write("plugins/guarded.py", STEP.format("requires=['acme-tools']"))
     with pytest.raises(PluginUnavailableError):

@@ -101,6 +101,7 @@ def test_the_scan_agrees_with_the_import(site, manager):
         assert text.split(", not the class")[0] in failed[file]
 
 
+@pytest.mark.slow
 def test_a_file_of_the_project_is_the_record_that_discovery_has(project, manager):
     project.write("plugins/deep/one.py", step_file("one", result=7))
     manager.discover_plugins(modes=["full"])

@@ -83,6 +83,7 @@ def test_what_a_blueprint_s_resolution_finds_and_loads_is_counted(project, manag
     assert manager.get_performance_stats()["loaded_count"] == 2
 
 
+@pytest.mark.slow
 def test_in_blueprint_mode_what_a_build_loads_is_counted_though_the_blueprint_does_not_name_it(
     project, manager, monkeypatch
 ):

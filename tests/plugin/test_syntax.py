@@ -17,6 +17,7 @@ def test_a_dotted_name_is_read_from_an_expression(text, name):
     assert dotted_name(ast.parse(text, mode="eval").body) == name
 
 
+@pytest.mark.slow
 def test_threads_may_parse_at_the_same_time():
     """The interpreter counts the nesting of what all threads parse together, and raises where that does not add up."""
     text = "x = " + "-".join(["(" * 20 + "1" + ")" * 20] * 200)

@@ -50,6 +50,7 @@ def own_files(folder):
 
 
 @pytest.mark.parametrize("package", ["qonnx", pytest.param("finn", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_fast_reading_equals_exact_reading_over_the_frameworks(package):
     if find_spec(package) is None:
         pytest.skip(f"needs {package}")

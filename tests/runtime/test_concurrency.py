@@ -59,6 +59,7 @@ def run(classes, executes, switches, threads):
 
 
 @pytest.mark.parametrize("concurrent", [True, False])
+@pytest.mark.slow
 def test_eight_threads_and_switches_lose_and_mix_nothing(concurrent):
     storm(executes=800, switches=20, concurrent=concurrent)
 
@@ -84,6 +85,7 @@ def test_one_thread_prepares_a_content_while_others_wait(manager):
     assert len({id(one) for one in found}) == 1
 
 
+@pytest.mark.slow
 def test_managers_that_come_and_go_never_meet_a_target_that_is_not_ready():
     def execute(self, prepared, inputs, **kwargs):
         assert self.calls[0] == "initialize"

@@ -68,6 +68,7 @@ def test_the_variable_names_the_device(monkeypatch):
     targets.init("double")
 
 
+@pytest.mark.slow
 def test_the_project_s_file_names_the_device(tmp_path, monkeypatch):
     (tmp_path / ".brainsmith").mkdir()
     (tmp_path / ".brainsmith" / "config.yaml").write_text("plugin_system:\n  device: double\n")
@@ -134,6 +135,7 @@ def test_a_reset_whose_cleanup_fails_tells_it_and_forgets_all_the_same():
         targets.init("double")
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_cleans_up_once(tmp_path):
     code = """
     import json
@@ -156,6 +158,7 @@ def test_the_end_of_the_process_cleans_up_once(tmp_path):
     assert run_python(code, cwd=tmp_path) == ["cleaned up"]
 
 
+@pytest.mark.slow
 def test_importing_and_listing_names_imports_nothing_heavy(tmp_path):
     code = """
     import json, sys

@@ -313,6 +313,7 @@ class Payload:
         self.log.append("closed")
 
 
+@pytest.mark.slow
 def test_a_payload_is_closed_once_when_it_is_given_up_or_with_its_target(manager):
     log = []
     prepares = {
@@ -355,6 +356,7 @@ def test_what_closing_a_payload_raises_is_told_and_the_target_is_cleaned_up(mana
     assert cls.instances[0].calls == ["initialize", "cleanup"]
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_target_that_was_released(manager):
     cls = toy("A")
     manager.switch_plugin("a")

@@ -43,6 +43,7 @@ def shift():
 
 
 @pytest.mark.parametrize("device", ["numpy", "reference"])
+@pytest.mark.slow
 def test_a_model_is_prepared_anew_once_its_op_is_another(shift, device):
     model = one_op("shift_it")
     with ResourceManager({"device": device}) as manager:

@@ -66,6 +66,7 @@ def test_residual_blocks_become_hardware_but_for_the_last_scale(config, pooled):
     assert types == ["INT4"] * 4
 
 
+@pytest.mark.slow
 def test_branches_of_products_need_no_convolution(config):
     graph = Graph(1, 8).quant(4)
     graph.node("MatMul", graph.weights(integers(1, 8, 8)))

@@ -105,6 +105,7 @@ def test_older_domains_of_quantisers_are_read(config):
     assert {node.domain for node in model.get_nodes_by_op_type("Quant")} == {"qonnx.custom_op.general"}
 
 
+@pytest.mark.slow
 def test_twice_is_the_same_as_once(config):
     once = steps.cleanup(digits_model("cnn"), config).model.SerializeToString(deterministic=True)
     model = steps.cleanup(digits_model("cnn"), config)
@@ -121,6 +122,7 @@ def test_the_epsilon_of_a_normalisation_stays_and_a_row_of_one_value_is_no_nan(c
         assert np.array_equal(result, np.zeros((1, 4)))
 
 
+@pytest.mark.slow
 def test_a_node_that_reads_one_tensor_twice_still_does(config):
     graph = Graph(1, 4).quant(4)
     graph.node("Mul", graph.tail)

@@ -14,6 +14,7 @@ def estimates(model, config):
     return json.loads((Path(config.output_dir) / "report" / "estimates.json").read_text())
 
 
+@pytest.mark.slow
 def test_cycles_and_rate_follow_from_the_folding(config):
     config.target_fps = 200_000
     report = estimates(steps.fold(specialized(digits_model("mlp"), config), config), config)
@@ -31,6 +32,7 @@ def test_cycles_and_rate_follow_from_the_folding(config):
     assert report["fps"] == 1e9 / (512 * 5.0)
 
 
+@pytest.mark.slow
 def test_every_layer_states_its_backend_resources_and_parallelism(config):
     config.target_fps = 200_000
     report = estimates(steps.fold(specialized(digits_model("mlp"), config), config), config)
@@ -46,6 +48,7 @@ def test_every_layer_states_its_backend_resources_and_parallelism(config):
         assert report[name] == sum(entry[name] for entry in report["layers"])
 
 
+@pytest.mark.slow
 def test_layers_without_a_model_of_their_luts_are_listed(config):
     report = estimates(specialized(digits_model("mlp"), config), config)
     assert report["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]

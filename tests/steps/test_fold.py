@@ -21,11 +21,13 @@ def folding(model, op_type="MVAU_rtl"):
     return [(layer.get_nodeattr("PE"), layer.get_nodeattr("SIMD")) for layer in layers]
 
 
+@pytest.mark.slow
 def test_without_a_target_rate_nothing_is_unfolded(config):
     assert folding(steps.fold(specialized(digits_model("mlp"), config), config)) == [(1, 1)] * 3
 
 
 @pytest.mark.parametrize("fps", [50_000, 200_000, 1_000_000])
+@pytest.mark.slow
 def test_every_layer_reaches_the_target_rate(config, fps):
     config.target_fps = fps
     model = steps.fold(specialized(digits_model("mlp"), config), config)
@@ -79,6 +81,7 @@ def test_a_node_on_the_host_does_not_disturb_folding(config):
     assert folding(model) != [(1, 1)]
 
 
+@pytest.mark.slow
 def test_a_layer_of_another_framework_is_folded(config):
     config.kernel_preferences = {"MatMul": ("hls",), "*": ("rtl", "hls")}
     config.target_fps = 10_000_000

@@ -59,12 +59,14 @@ def test_the_builders_own_limit_is_taken(config, dense):
     assert op_types(steps.qonnx_to_finn(steps.cleanup(dense(), config), config)).count("Quant") == 2
 
 
+@pytest.mark.slow
 def test_streamlining_leaves_integers_only(config):
     model = steps.qonnx_to_finn(steps.cleanup(digits_model("mlp"), config), config)
     model = steps.streamline(model, config)
     assert op_types(model) == ["MultiThreshold", "MatMul"] * 3
 
 
+@pytest.mark.slow
 def test_convolutions_are_lowered(config):
     model = steps.qonnx_to_finn(steps.cleanup(digits_model("cnn"), config), config)
     model = steps.streamline(model, config)

@@ -11,6 +11,7 @@ from brainsmith.targets import ResourceManager
 from tests.steps.conftest import Graph, integers, op_types, streamlined
 
 
+@pytest.mark.slow
 def test_thresholds_stay_layers_of_their_own(config, dense):
     model = steps.hardware_inference(streamlined(dense(), config), config)
     assert [node for node in op_types(model) if node != "Mul"] == ["Thresholding", "MVAU", "Thresholding"]
@@ -28,6 +29,7 @@ def test_a_float_scale_at_the_end_stays_for_the_host(config, dense):
     assert op_types(model)[-1] == "Mul"
 
 
+@pytest.mark.slow
 def test_bit_widths_fit_the_values(config, dense):
     model = steps.hardware_inference(streamlined(dense(), config), config)
     product = model.get_nodes_by_op_type("MVAU")[0]
@@ -59,6 +61,7 @@ def test_that_what_lies_between_layers_has_floats_is_said(config):
     ]
 
 
+@pytest.mark.slow
 def test_a_transpose_that_moves_nothing_is_a_reshape(config):
     graph = Graph(1, 1, 4, 4).quant(4)
     graph.node("Conv", graph.weights(integers(1, 2, 1, 3, 3)), kernel_shape=[3, 3]).quant(4, scale=8.0)
@@ -72,6 +75,7 @@ def test_a_transpose_that_moves_nothing_is_a_reshape(config):
     assert np.array_equal(before, after)
 
 
+@pytest.mark.slow
 def test_the_layout_of_several_channels_stays_with_the_host(config):
     graph = Graph(1, 2, 4, 4).quant(4)
     graph.node("Conv", graph.weights(integers(1, 2, 2, 3, 3)), kernel_shape=[3, 3]).quant(4, scale=8.0)
@@ -79,6 +83,7 @@ def test_the_layout_of_several_channels_stays_with_the_host(config):
     assert op_types(model)[0] == "Transpose"
 
 
+@pytest.mark.slow
 def test_the_blueprints_own_kernels_come_first(config):
     graph = Graph(1, 4, 4).quant(4)
     one = graph.tail
@@ -152,6 +157,7 @@ def test_an_arg_max_runs_on_all_targets(config, tmp_path, target):
 
 
 @pytest.mark.parametrize(("scale", "kinds"), [(1.0, 1), (0.5, 0)])
+@pytest.mark.slow
 def test_a_wide_quantiser_is_a_requant_only_behind_integers(config, scale, kinds):
     """A Requant rounds ties up, which integers do not have."""
     graph = Graph(1, 8).quant(4)

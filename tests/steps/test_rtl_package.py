@@ -14,6 +14,7 @@ from brainsmith.steps.design_files import take_design
 from brainsmith.steps.rtl_package import _network_frames
 
 
+@pytest.mark.slow
 def test_without_a_simulation_the_golden_vectors_are_the_hardware_models(stitched, config, tmp_path):
     before = stitched.model.SerializeToString()
     assert steps.rtl_package(stitched, config) is stitched
@@ -63,6 +64,7 @@ def test_what_was_simulated_is_packed_and_told(stitched, config, tmp_path):
     assert "| LUT | DSP |\n| --- | --- |\n| 512 | 4 |" in text
 
 
+@pytest.mark.slow
 def test_no_file_of_the_package_names_the_output_folder(stitched, config, tmp_path):
     steps.rtl_package(stitched, config)
     for path in (tmp_path / "accelerator").rglob("*"):

@@ -136,6 +136,7 @@ def test_a_circuit_that_is_slower_than_its_estimate_is_said(stitched, config, ca
     )
 
 
+@pytest.mark.slow
 def test_what_the_host_computes_before_the_circuit_is_computed(stitched, config, tmp_path):
     images = integers(5, 6, 8)
     np.save(tmp_path / "x.npy", images)

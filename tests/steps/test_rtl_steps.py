@@ -45,6 +45,7 @@ def test_layers_are_generated_where_their_nodes_say(folded, config, tmp_path, ca
     assert np.array_equal(parts.run({parts.inputs[0]: images})[parts.outputs[0]], expected)
 
 
+@pytest.mark.slow
 def test_a_design_is_handed_over_with_its_digest(folded, config, tmp_path):
     model = steps.rtl_stitch(steps.rtl_codegen(folded, config), config)
     design = take_design(model, config)
@@ -87,6 +88,7 @@ def test_files_that_are_not_the_models_are_refused(folded, config, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_node_of_the_host_between_layers_is_refused_before_anything_is_generated(folded, config, tmp_path):
     nodes = [*folded.graph.node]
     between = type(nodes[0])()

@@ -28,12 +28,14 @@ REFUSED = (
         ({}, ["Thresholding_rtl", "MVAU_rtl"]),
     ],
 )
+@pytest.mark.slow
 def test_layers_get_the_preferred_backend(config, preferences, expected):
     config.kernel_preferences = preferences
     model = steps.specialize(hardware(digits_model("mlp"), config), config)
     assert op_types(model) == expected * 3
 
 
+@pytest.mark.slow
 def test_a_backend_that_is_not_possible_gives_way_to_the_next(config, caplog):
     graph = Graph(1, 8).quant(4)
     model = graph.node("MatMul", graph.weights(integers(1, 8, 6, low=-1, high=1), bits=2)).model(1, 6)
@@ -101,6 +103,7 @@ def own_kernel(config):
 
 
 @pytest.mark.parametrize(("style", "backend"), [("hls", "MatMulHLS"), ("rtl", "MatMulRTL")])
+@pytest.mark.slow
 def test_a_kernel_of_another_framework_gets_its_backend(style, backend, config):
     config.kernel_preferences = {"MatMul": (style,)}
     model = steps.specialize(own_kernel(config), config)

@@ -87,6 +87,7 @@ def layers(model, config):
     ("size", "stride", "pads", "kinds"),
     [PIXELS[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in PIXELS[1:])],
 )
+@pytest.mark.slow
 def test_windows_of_one_pixel_become_hardware_and_unread_pixels_are_cropped(
     config, size, stride, pads, kinds
 ):
@@ -127,6 +128,7 @@ def test_circuits_of_windows_of_one_pixel_give_as_many_beats_as_there_are(
         ((2, 4), (1, 2), (3, 2), "Illegal conv configuration: kernel or stride > FM dimension"),
     ],
 )
+@pytest.mark.slow
 def test_a_window_that_finn_cannot_generate_is_refused_with_its_reason(config, size, kernel, stride, said):
     config.kernel_preferences = {"*": ("rtl",)}
     model = conv(size, kernel, stride)

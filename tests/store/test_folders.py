@@ -378,6 +378,7 @@ def test_two_processes_at_once_make_it_once(tmp_path):
     assert (tmp_path / "log").read_text() == "made "
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_no_half_entry_and_no_lock(tmp_path):
     first = start(tmp_path / "store", tmp_path / "log", 60)
     while not (tmp_path / "log").exists():

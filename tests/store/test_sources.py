@@ -100,6 +100,7 @@ def of_ast(text, module, is_package):
 
 
 @pytest.mark.parametrize("name", [pytest.param("brainsmith", marks=pytest.mark.slow), "qonnx"])
+@pytest.mark.slow
 def test_the_imports_are_those_that_pythons_parser_finds(name):
     root = Path(importlib.util.find_spec(name).submodule_search_locations[0])
     for path in root.rglob("*.py"):
@@ -129,6 +130,7 @@ def test_forms_of_imports(text, names):
     assert set(_imports(text.encode(), "r.p.m", False)) == names | {"r", "r.p", "r.p.m"}
 
 
+@pytest.mark.slow
 def test_all_that_python_loads_for_the_lowerings_is_in_their_closure():
     roots = ["brainsmith.execution.lowering.*"]
     code = (

@@ -53,6 +53,7 @@ def test_a_file_of_another_key_is_not_believed(tmp_path):
     assert other.load(None) is None
 
 
+@pytest.mark.slow
 def test_every_changed_byte_is_noticed(kept):
     kept.save("stamp", VALUE)
     data = Path(kept.path).read_bytes()
@@ -219,6 +220,7 @@ def test_what_is_no_file_is_not_waited_for_and_replaced(kept, made):
     assert kept.load("stamp") == VALUE
 
 
+@pytest.mark.slow
 def test_deep_nesting_is_as_good_as_nothing(kept):
     value = []
     for _ in range(100_000):

@@ -43,6 +43,7 @@ def target():
 
 
 @pytest.mark.parametrize("name", ["mlp", "cnn"])
+@pytest.mark.slow
 def test_every_tensor_of_a_network_is_that_of_the_reference(target, name):
     model = ModelWrapper(str(DIGITS / f"{name}.onnx"))
     prepared = target.prepare_resource(DIGITS / f"{name}.onnx")
@@ -56,6 +57,7 @@ def test_every_tensor_of_a_network_is_that_of_the_reference(target, name):
 
 
 @pytest.mark.parametrize("samples", [1, 2, 5])
+@pytest.mark.slow
 def test_the_first_axis_is_any_multiple_of_the_batch(target, samples):
     prepared = target.prepare_resource(graphs.quant_mlp())
     inputs = graphs.samples(graphs.quant_mlp())
@@ -75,6 +77,7 @@ def test_a_second_process_imports_neither_onnx_nor_qonnx(target):
     assert found == {name: array.tolist() for name, array in mine.items()}
 
 
+@pytest.mark.slow
 def test_paths_bytes_and_objects_are_one_model(target):
     file = DIGITS / "mlp.onnx"
     inputs = np.load(DIGITS / "digits_mlp_x.npy")[:3]
@@ -83,6 +86,7 @@ def test_paths_bytes_and_objects_are_one_model(target):
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
+@pytest.mark.slow
 def test_faithful_is_another_program(target):
     model = graphs.quant_mlp()
     fast, faithful = target.prepare_resource(model), target.prepare_resource(model, {"faithful": True})
@@ -94,6 +98,7 @@ def test_faithful_is_another_program(target):
     )
 
 
+@pytest.mark.slow
 def test_eight_threads_mix_nothing(target):
     prepared = target.prepare_resource(DIGITS / "mlp.onnx")
     inputs = np.load(DIGITS / "digits_mlp_x.npy")[:64]
@@ -170,6 +175,7 @@ def test_a_real_network_with_its_real_input(target, kind):
         pytest.param("Transpose", {"perm": [1, 0]}, None, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_results_are_the_callers_own(target, op_type, attributes, constant):
     inputs = ["x"] if constant is None else ["x", "c"]
     nodes = [onnx.helper.make_node(op_type, inputs, [name], **attributes) for name in ("y", "z")]

@@ -57,6 +57,7 @@ def run(resource, x, config=None, **more):
 @pytest.mark.parametrize(
     "name", ["cnn", *(pytest.param(name, marks=pytest.mark.slow) for name in NETWORKS if name != "cnn")]
 )
+@pytest.mark.slow
 def test_digits(name):
     model = ModelWrapper(str(DIGITS / f"{name}.onnx"))
     shape = model.get_tensor_shape(model.graph.input[0].name)
@@ -103,6 +104,7 @@ def _labels(found):
 
 
 @pytest.mark.parametrize("form", ["subpixel", pytest.param("nn_resize", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_super_resolution(form):
     """At most one pixel in 10,000 differs, by one of 255 levels: a sum that falls between two may fall to either."""
     resource = str(ESPCN / form / "quant_model.onnx")
@@ -120,6 +122,7 @@ def test_super_resolution(form):
     assert (distance > 0).mean() <= 1e-4
 
 
+@pytest.mark.slow
 def test_paths_bytes_and_models_are_the_same():
     path = DIGITS / "mlp.onnx"
     x = images("mlp")[:7].reshape(7, 64)
@@ -131,6 +134,7 @@ def test_paths_bytes_and_models_are_the_same():
         np.testing.assert_array_equal(found["logits"], forms[0]["logits"])
 
 
+@pytest.mark.slow
 def test_a_second_process_imports_neither_onnx_nor_qonnx(tmp_path):
     x = images("mlp")[:5].reshape(5, 64)
     found = run(DIGITS / "mlp.onnx", x)
@@ -149,6 +153,7 @@ def test_a_second_process_imports_neither_onnx_nor_qonnx(tmp_path):
     np.testing.assert_array_equal(np.load(computed), found["logits"])
 
 
+@pytest.mark.slow
 def test_the_manager_runs_it():
     x = images("cnn")[:9]
     with ResourceManager({"device": "onnxruntime"}).initialize() as manager:
@@ -157,6 +162,7 @@ def test_the_manager_runs_it():
     np.testing.assert_array_equal(found["label"], run(DIGITS / "cnn.onnx", x)["label"])
 
 
+@pytest.mark.slow
 def test_what_it_promises():
     assert OnnxRuntime().get_capabilities() == Capabilities(
         bit_exact=True, batch=True, intermediates=True, concurrent=True
@@ -183,6 +189,7 @@ def test_what_it_supports(tmp_path):
     assert target.supports(tmp_path) == f"{tmp_path} is a folder, and a model is an .onnx file"
 
 
+@pytest.mark.slow
 def test_what_onnx_runtime_itself_does_not_know_is_not_supported():
     model = one_node("Quant", {"x": (1, 2)}, {"y": (1, 2)}, {name: np.float32(2) for name in "szb"})
     model.graph.node.append(helper.make_node("NoSuchOperator", ["y"], ["w"], name="unknown"))

@@ -46,6 +46,7 @@ def folder(small, tmp_path):  # noqa: F811
     return made
 
 
+@pytest.mark.slow
 def test_frames_go_as_bytes_and_come_back(use, board, folder, small):  # noqa: F811
     pynq = use(board)
     prepared = pynq.prepare_resource(folder)

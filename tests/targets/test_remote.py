@@ -45,6 +45,7 @@ def manager(server):
     "name",
     ["numpy", *(pytest.param(other, marks=pytest.mark.slow) for other in ("onnxruntime", "reference"))],
 )
+@pytest.mark.slow
 def test_results_are_those_of_the_served_target(name):
     for model in (MODEL, graphs.quant_cnn()):
         x = graphs.samples(model, 5)
@@ -101,6 +102,7 @@ def test_an_array_for_a_model_of_unknown_inputs_needs_a_name(mirror):
     )
 
 
+@pytest.mark.slow
 def test_a_model_is_sent_once(server, manager, monkeypatch):
     sent = []
     store = server.service.store
@@ -112,6 +114,7 @@ def test_a_model_is_sent_once(server, manager, monkeypatch):
     assert len(sent) == 1
 
 
+@pytest.mark.slow
 def test_weights_in_other_files_are_sent_with_the_model(manager, tmp_path):
     file = tmp_path / "m.onnx"
     model = onnx.ModelProto()
@@ -204,6 +207,7 @@ def test_it_says_what_answers(server):
         assert manager.active.describe() == f"numpy at {server.url}, over HTTP"
 
 
+@pytest.mark.slow
 def test_the_settings_say_where_and_with_which_token(monkeypatch, tmp_path):
     (tmp_path / "token").write_text(TOKEN)
     with served(LOCAL, token=TOKEN) as server:
@@ -280,6 +284,7 @@ def test_a_model_that_is_none_and_one_that_does_more(manager):
     same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
 
 
+@pytest.mark.slow
 def test_a_model_in_several_files_is_refused_before_it_is_sent(manager, tmp_path):
     inner = tmp_path / "inner.onnx"
     onnx.save(MODEL.model, inner)
@@ -342,6 +347,7 @@ def test_auto_asks_before_it_chooses_it_for_a_folder(tmp_path, monkeypatch):
     assert "\n  remote: nobody serves a target at http://127.0.0.1:9: " in str(error.value)
 
 
+@pytest.mark.slow
 def test_two_clients_in_many_threads():
     models = [graphs.quant_mlp(seed=seed) for seed in (1, 2)]
     expected = [local(model, X) for model in models]
@@ -366,6 +372,7 @@ def test_two_clients_in_many_threads():
         assert len(one.active._client._idle) <= 6
 
 
+@pytest.mark.slow
 def test_nothing_is_left_open(server):
     with connected(server.url) as manager:
         manager.prepare_resource(MODEL)

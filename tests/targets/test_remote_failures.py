@@ -83,6 +83,7 @@ def test_too_large_to_be_sent():
         works_on(manager)
 
 
+@pytest.mark.slow
 def test_the_server_does_not_believe_a_client_that_sends_too_much():
     with served(LOCAL, megabytes=0.1) as server, connected(server.url) as manager:
         prepared = manager.prepare_resource(MODEL)
@@ -132,6 +133,7 @@ def test_an_answer_that_is_late():
         assert manager.execute(prepared, [[1.0, 2.0]])["y"].tolist() == [[1.0, 2.0]]
 
 
+@pytest.mark.slow
 def test_a_server_that_was_started_anew_gets_the_model_again():
     with served(LOCAL) as server, connected(server.url) as manager:
         prepared = manager.prepare_resource(MODEL)

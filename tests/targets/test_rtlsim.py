@@ -58,6 +58,7 @@ def golden(small):  # noqa: F811
 
 
 @needs_tools
+@pytest.mark.slow
 def test_a_package_alone_takes_and_gives_the_accelerators_numbers(rtlsim, prepared, small):  # noqa: F811
     (given_spec,), (found_spec,) = prepared.signature.inputs, prepared.signature.outputs
     assert (given_spec.name, given_spec.shape, given_spec.dtype, given_spec.datatype) == (
@@ -167,6 +168,7 @@ def test_a_report_without_the_types_is_one_of_float32(rtlsim, small, tmp_path, t
 
 
 @needs_tools
+@pytest.mark.slow
 def test_devices_run_side_by_side(kept_simulations, build, small):  # noqa: F811
     devices = [RtlSimulation(device_id=number) for number in range(2)]
     ready = [device.prepare_resource(build / "accelerator") for device in devices]

@@ -68,6 +68,7 @@ def test_a_target_that_is_named_tells_it_at_prepare(name):
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
+@pytest.mark.slow
 def test_auto_passes_over_all_that_do_not_know_it(device):
     resource = model("Nope", "acme.ops")
     with ResourceManager({"device": device}) as manager:
@@ -81,6 +82,7 @@ def test_auto_passes_over_all_that_do_not_know_it(device):
         assert manager.execute(manager.prepare_resource(resource), X)["y"].tolist() == [[2, 4]]
 
 
+@pytest.mark.slow
 def test_an_operator_of_onnx_that_is_too_new_is_told_too():
     resource = model("Mish", "")  # of opset 18
     with (
@@ -95,6 +97,7 @@ def test_an_operator_of_onnx_that_is_too_new_is_told_too():
 
 
 @pytest.mark.parametrize("name", ["numpy", "auto", pytest.param("reference", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_an_operator_that_is_registered_later_is_tried_again(shift, name):
     resource = model("shift_later", "brainsmith.ops")
     with ResourceManager({"device": name}) as manager:
@@ -109,6 +112,7 @@ def test_an_operator_that_is_registered_later_is_tried_again(shift, name):
 @pytest.mark.parametrize(
     "name", [NAMED[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMED[1:])]
 )
+@pytest.mark.slow
 def test_an_operator_on_constants_that_is_registered_later_is_tried_again(shift, name):
     resource = model("shift_later", "brainsmith.ops", of="w")
     with ResourceManager({"device": name}) as manager:

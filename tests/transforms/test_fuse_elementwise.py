@@ -163,6 +163,7 @@ def test_all_functions_of_onnx_that_are_taken_agree():
     assert types_of(after) == [FUSED]
 
 
+@pytest.mark.slow
 def test_an_op_is_fused_with_what_is_around_it_and_is_needed_no_more(tmp_path):
     ops.register_example_custom_ops()
     x = Tensor(X[:1])
@@ -188,6 +189,7 @@ def test_an_op_is_fused_with_what_is_around_it_and_is_needed_no_more(tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), y.numpy(), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_op_that_reduces_stays():
     ops.register_example_custom_ops()
     x = Tensor(X[0])
@@ -324,6 +326,7 @@ def test_a_float16_constant_of_one_element_is_an_input():
     np.testing.assert_array_equal(found, np.float16([1.5, 0, 3]))
 
 
+@pytest.mark.slow
 def test_a_long_chain_becomes_several_nodes_and_stays_so():
     names = ["x", *(f"t{at}" for at in range(598)), "y"]
     nodes = [node("Abs" if at % 2 else "Neg", [names[at]], names[at + 1]) for at in range(599)]

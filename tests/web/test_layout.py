@@ -1,5 +1,6 @@
 """The layout's laws: edges go down, nothing overlaps, nothing is outside, any graph is laid out."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ def test_a_cycle_gets_one_edge_upwards():
     assert layout.routes[2][0][1] > layout.routes[2][-1][1]
 
 
+@pytest.mark.slow
 def test_a_long_chain_needs_no_recursion():
     layout = layered([(50.0, 20.0)] * 3000, [(i, i + 1) for i in range(2999)], frozenset({0}))
     assert layout.rows[-1] == 2999

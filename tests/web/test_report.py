@@ -371,6 +371,7 @@ def test_a_failed_write_leaves_the_old_report_and_nothing_else(report, tmp_path)
     assert (output / "kept").exists()
 
 
+@pytest.mark.slow
 def test_hundreds_of_nodes_are_drawn_in_time(report):
     names = [(f"node_{i}", "MVAU_rtl") for i in range(300)]
     big = graph(*names)

@@ -60,6 +60,7 @@ def test_its_gradient_is_compiled_and_the_same():
     assert [one is not None for one in compiled._backwards.values()] == [True]
 
 
+@pytest.mark.slow
 def test_it_takes_its_place_in_the_registry_and_on_the_tape():
     ops.register_custom_op(compile_op(Leaky()))
     try:

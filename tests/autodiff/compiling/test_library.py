@@ -36,6 +36,7 @@ def forbid_compiling(monkeypatch):
     monkeypatch.setattr(library, "run", refuse)
 
 
+@pytest.mark.slow
 def test_what_was_built_is_not_built_again(cache, monkeypatch):
     CompiledExpression(TEXT.format(1))(X)
     (entry,) = entries(cache)
@@ -64,6 +65,7 @@ print(CompiledExpression("{TEXT.format(2)}")(np.arange(5, dtype=np.float32)).tol
     assert done.stdout == "[2.0, 3.0, 4.0, 5.0, 6.0]\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_entry_is_built_again(cache, monkeypatch):
     CompiledExpression(TEXT.format(3))(X)
     (entry,) = entries(cache)
@@ -76,6 +78,7 @@ def test_a_damaged_entry_is_built_again(cache, monkeypatch):
     assert len((entry / "op.so").read_bytes()) == len(content)
 
 
+@pytest.mark.slow
 def test_two_at_once_build_it_once(cache, monkeypatch):
     built = []
 
@@ -98,6 +101,7 @@ def test_two_at_once_build_it_once(cache, monkeypatch):
     assert len(built) == 1
 
 
+@pytest.mark.slow
 def test_a_compiler_that_does_not_know_this_cpu_builds_for_any(cache, monkeypatch):
     monkeypatch.setattr(library, "NATIVE", ("-march=no-such-cpu",))
     np.testing.assert_array_equal(CompiledExpression(TEXT.format(5))(X), X + 5)
@@ -121,6 +125,7 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_eight_threads_compute_at_once(cache):
     function = CompiledExpression("inputs = 1; t0 = multiply(x0, x0); t1 = sum(t0); return t1")
     arrays = [np.full(10_001, at, np.float32) for at in range(8)]

@@ -43,6 +43,7 @@ def test_outputs_wider_than_the_products_and_roots_of_0(model, greatest):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_floats_are_the_kernels_up_to_rounding():
     expected, found = both(norm(kind="FLOAT32", output="FLOAT32"))
     assert found.dtype == np.float32

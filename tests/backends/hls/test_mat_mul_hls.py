@@ -92,6 +92,7 @@ def test_an_output_that_loses_sums_is_refused():
     assert MatMulHLS.supports(node).reason == "its output is INT8, and a sum may need INT11"
 
 
+@pytest.mark.slow
 def test_estimates_are_those_of_the_lanes():
     one, eight = instance(product()), instance(product(simd=4, pe=2))
     assert one.lut_estimation(PART) < eight.lut_estimation(PART)

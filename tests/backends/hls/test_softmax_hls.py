@@ -41,6 +41,7 @@ def test_floats_are_the_kernels_up_to_rounding():
 
 
 @pytest.mark.parametrize("kind", WIDE)
+@pytest.mark.slow
 def test_floats_of_wide_integers(kind):
     expected, found = both(softmax((2, 8), 4, kind, output="FLOAT32"))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

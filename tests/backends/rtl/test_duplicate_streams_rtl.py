@@ -50,6 +50,7 @@ def test_refuses(reason):
     assert DuplicateStreamsRTL.supports(bare_layer(REFUSED[reason], outputs=2)).reason == reason
 
 
+@pytest.mark.slow
 def test_folding_divides_the_channels():
     layer = getCustomOp(make_model([case(6, 1, 2)]).graph.node[0])
     (one,) = layer.parallelism()

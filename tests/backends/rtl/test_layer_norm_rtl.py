@@ -71,6 +71,7 @@ test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4,
     ],
     ids=lambda chosen: "{ifm_dim[1]}x{SIMD}-{outputDataType}".format(**chosen.attributes),
 )
+@pytest.mark.slow
 def test_lint_is_silent(chosen):
     assert lint(LayerNormRTL, instance(chosen).core_parameters()) == ""
 

@@ -161,6 +161,7 @@ AVERAGES = [("UINT4", 4, 0), ("UINT4", 8, 0), ("UINT3", 4, 0), ("INT4", 4, 1), (
 
 
 @pytest.mark.parametrize(("kind", "ibits", "signed"), AVERAGES)
+@pytest.mark.slow
 def test_a_quantised_mean_is_that_of_the_onnx_operator(kind, ibits, signed):
     model, image = average_model(kind, ibits, signed)
     wanted = execute_onnx(model, {"x": image})["y"]
@@ -180,6 +181,7 @@ def assert_means(model, image, wanted):
     assert np.array_equal(found["y"], np.stack([wanted, wanted]))
 
 
+@pytest.mark.slow
 def test_a_narrower_input_changes_no_mean():
     model = make_model([case("QuantAvgPool", 2, 1, kind="INT9", given="INT8")])
     image = {"c0_in0": random_values(np.random.default_rng(1), "INT5", (1, 2, 3, 8)).astype(np.float32)}

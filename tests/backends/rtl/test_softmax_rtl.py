@@ -55,6 +55,7 @@ test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4,
     ],
     ids=lambda chosen: f"{chosen.attributes['ifm_dim'][-1]}x{chosen.attributes['SIMD']}",
 )  # fmt: skip
+@pytest.mark.slow
 def test_lint_is_silent(chosen, tmp_path):
     parameters = dict(instance(chosen).core_parameters())
     table = tmp_path / "powers.dat"

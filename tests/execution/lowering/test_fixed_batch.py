@@ -45,6 +45,7 @@ def open_model(x=("N", 2, 2), y=("N", 4), middle=("N", 4)):
         ((0, 2, 2), (0, 4), (0, 4)),  # as some exporters write it
     ],
 )
+@pytest.mark.slow
 def test_an_open_batch_takes_any_number_of_samples(target, x, y, middle):
     made = target()
     made.initialize()

@@ -72,6 +72,7 @@ def test_what_making_raises_leaves_nothing(folder):
     assert files(folder) == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_is_made_each_time(folder, monkeypatch):
     (folder / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))

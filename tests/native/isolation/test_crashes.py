@@ -92,6 +92,7 @@ CUT = f"{LATE}|closed the channel to its host|ended its process by SIGKILL"
 
 
 @pytest.mark.parametrize(("name", "how"), [("loops", LATE), ("closes", CUT)], ids=["loops", "closes"])
+@pytest.mark.slow
 def test_what_does_not_end_is_ended(bad_library, name, how):
     bad = open_isolated(bad_library)
     waiting = (
@@ -167,6 +168,7 @@ def test_nothing_is_left_open_after_crashes_and_calls(bad, op):
     assert len(os.listdir("/proc/self/task")) <= threads
 
 
+@pytest.mark.slow
 def test_eight_threads_get_their_own_results(bad, op):
     wrong, ended = [], []
 
@@ -182,6 +184,7 @@ def test_eight_threads_get_their_own_results(bad, op):
     assert (wrong, sorted(ended)) == ([], list(range(8)))
 
 
+@pytest.mark.slow
 def test_eight_threads_and_crashes_among_them(bad, op):
     crashes, results = [], []
 
@@ -242,6 +245,7 @@ def in_threads(work, join=True):
     return threads
 
 
+@pytest.mark.slow
 def test_a_library_that_nobody_holds_ends_its_worker(bad_library):
     gc.collect()
     files = len(os.listdir("/proc/self/fd"))
@@ -271,6 +275,7 @@ def test_a_finaliser_that_the_collector_runs_after_the_worker_ended_is_told(bad_
     assert said == [f"Operation 'twice' is gone: native plugin {plugin} was unloaded"]
 
 
+@pytest.mark.slow
 def test_what_was_closed_keeps_no_memory_open(bad_library):
     gc.collect()
     gc.disable()
@@ -400,6 +405,7 @@ def finish(process):
 
 
 @pytest.mark.parametrize("use", ["time.sleep(60)", "by_name['loops'].forward(np.ones(1, np.float32))"])
+@pytest.mark.slow
 def test_a_worker_ends_when_its_host_is_killed(bad_library, use):
     process, worker = host(bad_library, use)
     time.sleep(0.3)
@@ -408,6 +414,7 @@ def test_a_worker_ends_when_its_host_is_killed(bad_library, use):
     assert wait_until(lambda: not is_running(worker))
 
 
+@pytest.mark.slow
 def test_a_worker_ends_with_the_interpreter(bad_library):
     process, worker = host(bad_library, "print(by_name['twice'].forward(np.ones(1, np.float32)))")
     code, out, err = finish(process)
@@ -436,6 +443,7 @@ def test_ctrl_c_ends_a_call_and_leaves_no_worker(bad_library):
     assert not is_running(int(second))
 
 
+@pytest.mark.slow
 def test_a_forked_child_has_a_worker_of_its_own(bad_library):
     use = """
     child = os.fork()
@@ -452,6 +460,7 @@ def test_a_forked_child_has_a_worker_of_its_own(bad_library):
     assert not is_running(worker)
 
 
+@pytest.mark.slow
 def test_a_child_that_is_forked_during_a_call_does_not_wait_for_it(bad_library):
     use = """
     import threading

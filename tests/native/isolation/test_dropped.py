@@ -33,6 +33,7 @@ def test_a_dropped_library_ends_its_worker(bad_library, no_collection):
     assert not is_alive(pid)
 
 
+@pytest.mark.slow
 def test_an_op_alone_keeps_the_worker(bad_library, no_collection):
     library = open_isolated(bad_library)
     pid, op = library.pid, library.ops[0]

@@ -181,6 +181,7 @@ def test_shared_arrays_are_not_copied(bad, op, monkeypatch):
     assert len(copied) == 2
 
 
+@pytest.mark.slow
 def test_many_calls_keep_nothing(bad, op):
     run = op("twice").forward
     x = ops.shared_like(np.ones(1000, np.float32))
@@ -192,6 +193,7 @@ def test_many_calls_keep_nothing(bad, op):
     assert bad.pool.used == 0
 
 
+@pytest.mark.slow
 def test_regions_that_are_gone_are_unmapped_there(bad, op, monkeypatch):
     monkeypatch.setattr("brainsmith.native.isolation.pool.KEPT", 0)
 
@@ -230,6 +232,7 @@ def test_a_closed_library_says_so(bad, op):
     assert str(closed.value) == "native plugin 'bad_plugin' was unloaded"
 
 
+@pytest.mark.slow
 def test_the_worker_imports_little(bad_library):
     code = f"""
     import json

@@ -77,6 +77,7 @@ def test_a_view_keeps_the_memory():
     assert pool.used == 0
 
 
+@pytest.mark.slow
 def test_ten_thousand_arrays_leave_nothing():
     pool = Pool()
     files = len(os.listdir("/proc/self/fd"))
@@ -216,6 +217,7 @@ def test_a_limit_of_resources_is_said(kind, limit, message):
     assert run_python(code) == message
 
 
+@pytest.mark.slow
 def test_a_limit_of_addresses_is_said():
     code = """
     import json, resource
@@ -234,6 +236,7 @@ def test_a_limit_of_addresses_is_said():
     )
 
 
+@pytest.mark.slow
 def test_a_forked_child_does_not_disturb_its_parent():
     code = """
     import json, os

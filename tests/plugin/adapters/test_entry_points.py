@@ -228,6 +228,7 @@ def test_what_is_wrong_is_told_and_leaves_the_others(site, found, manager, value
     assert "failed" not in statuses.values()
 
 
+@pytest.mark.slow
 def test_installed_plugins_appear_and_vanish_between_two_calls(site, found):
     """Pitfall 5: a newly installed package is seen at the next call."""
     assert found() == {}
@@ -239,6 +240,7 @@ def test_installed_plugins_appear_and_vanish_between_two_calls(site, found):
     assert list(found()) == ["bravo:step:one"]
 
 
+@pytest.mark.slow
 def test_pitfall_05_an_upgrade_is_seen(site, found):
     info = site.install("acme", "1.0", {"all": "acme_one"}, acme_one=step_file("one"))
     assert found()["acme:step:one"]["distribution_version"] == "1.0"
@@ -298,6 +300,7 @@ def test_two_distributions_with_one_name_are_ordered_by_priority(site, found, ma
     assert "bravo_plugins" in dir(steps)
 
 
+@pytest.mark.slow
 def test_two_distributions_in_one_process_register_under_their_own_names(site, manager):
     """Importing them before any discovery must not make them one framework."""
     for name in ("acme", "bravo"):

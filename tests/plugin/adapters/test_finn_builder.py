@@ -58,6 +58,7 @@ def test_the_configuration_is_as_it_was_also_after_a_failure(builder, steps):
     assert cfg.steps is steps
 
 
+@pytest.mark.slow
 def test_importing_the_door_prepares_finn_when_a_part_of_it_is_imported(tmp_path, monkeypatch):
     monkeypatch.delenv("FINN_BUILD_DIR", raising=False)  # FINN sets it in the process that imports it
     code = """
@@ -76,6 +77,7 @@ def test_importing_the_door_prepares_finn_when_a_part_of_it_is_imported(tmp_path
     assert (finders, mended) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_plugin_that_imports_finn_need_not_say_so(tmp_path):
     """As FINN's users write theirs: nothing but the decorator is added, and the command line loads it."""
     (tmp_path / ".brainsmith").mkdir()

@@ -129,6 +129,7 @@ print(json.dumps([str(get_settings().finn_build_dir), os.path.dirname(made), os.
 
 
 @needs_finn
+@pytest.mark.slow
 def test_the_build_folder_is_in_the_cache_and_the_process_is_left_alone(tmp_path):
     (folder, made, cwd, changed, _), errors = run_python(SHOW, tmp_path)
     assert folder == made == str(tmp_path / ".cache" / "brainsmith" / "finn" / "FINN_TMP")
@@ -157,6 +158,7 @@ def test_finns_own_settings_file_is_read(tmp_path):
 
 
 @needs_finn
+@pytest.mark.slow
 def test_sixteen_threads_prepare_once(tmp_path):
     code = """
 import threading
@@ -173,6 +175,7 @@ print(json.dumps([len(sys.meta_path) - count, "SimEngine" in vars(finn.xsi)]))
 
 
 @needs_finn
+@pytest.mark.slow
 def test_a_finn_that_was_imported_before_is_completed(tmp_path):
     code = """
 import finn.xsi, finn.util.settings

@@ -39,12 +39,14 @@ def test_each_has_a_transform_of_ours_that_takes_the_same_arguments(module, name
 
 
 @pytest.mark.parametrize("order", [LOAD + IMPORT, IMPORT + LOAD], ids=["import after", "import before"])
+@pytest.mark.slow
 def test_renaming_changes_every_place(order):
     code = f"import json\n{order}{SQUARE}\nprint(json.dumps(named(square())))"
     assert run_python(code) == [["x", "x"], ["new", "new"]]
 
 
 @pytest.mark.parametrize("order", [LOAD + IMPORT, IMPORT + LOAD], ids=["import after", "import before"])
+@pytest.mark.slow
 def test_the_function_that_removes_a_node_is_mended_where_it_is_imported_already(order):
     code = f"""
 import json
@@ -88,6 +90,7 @@ def test_a_reduction_that_states_its_axes_as_an_attribute_is_no_pool():
 
 
 @pytest.mark.parametrize("forked", [False, True])
+@pytest.mark.slow
 def test_a_flatten_stays_where_another_node_reads_its_result(forked):
     layer = {"domain": "finn.custom_op.fpgadataflow", "backend": "fpgadataflow"}
     nodes = [

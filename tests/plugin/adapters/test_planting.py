@@ -120,6 +120,7 @@ def record(records, key):
 
 
 @needs_finn
+@pytest.mark.slow
 def test_all_of_the_copy_is_found(finn, copied):
     assert {Path(info.file).is_relative_to(copied[0]) for info in finn if info.framework == "finn"} == {True}
     assert sum(info.framework == "finn" for info in finn) > 330
@@ -296,6 +297,7 @@ def test_an_upstream_finn_is_read(upstream):
     assert {info.version for info in upstream if info.framework == "finn"} == {""}
 
 
+@pytest.mark.slow
 def test_an_upstream_finn_is_loaded(upstream, manager):
     """In a fresh process the objects are the real ones."""
     from tests.plugin.installed import run_python

@@ -32,6 +32,7 @@ def test_cases_are_one_model_of_nodes_that_are_not_connected():
     np.testing.assert_array_equal(model.get_initializer("c1_in1"), [1, -4, 3])
 
 
+@pytest.mark.slow
 def test_golden_tensors_are_what_the_kernels_compute():
     golden = golden_tensors(make_model([SPLIT, ADD]), [SPLIT, ADD], 2, seed=0)
     np.testing.assert_array_equal(golden["c0_out0"], golden["c0_in0"][..., :4])

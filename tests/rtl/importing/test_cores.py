@@ -41,6 +41,7 @@ def test_every_import_is_a_kernel_and_a_backend(project, capsys):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_second_import_of_the_same_changes_nothing(project):
     words = commands(project)["Queue"]
     before = {path: path.read_text() for path in (project / "plugins").iterdir() if path.is_file()}

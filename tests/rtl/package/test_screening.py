@@ -270,6 +270,7 @@ def test_two_files_of_one_name_are_refused(folder):
     assert str(caught.value) == f"{folder}/filelist.f names two files fifo.sv: rename one of them"
 
 
+@pytest.mark.slow
 def test_a_memory_outside_of_the_package_is_not_opened(folder, simulations):
     secret = simulations.parent / "secret.dat"  # its path is part of what is kept
     secret.write_text((folder / "memory" / "MVAU_rtl_0_memblock.dat").read_text())

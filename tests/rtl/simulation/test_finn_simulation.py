@@ -20,6 +20,7 @@ LAYERS = {
 @pytest.mark.parametrize(
     "name", ["mvu", *(pytest.param(name, marks=pytest.mark.slow) for name in LAYERS if name != "mvu")]
 )
+@pytest.mark.slow
 def test_finn_simulates_its_layers(name, tmp_path, simulations):
     layer = LAYERS[name](tmp_path / "code", np.random.default_rng(1))
     frames = layer.random_input(np.random.default_rng(2), 2)

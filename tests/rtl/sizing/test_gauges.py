@@ -21,6 +21,7 @@ def moved(run):
     return {name: traffic.moved_at.tolist() for name, traffic in run.result.streams.items()}
 
 
+@pytest.mark.slow
 def test_depths_of_the_gauges_hold_nothing_back(runner, design):
     found = gauge(runner)
     assert (found.full, found.interval) == ((), design.interval)
@@ -31,6 +32,7 @@ def test_depths_of_the_gauges_hold_nothing_back(runner, design):
     assert runner.run(FRAMES, found.depths).interval == design.interval
 
 
+@pytest.mark.slow
 def test_values_do_not_matter(runner, design, simulations):
     zeros = {tensor: 0 * frames for tensor, frames in random_frames(design).items()}
     other = Runner(design, zeros, usual_capacities(design), simulations, quick=True)

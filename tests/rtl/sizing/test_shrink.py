@@ -134,6 +134,7 @@ def test_a_circuit_does_not_become_slower_with_deeper_fifos(circuit, data):
     assert all(after <= before for before, after in zip(slow.ends, fast.ends, strict=True))
 
 
+@pytest.mark.slow
 def test_smaller_fifos_than_these_make_it_slower(circuit):
     least = dict.fromkeys(circuit.bits, 5)
     assert not circuit.rate(least)

@@ -63,6 +63,7 @@ def test_windows_in_another_order_are_refused(found, given):
     )
 
 
+@pytest.mark.slow
 def test_padding_may_begin_before_its_frame():
     padding = instance(
         "FMPadding_rtl", "padding", "y", "x", ImgDim=[2, 2], Padding=[1, 1, 1, 1], NumChannels=2, SIMD=1,

@@ -278,6 +278,7 @@ def test_a_fifo_that_cannot_be_is_refused(design, depths, message):
         design.with_depths(depths)
 
 
+@pytest.mark.slow
 def test_written_files_are_enough_for_a_tool_that_runs_there(design, tmp_path, simulations):
     folder = tmp_path / "design"
     sources = write_design(design.with_depths({"s_axis_0": 8}), folder)
@@ -301,6 +302,7 @@ def test_a_folder_that_cannot_be_written_is_named(design, tmp_path):
 
 
 @pytest.mark.parametrize("interval", [24, 25, 31, 100])
+@pytest.mark.slow
 def test_a_steady_input_takes_the_interval(design, interval):
     stalls = steady(design.inputs[0], interval)
     assert len(stalls.bits) == interval

@@ -89,6 +89,7 @@ def fifo(library, depth, bits):
     ("depth", "bits"),
     [pytest.param(2, 8, marks=pytest.mark.slow), (17, 8), pytest.param(33, 16, marks=pytest.mark.slow)],
 )
+@pytest.mark.slow
 def test_a_shallow_fifo_is_a_shift_register_of_a_lut_per_bit(depth, bits, library, synthesised):
     """Its stages are no flip-flops: what is left of them is the output register, a pointer and two flags."""
     cells, used = synthesised(fifo(library, depth, bits))

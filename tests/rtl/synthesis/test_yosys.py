@@ -46,6 +46,7 @@ def test_memory_contents_are_loaded(synthesised):
     assert used.bram18 == 0
 
 
+@pytest.mark.slow
 def test_a_memory_whose_contents_are_missing_is_an_error(synthesised):
     with pytest.raises(BuildError) as caught:
         synthesised(verilog(ROM))

@@ -94,6 +94,7 @@ def test_a_threshold_that_matters_names_the_layer_and_one_that_does_not_is_said(
 
 
 @pytest.mark.parametrize("layer", ANY_LAYER)
+@pytest.mark.slow
 def test_a_dropped_beat_names_the_layer(layer, diagnose):
     found = diagnose(layer=layer, what=DROP, beat=20)
     assert (found.kind, found.layer, found.link) == ("layer", layer, f"{layer}_out0_V")
@@ -148,6 +149,7 @@ def test_a_layer_that_never_gives_its_last_beat_is_named(layer, diagnose, mlp):
     assert f"  layer {layer!r} waits for no beat and for no room, and does not give what is missing" in lines
 
 
+@pytest.mark.slow
 def test_a_fifo_that_keeps_what_it_has_is_named(diagnose):
     found = diagnose(layer="fifo", what=HANG, beat=20)
     assert (found.kind, found.layer) == ("stalled", "")

@@ -136,6 +136,7 @@ def test_metadata_that_finn_evaluates_is_looked_at():
     )
 
 
+@pytest.mark.slow
 def test_qonnx_does_evaluate_a_layout(tmp_path):
     """What makes the refusal needed; if this fails, QONNX has become safer."""
     file = tmp_path / "m.onnx"

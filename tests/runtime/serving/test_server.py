@@ -374,6 +374,7 @@ def test_whatever_is_raised_is_an_answer(monkeypatch, raised):
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+@pytest.mark.slow
 def test_it_listens_at_ipv6_too():
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
@@ -403,6 +404,7 @@ def test_clients_beyond_the_limit_are_sent_away():
         assert well(server)
 
 
+@pytest.mark.slow
 def test_what_was_used_last_is_kept():
     with served("numpy") as server:
         content = stored(server)
@@ -441,6 +443,7 @@ def test_a_port_that_is_taken_and_a_host_that_is_not_ours():
         assert not server.is_everywhere
 
 
+@pytest.mark.slow
 def test_at_every_address_it_is_found_at_that_of_this_machine():
     with served("numpy", host="0.0.0.0", token=TOKEN) as server:
         assert server.is_everywhere
