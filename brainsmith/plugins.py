@@ -11,7 +11,6 @@ from __future__ import annotations
 from brainsmith import DECORATORS
 from brainsmith.plugin.collections import Backends, Collection, Kernels
 from brainsmith.plugin.core import get_registry
-from brainsmith.plugin.finn_preparer import prepare_finn_when_imported
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import reset_plugin_system
 
@@ -33,9 +32,6 @@ steps = Collection("step", get_registry)
 
 ops = Collection("op", get_registry)
 """All ops; `brainsmith.ops` runs, differentiates and exports them."""
-
-
-prepare_finn_when_imported()
 
 __all__ = ["PluginInfo", "backends", "kernels", "ops", "reset_plugin_system", "steps", "transforms"]
 

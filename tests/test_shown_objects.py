@@ -15,6 +15,7 @@ from brainsmith.plugin.manager import PluginManager, get_plugin_manager
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugins import transforms as tfm
+from tests.plugin.installed import run_python
 
 LINES, COLUMNS = 24, 160
 
@@ -66,9 +67,6 @@ def test_a_graph_is_a_table_of_its_nodes_in_a_notebook():
     from onnx import TensorProto, helper
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.plugin.adapters.framework_mends import mend_frameworks
-
-    mend_frameworks()
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 6)) for name in ("x", "<y>")]
     names = ["x", *(f"t{n}" for n in range(100)), "<y>"]
     nodes = [helper.make_node("Neg", [a], [b], name=f"n{a}") for a, b in pairwise(names)]
@@ -79,6 +77,38 @@ def test_a_graph_is_a_table_of_its_nodes_in_a_notebook():
     )
     assert "<tr><td>Neg</td><td>nx</td><td></td><td>t0 () FLOAT32</td></tr>" in page
     assert page.count("<td>Neg</td>") == 100
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import brainsmith.plugins, qonnx.core.modelwrapper",
+        "import qonnx.core.modelwrapper, brainsmith.plugins",
+        "from brainsmith import transform; import qonnx.core.modelwrapper",
+        "from brainsmith.plugin import get_plugin_manager; import qonnx.core.modelwrapper",
+    ],
+)
+def test_a_graph_is_a_table_whichever_is_imported_first(tmp_path, imports):
+    """A package stands for QONNX, whose own takes a second to import."""
+    (tmp_path / "qonnx" / "core").mkdir(parents=True)
+    (tmp_path / "qonnx" / "core" / "modelwrapper.py").write_text("class ModelWrapper:\n    pass\n")
+    code = f"""
+    {imports}
+    import json
+    module = qonnx.core.modelwrapper
+    shown = module.ModelWrapper._repr_html_
+    print(json.dumps([shown.__name__, type(module.__loader__).__name__, type(module.__spec__.loader).__name__]))
+    """
+    assert run_python(code, path=[tmp_path], cwd=tmp_path) == ["graph_page", *["SourceFileLoader"] * 2]
+
+
+def test_importing_the_hub_imports_no_framework(tmp_path):
+    code = """
+    import json, sys
+    import brainsmith.plugins
+    print(json.dumps([name for name in sys.modules if name.split(".")[0] in ("qonnx", "finn", "onnx", "numpy")]))
+    """
+    assert run_python(code, cwd=tmp_path) == []
 
 
 def test_a_build_s_result_shows_the_end_of_the_build(tmp_path):

@@ -5,6 +5,8 @@ Names are imported when they are asked for (PEP 562), so that a process pays onl
 
 from __future__ import annotations
 
+from brainsmith.plugin.framework_preparer import prepare_frameworks_when_imported
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -34,6 +36,8 @@ _HOMES = {
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605
+
+prepare_frameworks_when_imported()
 
 
 def __getattr__(name: str) -> Any:

@@ -127,10 +127,6 @@ def _prepare(info: PluginInfo) -> None:
         from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 
         mend_frameworks()
-    else:
-        from brainsmith.plugin.finn_preparer import prepare_finn_when_imported
-
-        prepare_finn_when_imported()
 
 
 def folder_module(folder: str) -> str:

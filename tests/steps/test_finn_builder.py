@@ -125,10 +125,11 @@ config = DataflowBuildConfig(
 )
 raise SystemExit(build_dataflow_cfg({str(DIGITS / f"{name}.onnx")!r}, config))
 """
-    # The builder names Vivado's version in its log, and starts it for no estimate.
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": "/opt/Vivado/2024.2"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": ""}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    noted = json.loads((tmp_path / "out" / "report" / "metadata_builder.json").read_text())
+    assert noted == {"status": "ok", "tool_version": "not installed"}
     report = json.loads((tmp_path / "out" / "report" / "estimates.json").read_text())
     assert kinds <= {layer["op_type"] for layer in report["layers"]}
     assert {layer["backend"] for layer in report["layers"]} == {"rtl"}
@@ -178,7 +179,7 @@ config = DataflowBuildConfig(
 )
 raise SystemExit(build_dataflow_cfg({str(ENCODER)!r}, config))
 """
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": "/opt/Vivado/2024.2"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "XILINX_VIVADO": ""}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     kept = tmp_path / "out" / "intermediate_models"

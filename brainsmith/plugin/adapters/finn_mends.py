@@ -6,6 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.graph_edits import bypass_node
+from brainsmith.settings import vivado_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,11 +70,15 @@ def mend_moves(module: ModuleType) -> None:
 
 
 def mend_builder(module: ModuleType) -> None:
-    """Let FINN's builder keep a checkpoint of each step, also of several functions of one name, such as lambdas.
+    """Let FINN's builder end without Vivado, and keep a checkpoint of each step, also of functions of one name.
 
     FINN+ 1.6.1 names a step's checkpoint, and its time, after the function: the second lambda overwrote the first one's.
+    It notes the version of Vivado, which it may not have used, when a build ends: without one, each build ended in an
+    error about a variable, and a step's own failure was lost in it.
     """
     build = module.build_dataflow_cfg
+    if hasattr(module, "get_vivado_root"):
+        module.get_vivado_root = lambda: vivado_folder() or "not installed"  # type: ignore[attr-defined]
 
     @wraps(build)
     def build_dataflow_cfg(model_filename: Any, cfg: Any) -> Any:

@@ -17,6 +17,7 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
 from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
+from brainsmith.plugin.framework_preparer import show_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,13 +127,7 @@ def _mend_wrapper(module: ModuleType) -> None:
         constants = {tensor.name for tensor in self.graph.initializer}
         return sum(bool(name) and name not in constants for name in node.input) > 1
 
-    def _repr_html_(self: Any) -> str:
-        """Show the graph in a notebook."""
-        from brainsmith.plugin.pages import graph_page
-
-        return graph_page(self)
-
-    module.ModelWrapper._repr_html_ = _repr_html_
+    show_graphs(module)
     module.ModelWrapper.rename_tensor = rename_tensor
     module.ModelWrapper.is_join_node = is_join_node
 

@@ -1,5 +1,6 @@
 """FINN's own builder after `import brainsmith.plugins`: it imports, and keeps a checkpoint of each step."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -56,6 +57,14 @@ def test_the_configuration_is_as_it_was_also_after_a_failure(builder, steps):
     with pytest.raises(ValueError, match="no model"):
         builder.build_dataflow_cfg("bad", cfg)
     assert cfg.steps is steps
+
+
+@pytest.mark.parametrize(("vivado", "noted"), [("", "not installed"), ("/opt/Vivado/2024.2", "2024.2")])
+def test_a_build_ends_without_vivado_and_notes_its_version_where_there_is_one(monkeypatch, vivado, noted):
+    monkeypatch.setenv("XILINX_VIVADO", vivado)
+    module = SimpleNamespace(build_dataflow_cfg=tidy, get_vivado_root=lambda: 1 / 0)
+    mend_builder(module)
+    assert Path(module.get_vivado_root()).name == noted
 
 
 @pytest.mark.slow
