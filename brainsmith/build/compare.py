@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.comparison.tensors import is_on_grid, largest_magnitude, tolerance_of
+from brainsmith.comparison.tensors import are_whole, is_on_grid, largest_magnitude, tolerance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,8 @@ class Comparison:
         worst_sample: Where in the compared stack it is.
         classes: (samples,), the class that the second model gives to each.
         tolerance: The largest absolute difference of that output that counts as equal.
+        exact: Samples differ, and that output is exact on both sides: integers, also times a power of two.
+        by_class: Samples differ by their class alone, which no tolerance allows.
     """
 
     wrong: Array
@@ -34,6 +36,8 @@ class Comparison:
     worst_sample: int
     classes: Array
     tolerance: float = 0.0
+    exact: bool = False
+    by_class: bool = False
 
     @property
     def mismatches(self) -> int:
@@ -48,17 +52,26 @@ _ROUNDING = 1e-3
 
 
 def advice(step: str, found: Comparison, outputs: Iterable[Array]) -> str:
-    """Return what a blueprint can say of a step's difference: that it is rounding if it may be, else an approximation."""
+    """Return why a step's result may differ, and what a blueprint can say of it: a tolerance only where that can help."""
+    exception = f"`verify: {{approximate: {{{step}: {{error: ERROR, classes: SAMPLES}}}}}}`"
+    stated = f"if '{step}' approximates, state it: {exception}"
+    if not np.isfinite(found.max_error):
+        return "a value is infinite or not a number (NaN) on one side only, which is no rounding error"
+    if found.by_class:
+        return (
+            "no tolerance allows another class; rounding changes it only where the values of two classes are nearly equal; "
+            + stated
+        )
+    level = "rounding in front of a quantiser moved a value to its next level (scales that are powers of two avoid it)"
+    if found.exact:
+        kind = "the outputs are exact (whole numbers, also times a power of two)"
+        return f"{kind}, so this is no rounding error, unless {level}; {stated}"
     finite = (np.abs(output[np.isfinite(output)]) for output in outputs)
     largest = max((float(values.max(initial=0.0)) for values in finite), default=0.0)
-    stated = f"`verify: {{approximate: {{{step}: {{error: ERROR, classes: SAMPLES}}}}}}`"
-    if found.max_error <= _ROUNDING * largest:
-        allowed = f"`verify: {{tolerance: {{{step}: ERROR}}}}`"
-        return f"if the difference is mere rounding, allow it: {allowed}; if '{step}' approximates, state it: {stated}"
-    return (
-        "the difference is too large for rounding, unless that moved a value from one level of a quantiser to the next "
-        f"(scales that are powers of two avoid it); if '{step}' approximates, state it: {stated}"
-    )
+    if found.max_error > _ROUNDING * largest:
+        return f"the difference is too large for a rounding error, unless {level}; {stated}"
+    allowed = f"`verify: {{tolerance: {{{step}: ERROR}}}}`"
+    return f"if the difference is mere rounding, allow it: {allowed}; {stated}"
 
 
 def compare(
@@ -83,7 +96,7 @@ def compare(
     if classes:
         after = np.round(outputs[first].reshape(len(before), -1)[:, 0]).astype(int)
         errors = {first: np.abs(before - after).astype(float)}
-        return _comparison(errors, before != after, after)
+        return replace(_comparison(errors, before != after, after), by_class=True)
     after = predictions(outputs[first])
     errors = {name: _errors(stack, outputs[name]) for name, stack in expected.items()}
     allowed = {
@@ -93,7 +106,12 @@ def compare(
     wrong = before != after if by_class else np.zeros(len(before), bool)
     for name, worst in errors.items():
         wrong = wrong | (worst > allowed[name])
-    return _comparison(errors, wrong, after, allowed)
+    result = _comparison(errors, wrong, after, allowed)
+    if not result.mismatches:
+        return result
+    one, other = expected[result.worst_tensor], outputs[result.worst_tensor]
+    exact = are_whole(one, other) or (is_on_grid(one) and is_on_grid(other))
+    return replace(result, exact=exact, by_class=result.max_error <= result.tolerance)
 
 
 def _default_tolerance(expected: Array, found: Array) -> float:

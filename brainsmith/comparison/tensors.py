@@ -51,9 +51,13 @@ def tolerance_of(expected: Array, found: Array, relative: float, integer: bool) 
         relative: The share.
         integer: Whether its datatype is one of integers; a tensor in which both have whole numbers alone is taken as one.
     """
-    largest = largest_magnitude(expected)
-    whole = largest <= _WHOLE_IN_FLOAT and _is_whole(expected) and _is_whole(found)
-    return 0.0 if integer or expected.dtype.kind in "biu" or whole else relative * largest
+    exact = integer or expected.dtype.kind in "biu" or are_whole(expected, found)
+    return 0.0 if exact else relative * largest_magnitude(expected)
+
+
+def are_whole(expected: Array, found: Array) -> bool:
+    """Tell whether two arrays hold whole numbers alone, the first only such as no float rounds."""
+    return largest_magnitude(expected) <= _WHOLE_IN_FLOAT and _is_whole(expected) and _is_whole(found)
 
 
 def largest_magnitude(array: Array) -> float:

@@ -60,24 +60,63 @@ def test_first_changed_tensor_follows_the_order():
     assert first_changed_tensor(["a"], before, after, 0.1) == ""
 
 
+STATED = "if 'fold' approximates, state it: `verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`"
+LEVEL = "rounding in front of a quantiser moved a value to its next level (scales that are powers of two avoid it)"
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
         (
             0.002,
-            "if the difference is mere rounding, allow it: `verify: {tolerance: {fold: ERROR}}`; if 'fold' approximates, "
-            "state it: `verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
+            f"if the difference is mere rounding, allow it: `verify: {{tolerance: {{fold: ERROR}}}}`; {STATED}",
         ),
-        (
-            0.0021,
-            "the difference is too large for rounding, unless that moved a value from one level of a quantiser to the next "
-            "(scales that are powers of two avoid it); if 'fold' approximates, state it: "
-            "`verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`",
-        ),
+        (0.0021, f"the difference is too large for a rounding error, unless {LEVEL}; {STATED}"),
+        (np.inf, "a value is infinite or not a number (NaN) on one side only, which is no rounding error"),
     ],
 )
 def test_a_tolerance_is_advised_where_the_difference_may_be_rounding(error, text):
     outputs = [np.array([[1.0, -2.0, np.inf]]), np.zeros((0, 3))]
     found = Comparison(np.array([True]), error, "y", 0, np.array([0]))
     assert advice("fold", found, outputs) == text
-    assert "too large" in advice("fold", Comparison(np.array([True]), np.inf, "y", 0, np.array([0])), outputs)
+
+
+def advised(expected, found, **words):
+    stacks = {"y": np.asarray([expected], np.float32)}, {"y": np.asarray([found], np.float32)}
+    options = {"tolerance": None, "classes": False, "by_class": False} | words
+    return advice("fold", compare(*stacks, **options), stacks[0].values())
+
+
+EXACT = (
+    "the outputs are exact (whole numbers, also times a power of two), so this is no rounding error, "
+    f"unless {LEVEL}; {STATED}"
+)
+MERE = f"if the difference is mere rounding, allow it: `verify: {{tolerance: {{fold: ERROR}}}}`; {STATED}"
+CLASS = (
+    "no tolerance allows another class; rounding changes it only where the values of two classes are nearly equal; "
+    + STATED
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "text"),
+    [
+        ([5000, 7], [5001, 7], EXACT),  # one in 5,000 is no rounding of an integer
+        ([0.125, 7.5], [0.25, 7.5], EXACT),
+        ([5000, 7], [5000.0005, 7], MERE),  # the step computes in floats what was exact
+        ([0.1, 7.3], [0.1, 7.30008], MERE),
+        (
+            [0.1, 7.3],
+            [0.1, 8.3],
+            f"the difference is too large for a rounding error, unless {LEVEL}; {STATED}",
+        ),
+    ],
+)
+def test_no_tolerance_is_advised_where_outputs_are_exact(expected, found, text):
+    assert advised(expected, found) == text
+
+
+def test_no_tolerance_is_advised_for_another_class():
+    assert advised([0.1, 0.1000001], [0.1000001, 0.1], by_class=True) == CLASS
+    assert advised([0.1, 7.3], [0], classes=True) == CLASS
+    assert advised([0.1, 7.3], [0.1, 7.302], by_class=True) == MERE
