@@ -77,7 +77,7 @@ def follow(page: str, project: Path) -> dict[str, str]:
 def test_the_first_ten_minutes_of_the_readme(project):
     printed = follow("README.md", project)
     build = "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output out/digits_mlp"
-    assert "accuracy   96.39% after the build, 96.39% before (360 samples)" in printed[build]
+    assert "accuracy   96.39 % after the build, 96.39 % before (360 samples)" in printed[build]
     circuit = "circuit    0 of 360 frames differ from the input model; with stalls 0 of 1,080 frames differ"
     assert circuit in printed[build]
     assert (project / "out" / "digits_mlp" / "report.html").stat().st_size > 10_000

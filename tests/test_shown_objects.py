@@ -33,7 +33,7 @@ def test_the_manager_says_what_was_found_and_finds_nothing_for_it():
         == "<plugin manager: mode as the settings say, <registry: no plugin found yet>, 0 loaded>"
     )
     registry.register(PluginInfo(type="step", name="a", framework="project", reference="m:a"))
-    assert repr(registry) == "<registry: 1 steps>"
+    assert repr(registry) == "<registry: 1 step>"
     assert fits(repr(get_plugin_manager())) and fits(repr(get_registry()))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from brainsmith.autodiff.calls import as_arrays, call_op
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import NativeLibraryError, OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -167,7 +168,9 @@ def _batch(arrays: Sequence[Array], axis: int, whole: Sequence[int]) -> tuple[li
     free = [at for at in range(len(arrays)) if at not in whole]
     dimensions = max((arrays[at].ndim for at in free), default=0)
     if not 0 <= axis < dimensions:
-        raise OpError(f"a batch cannot be split along axis {axis}: its inputs have {dimensions} dimensions")
+        raise OpError(
+            f"a batch cannot be split along axis {axis}: its inputs have {plural(dimensions, 'dimension')}"
+        )
     full = [at for at in free if arrays[at].ndim == dimensions]
     extents = sorted({arrays[at].shape[axis] for at in full} - {1}) or [1]
     if len(extents) > 1:
@@ -218,11 +221,12 @@ def _joined(parts: Sequence[_Part], axis: int) -> Any:
     outputs = [part.outputs for part in parts]
     for part, some in zip(parts, outputs, strict=True):
         if len(some) != len(outputs[0]):
-            raise OpError(f"{part} gave {len(some)} outputs, and {parts[0]} gave {len(outputs[0])}")
+            raise OpError(f"{part} gave {plural(len(some), 'output')}, and {parts[0]} gave {len(outputs[0])}")
         for one in some:
             if one.ndim <= axis or one.shape[axis] != part.end - part.begin:
                 raise OpError(
-                    f"{part} gave an output of shape {one.shape}, which does not have {part.end - part.begin} samples "
+                    f"{part} gave an output of shape {one.shape}, which does not have "
+                    f"{plural(part.end - part.begin, 'sample')} "
                     f"along axis {axis}: the op does not keep the batch"
                 )
     try:

@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.op import CPU, attributes_of
 from brainsmith.errors import BrainsmithError, OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,8 +51,7 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
         OpError: Their count is wrong, or one holds no numbers.
     """
     if len(inputs) != op.num_inputs:
-        count = f"{op.num_inputs} input{'s' if op.num_inputs != 1 else ''}"
-        raise OpError(f"Operation {op.name!r} expects {count}, got {len(inputs)}")
+        raise OpError(f"Operation {op.name!r} expects {plural(op.num_inputs, 'input')}, got {len(inputs)}")
     arrays: list[Any] = []
     bare = []
     for at, value in enumerate(inputs):
@@ -151,7 +151,9 @@ def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) 
         return given if isinstance(given, np.ndarray) else np.asarray(given)
     outputs = given if op.num_outputs > 1 else (given,)
     if not isinstance(outputs, tuple | list) or len(outputs) != op.num_outputs:
-        raise OpError(f"Operation {op.name!r} must return {op.num_outputs} outputs, not {_count(outputs)}")
+        raise OpError(
+            f"Operation {op.name!r} must return {plural(op.num_outputs, 'output')}, not {_count(outputs)}"
+        )
     shapes, dtypes = promised(
         op, [array.shape for array in arrays], [array.dtype for array in arrays], attributes
     )
@@ -202,7 +204,7 @@ def _expect_here(op: Op, device: Any) -> None:
 def _each(op: Op, answer: Any) -> Sequence[Any]:
     if not isinstance(answer, tuple | list) or len(answer) != op.num_outputs:
         raise OpError(
-            f"the rules of operation {op.name!r} must give {op.num_outputs} answers, one for each output, "
+            f"the rules of operation {op.name!r} must give {plural(op.num_outputs, 'answer')}, one for each output, "
             f"not {answer!r}"
         )
     return answer

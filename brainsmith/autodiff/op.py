@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from brainsmith.errors import BrainsmithError, GradientError, OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -140,7 +141,7 @@ class Op(ABC):
         return Gradient(self, tuple(inputs), output, attributes)
 
     def __repr__(self) -> str:
-        return f"<op {self.name} {self.version}, {self.num_inputs} inputs>"
+        return f"<op {self.name} {self.version}, {plural(self.num_inputs, 'input')}>"
 
 
 class Gradient:
@@ -172,7 +173,7 @@ class Gradient:
         if not isinstance(found, tuple | list) or len(found) != op.num_inputs:
             count = len(found) if isinstance(found, tuple | list) else type(found).__name__
             raise GradientError(
-                f"backward of operation {op.name!r} must return {op.num_inputs} gradients, one for each input, "
+                f"backward of operation {op.name!r} must return {plural(op.num_inputs, 'gradient')}, one for each input, "
                 f"not {count}"
             )
         return tuple(

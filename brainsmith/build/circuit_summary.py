@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from brainsmith.figures import plural, share
+
 
 def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
     """Return names and values of what is known of a circuit; `rtl` as in `report.json`."""
@@ -14,7 +16,7 @@ def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("measured", _measured(rtl)))
     if rtl["fifos"]:
         bits = sum(fifo["total_bits"] or 0 for fifo in rtl["fifos"])
-        lines.append(("FIFOs", f"{len(rtl['fifos'])} with {count(bits)} bits"))
+        lines.append(("FIFOs", f"{len(rtl['fifos'])} with {plural(bits, 'bit')}"))
     return lines
 
 
@@ -36,7 +38,7 @@ def _verdict(rtl: dict[str, Any]) -> str:
     if rtl["stalled_frames"]:
         text += f"; with stalls {_outcome(rtl['stalled_frames'], rtl['stalled_mismatches'])}"
         shares = [(end, rtl["stalled_shares"][end]) for end in ("input", "output")]
-        known = [f"{end} {share:.0%}" for end, share in shares if share is not None]
+        known = [f"{end} {share(part, 0)}" for end, part in shares if part is not None]
         text += f" (stalled: {', '.join(known)} of the cycles)" if known else ""
     if rtl.get("generated_frames") and rtl["mismatches"] is not None:
         text += f"; 0 of {count(rtl['generated_frames'])} generated frames differ"
@@ -45,7 +47,7 @@ def _verdict(rtl: dict[str, Any]) -> str:
 
 def _outcome(frames: float, mismatches: float | None, made_up: str = "") -> str:
     if mismatches is None:
-        return f"{count(frames)} {made_up}frames, not compared"
+        return f"{plural(frames, made_up + 'frame')}, not compared"
     return f"{count(mismatches)} of {count(frames)} {made_up}frames differ"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import share
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -52,8 +54,8 @@ def device_use(
 
 
 def _resource(available: int, used: int | None) -> dict[str, Any]:
-    share = round(used / available, 6) if used is not None and available else None
-    return {"available": available, "used": used, "share": share}
+    taken = round(used / available, 6) if used is not None and available else None
+    return {"available": available, "used": used, "share": taken}
 
 
 def beyond_text(use: Fields | None) -> str:
@@ -74,7 +76,7 @@ def device_line(use: Fields) -> str:
     """Return the line of the summary: what is taken, of each resource of which something is."""
     bound = {NAMES[key] for key in use["lower_bound"]}
     shares = [
-        f"{'at least ' if name in bound else ''}{held['share']:.1%} of {name}"
+        f"{'at least ' if name in bound else ''}{share(held['share'], 1)} of {name}"
         for name, held in _known(use)
         if held["share"]
     ]
@@ -92,5 +94,5 @@ def _known(use: Fields) -> Iterator[tuple[str, Fields]]:
 
 def _said(held: Fields) -> str:
     return f"{held['used']:,} of {held['available']:,}" + (
-        f", {held['share']:.0%}" if held["available"] else ""
+        f", {share(held['share'], 0)}" if held["available"] else ""
     )

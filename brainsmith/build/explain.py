@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from brainsmith.build.keys import NAMED_PARTS, PARTS
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ def _named_change(part: str, before: str, now: str) -> str:
         )
     changes = [_file_change(name, old, new) for name in names]
     more = len(changes) - _SHOWN
-    return ", ".join(changes[:_SHOWN]) + (f" and {more} more files changed" if more > 0 else "")
+    return ", ".join(changes[:_SHOWN]) + (f" and {plural(more, 'more file')} changed" if more > 0 else "")
 
 
 def _table(text: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from brainsmith.build.golden_files import REAL, array_of_any_type, finite, name_
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.figures import plural
 from brainsmith.graph.ends import input_values
 from brainsmith.runtime.annotated_inputs import refuse_outside
 
@@ -188,7 +189,7 @@ def _labels(source: Path | Array | str | None, samples: int) -> Array | None:
     flat = read_array(source, "labels").reshape(-1)
     if len(flat) != samples:
         raise BuildError(
-            f"{name_of(source)} holds {len(flat)} labels for {samples} inputs: one each is needed"
+            f"{name_of(source)} holds {plural(len(flat), 'label')} for {plural(samples, 'input')}: one each is needed"
         )
     if not np.array_equal(flat, np.round(flat)):
         raise BuildError(f"{name_of(source)} holds labels that are not whole numbers")
@@ -201,8 +202,8 @@ def _expected(source: Path | Array, model: ModelWrapper, samples: int, runs: int
     output, size = _first_output(model, samples // runs)
     if len(data) not in (samples, runs) or data.size not in (samples * size, samples):
         raise BuildError(
-            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {_values(size)} for each of "
-            f"{samples} inputs{'' if size == 1 else ', of which the class number will do'}"
+            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {plural(size, 'value')} "
+            f"for each of {plural(samples, 'input')}{'' if size == 1 else ', of which the class number will do'}"
         )
     return data.reshape(samples, -1)
 
@@ -214,7 +215,7 @@ def _new_expected(source: Path | str | None, samples: int) -> Array | None:
     data = finite(read_array(source, "expected outputs"), source)
     if len(data) == 0 or data.size % samples:
         raise BuildError(
-            f"{name_of(source)} holds outputs of shape {data.shape} for {samples} inputs: one each is needed"
+            f"{name_of(source)} holds outputs of shape {data.shape} for {plural(samples, 'input')}: one each is needed"
         )
     return data.reshape(samples, -1)
 
@@ -225,8 +226,8 @@ def _float_outputs(source: Path | Array, model: ModelWrapper, samples: int, runs
     output, size = _first_output(model, samples // runs)
     if len(data) not in (samples, runs) or data.size != samples * size:
         raise BuildError(
-            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {_values(size)} for each "
-            f"of {samples} inputs"
+            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {plural(size, 'value')} "
+            f"for each of {plural(samples, 'input')}"
         )
     return data.reshape(samples, size).astype(np.float64)
 
@@ -241,16 +242,12 @@ def _shape(model: ModelWrapper, tensor: str) -> tuple[int, ...]:
     return tuple(model.get_tensor_shape(tensor) or ())
 
 
-def _values(size: int) -> str:
-    return f"{size} value{'' if size == 1 else 's'}"
-
-
 def _check_classes(labels: Array, model: ModelWrapper, batch: int, source: object) -> None:
     """Raise if labels are not among the model's classes; a single output is the class itself, and may have any value."""
     output, classes = _first_output(model, batch)
     low, high = int(labels.min()), int(labels.max())
     if classes > 1 and (low < 0 or high >= classes):
         raise BuildError(
-            f"{name_of(source)} holds labels from {low} to {high}, and output '{output}' has {classes} values: "
+            f"{name_of(source)} holds labels from {low} to {high}, and output '{output}' has {plural(classes, 'value')}: "
             f"labels must be from 0 to {classes - 1}"
         )

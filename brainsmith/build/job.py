@@ -25,6 +25,7 @@ from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError
+from brainsmith.figures import plural
 from brainsmith.progress import Listening
 from brainsmith.store.audit import RUNNING
 
@@ -293,5 +294,7 @@ def _line(step: Any, explain: bool) -> str:
         text += "  reused"
     verified = step.verified
     if verified is not None:
-        text += f"  verified {verified.samples} samples" if not verified.reason else "  not verified"
+        text += (
+            f"  verified {plural(verified.samples, 'sample')}" if not verified.reason else "  not verified"
+        )
     return f"{text}  ({step.cache})" if explain else text

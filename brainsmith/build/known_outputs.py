@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.build.compare import Comparison, compare
 from brainsmith.errors import VerificationError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
@@ -53,7 +54,8 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | Non
     values, labels = stack.size // samples, stated.labels
     if labels is not None and values > 1 and not 0 <= labels.min() <= labels.max() < values:
         raise VerificationError(
-            f"step '{step}' gives {values} values for each sample, and verify.changes_outputs.{step}.labels holds labels "
+            f"step '{step}' gives {plural(values, 'value')} for each sample, and "
+            f"verify.changes_outputs.{step}.labels holds labels "
             f"from {labels.min()} to {labels.max()}",
             step,
         )
@@ -61,7 +63,7 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | Non
         return 0.0
     if stated.expected.shape[1] not in (1, values):
         raise VerificationError(
-            f"step '{step}' gives {values} values for each sample, as output '{name}', and "
+            f"step '{step}' gives {plural(values, 'value')} for each sample, as output '{name}', and "
             f"verify.changes_outputs.{step}.expected has {stated.expected.shape[1]}",
             step,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from brainsmith.build.circuit_summary import count
+from brainsmith.figures import plural
 
 Fields = dict[str, Any]
 
@@ -46,4 +47,4 @@ def rate_line(rate: Fields) -> str:
         if rate["target"] is None
         else f"; target {count(rate['target'])}: {'met' if rate['met'] else 'missed'}"
     )
-    return f"{count(rate['fps'])} frames per second, {how}{beside}{target}"
+    return f"{plural(rate['fps'], 'frame')} per second, {how}{beside}{target}"

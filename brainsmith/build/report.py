@@ -11,6 +11,7 @@ from brainsmith.build.device_use import device_line
 from brainsmith.build.messages import LOG
 from brainsmith.build.rate import rate_line
 from brainsmith.build.shortfalls import shortfalls_of
+from brainsmith.figures import plural, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -216,12 +217,12 @@ def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _proven(shortfalls: int) -> str:
-    return f"no: {shortfalls} shortfall{'' if shortfalls == 1 else 's'}, named below" if shortfalls else "yes"
+    return f"no: {plural(shortfalls, 'shortfall')}, named below" if shortfalls else "yes"
 
 
 def _accuracy(accuracy: dict[str, Any]) -> str:
-    after = "not measured" if accuracy["after"] is None else f"{accuracy['after']:.2%}"
-    return f"{after} after the build, {accuracy['before']:.2%} before ({accuracy['samples']} samples)"
+    after = "not measured" if accuracy["after"] is None else share(accuracy["after"])
+    return f"{after} after the build, {share(accuracy['before'])} before ({plural(accuracy['samples'], 'sample')})"
 
 
 def _changed(steps: list[dict[str, Any]]) -> list[str]:
@@ -248,7 +249,7 @@ def _targets(found: dict[str, Any]) -> str:
         if names
     ]
     said += [f"{one['target']} could not be compared" for one in found["results"] if one["reason"]]
-    return f"{'; '.join(said)} ({found['samples']} sample{'' if found['samples'] == 1 else 's'})"
+    return f"{'; '.join(said)} ({plural(found['samples'], 'sample')})"
 
 
 def _float_model(found: dict[str, Any]) -> str:
@@ -260,4 +261,4 @@ def _float_model(found: dict[str, Any]) -> str:
         if distance["max_error"] is None
         else f", error {distance['mean_error']:.4g} on average, {distance['max_error']:.4g} at most"
     )
-    return f"{distance['agreement']:.2%} of the classes of the float model {at} the build{errors}"
+    return f"{share(distance['agreement'])} of the classes of the float model {at} the build{errors}"

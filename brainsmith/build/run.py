@@ -14,6 +14,7 @@ from brainsmith.build.report import PAGE
 from brainsmith.build.selection import BuildSelection, Request, select
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
+from brainsmith.figures import plural
 from brainsmith.store.imported import note_imports
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def build(
 
 
 def _shortfalls_text(result: BuildResult) -> str:
-    many = f"{len(result.shortfalls)} shortfall{'' if len(result.shortfalls) == 1 else 's'}"
+    many = plural(len(result.shortfalls), "shortfall")
     lines = [
         f"the build is not proven: {many}, and a strict build allows none; its output is written: {result.output}"
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.device_use import beyond_text
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED
+from brainsmith.figures import plural, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,10 +86,15 @@ def _labels(steps: list[Fields], accuracy: Fields | None) -> Iterator[str]:
         if not verified.get("changes_outputs"):
             continue
         after = verified["accuracy"]
-        if verified["changes_outputs"] == "labels" and None not in (before, after) and after < before:
+        if (
+            verified["changes_outputs"] == "labels"
+            and before is not None
+            and after is not None
+            and after < before
+        ):
             yield (
-                f"step '{step['name']}' gives other outputs, of which {after:.2%} are right by "
-                f"verify.changes_outputs.{step['name']}.labels, and of those before {before:.2%}; `expected` states the "
+                f"step '{step['name']}' gives other outputs, of which {share(after)} are right by "
+                f"verify.changes_outputs.{step['name']}.labels, and of those before {share(before)}; `expected` states the "
                 "values that it must give"
             )
         before = after
@@ -121,12 +127,13 @@ def _rate(rate: Fields | None) -> Iterator[str]:
     elif rate["measured"]:
         estimate = "" if rate["estimate"] is None else f" (estimated {rate['estimate']:,.0f})"
         yield (
-            f"the measured rate of {rate['fps']:,.0f} frames per second{estimate} is below {target}; the report shows the "
-            "slowest layers and the FIFOs"
+            f"the measured rate of {plural(rate['fps'], 'frame')} per second{estimate} is below {target}; "
+            "the report shows the slowest layers and the FIFOs"
         )
     else:
         yield (
-            f"the estimate of {rate['fps']:,.0f} frames per second is below {target}; the report shows the slowest layers"
+            f"the estimate of {plural(rate['fps'], 'frame')} per second is below {target}; "
+            "the report shows the slowest layers"
         )
 
 

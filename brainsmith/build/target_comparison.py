@@ -12,6 +12,7 @@ from brainsmith.comparison.compare import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, BrainsmithError, TargetError
 from brainsmith.execution.foreign_code import is_lasting
+from brainsmith.figures import plural
 from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.manager import ResourceManager
 from brainsmith.store.fingerprint import digest
@@ -138,7 +139,7 @@ def _few(manager: ResourceManager, resource: Any, inputs: Array) -> tuple[Any, i
         return {}, 0
     if len(prepared.signature.inputs) != 1:
         raise TargetError(
-            f"it says that the model has {len(prepared.signature.inputs)} inputs, and it has one"
+            f"it says that the model has {plural(len(prepared.signature.inputs), 'input')}, and it has one"
         )
     (spec,) = prepared.signature.inputs
     begun = time.perf_counter()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.rearrangements import FAILURES, left_out
 from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.errors import BuildError
+from brainsmith.figures import plural
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.well_formed import node_text, structure_fault
 
@@ -147,7 +148,7 @@ class _Watched:
             )
         if before is not None and result[1]:
             raise BuildError(
-                f"transform '{self.name}' asks to be applied again after {self._limit} {_passes_word(self._limit)}. "
+                f"transform '{self.name}' asks to be applied again after {plural(self._limit, 'pass', 'passes')}. "
                 f"In the last one it "
                 f"{_difference(before, _contents(result[0]))}. `apply` must return False as second value once it "
                 f"changes nothing more; if it needs more passes: {{transform: {self.name}, passes: NUMBER}}"
@@ -157,10 +158,6 @@ class _Watched:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.transform, name)
-
-
-def _passes_word(count: int) -> str:
-    return "pass" if count == 1 else "passes"
 
 
 def _contents(model: Any) -> dict[str, bytes]:

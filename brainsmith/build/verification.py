@@ -10,6 +10,7 @@ from brainsmith.build.generated_check import GeneratedCheck
 from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verify import Verifier
 from brainsmith.errors import BuildError, TargetError
+from brainsmith.figures import plural, share
 from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ class BuildVerification:
         self._verifier.check_expected()
         self._generated = self._generated_check(source.peek(), selection)
         accuracy, generated = self._verifier.accuracy, self._generated.samples
-        right = "" if accuracy is None else f", accuracy {accuracy:.2%}"
-        made_up = f"; {generated} generated inputs" if generated else ""
-        self.told = f"input model: {self._verifier.samples} samples{right}{made_up}"
+        right = "" if accuracy is None else f", accuracy {share(accuracy)}"
+        made_up = f"; {plural(generated, 'generated input')}" if generated else ""
+        self.told = f"input model: {plural(self._verifier.samples, 'sample')}{right}{made_up}"
 
     def _started(self, model: ModelWrapper, selection: BuildSelection) -> Verifier | None:
         """Run the golden data through the input model; None where random ones are not possible."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
 from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, DuplicatePluginError
+from brainsmith.figures import plural
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal
@@ -81,7 +82,7 @@ class Entry:
                 raise
         for item in self._brought:
             enter_operator(item.info, item.obj)
-        debug("bundle %s: registered with %d plugins", bundle, len(self._brought))
+        debug("bundle %s: registered with %s", bundle, plural(len(self._brought), "plugin"))
 
     def leave(self) -> None:
         """Run the bundle's clean-up, and take out all that it brought, whatever the clean-up does.

@@ -8,6 +8,7 @@ import warnings
 from brainsmith.cli.live import LiveLine
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import NotProvenError
+from brainsmith.figures import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def step_line(event: Any, explain: bool = False) -> str:
         line += "  reused"
     if step.verified is not None:
         line += (
-            f"  verified {step.verified.samples} samples" if not step.verified.reason else "  not verified"
+            f"  verified {plural(step.verified.samples, 'sample')}"
+            if not step.verified.reason
+            else "  not verified"
         )
     return f"{line}  ({step.cache})" if explain else line

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from brainsmith.errors import UsageError
+from brainsmith.figures import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
     streams = [
         (
             "input" if stream.fed else "output",
-            f"{', '.join(stream.ports)}: {stream.bits} bits{_several(stream.count)}, "
+            f"{', '.join(stream.ports)}: {plural(stream.bits, 'bit')}{_several(stream.count)}, "
             f"{_shape(plan, stream.name)} {plan.streams[stream.name].datatype}",
         )
         for stream in roles.streams

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.source_check import check_sources, load_problems
 
@@ -56,13 +57,9 @@ def _line(info: PluginInfo) -> str:
 
 
 def _summary(checked: Checked, fine: int, problems: int) -> str:
-    files = _count(len(checked.files), "file")
+    files = plural(len(checked.files), "file")
     if not checked.records and not problems:
         return f"no decorated plugin in {files}"
     return (
-        f"{_count(fine, 'plugin')} in {files}, {_count(problems, 'problem') if problems else 'no problems'}"
+        f"{plural(fine, 'plugin')} in {files}, {plural(problems, 'problem') if problems else 'no problems'}"
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" + ("" if number == 1 else "s")

@@ -79,13 +79,13 @@ def _print_table(records: list[PluginInfo], terminal: Terminal) -> None:
     ]
     terminal.table(COLUMNS, rows)
     if terminal.is_terminal:
+        from brainsmith.figures import plural
+
         counts: dict[str, int] = {}
         for info in records:
             counts[info.type] = counts.get(info.type, 0) + 1
-        parts = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
-        terminal.write(
-            f"\n{len(records)} plugin{'s' * (len(records) != 1)}: {parts}" if records else "no plugins"
-        )
+        parts = ", ".join(plural(count, name) for name, count in counts.items())
+        terminal.write(f"\n{plural(len(records), 'plugin')}: {parts}" if records else "no plugins")
 
 
 def _kernel(info: PluginInfo) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import brainsmith.plugins as door
+from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.stubs import COLLECTIONS, DEFAULT_FOLDER, write_stubs
 
@@ -18,7 +19,7 @@ def run(options: Options, terminal: Terminal) -> int:
     manager = get_plugin_manager()
     manager.discover_plugins(modes=["full"])
     path = write_stubs(manager.registry, door_names(), folder)
-    terminal.write(f"{path}: {len(manager.registry)} plugins")
+    terminal.write(f"{path}: {plural(len(manager.registry), 'plugin')}")
     if folder == DEFAULT_FOLDER:
         terminal.write("pyright and Pylance read it as it is; for mypy set mypy_path = typings")
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from brainsmith.cli.arrays import check_output, described, read_arrays, write_arrays
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import UsageError
+from brainsmith.figures import plural, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,14 +69,14 @@ def _number(options: Options, name: str, least: int) -> int | None:
 def _summary(package: Package, done: Rerun, golden: bool) -> list[tuple[str, str]]:
     result = done.result
     source = "golden inputs" if golden else "inputs"
-    shares = ", ".join(f"{name} {result.stalled_share(name):.0%}" for name in result.streams)
+    shares = ", ".join(f"{name} {share(result.stalled_share(name), 0)}" for name in result.streams)
     stalled = sum(traffic.stalled for traffic in result.streams.values())
     pairs = [
         ("frames", f"{done.frames:,} {source}"),
         ("golden", _golden(done)),
         ("cycles", f"{result.cycles:,}" + (f"; stalled: {shares}" if stalled else "")),
         ("interval", _interval(package, done)),
-        ("latency", f"{done.latency:,} cycles"),
+        ("latency", plural(done.latency, "cycle")),
         ("speed", f"{result.cycles_per_second:,.0f} cycles/s"),
     ]
     return [("design", f"{package.design.top} in {package.folder}"), *pairs]
@@ -83,8 +84,8 @@ def _summary(package: Package, done: Rerun, golden: bool) -> list[tuple[str, str
 
 def _interval(package: Package, done: Rerun) -> str:
     if done.interval is None:
-        return f"not measured with one frame; estimated {package.design.interval:,} cycles"
-    return f"{done.interval:,.1f} cycles"
+        return f"not measured with one frame; estimated {plural(package.design.interval, 'cycle')}"
+    return plural(done.interval, "cycle")
 
 
 def _golden(done: Rerun) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.figures import share
 from brainsmith.plugin.manager import get_plugin_manager
 
 TYPE_CHECKING = False
@@ -39,5 +40,5 @@ def shown(name: str, value: Any) -> str:
     if name.endswith("_mb"):
         return f"{value:.1f} MB"
     if name.endswith("_rate"):
-        return f"{value:.0%}"
+        return share(value, 0)
     return str(value)

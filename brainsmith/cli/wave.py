@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import UsageError
+from brainsmith.figures import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ def run(options: Options, terminal: Terminal) -> int:
     for change in wave.changed:
         complain(f"warning: {options.required('DIR')}: {change}; the picture is of what design.json connects")
     terminal.pairs([
-        ("design", f"{wave.design}, {len(wave.links)} links"),
-        ("frame", f"{wave.frame}, {wave.cycles:,} cycles from its first beat in to its last beat out"),
-        *([("interval", f"{wave.interval:,} cycles")] if wave.interval else []),
+        ("design", f"{wave.design}, {plural(len(wave.links), 'link')}"),
+        ("frame", f"{wave.frame}, {plural(wave.cycles, 'cycle')} from its first beat in to its last beat out"),
+        *([("interval", plural(wave.interval, 'cycle'))] if wave.interval else []),
         ("picture", str(file)),
     ])  # fmt: skip
     return 0

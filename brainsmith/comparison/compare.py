@@ -21,6 +21,7 @@ from brainsmith.comparison.tensors import (
     tolerance_of,
 )
 from brainsmith.errors import BrainsmithError, UnsupportedResourceError, UsageError
+from brainsmith.figures import plural
 from brainsmith.runtime.default import get_registry
 from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.manager import ResourceManager
@@ -81,8 +82,7 @@ class Compared:
         )
         return (
             f"{self.device} first differs from {first} at tensor '{one.tensor}'{node}: {values}; "
-            f"error {one.error:.3g}, allowed {one.tolerance:.3g}, in {one.samples:,} "
-            + ("sample" if one.samples == 1 else "samples")
+            f"error {one.error:.3g}, allowed {one.tolerance:.3g}, in {plural(one.samples, 'sample')}"
             + ("" if self.differences else "; the outputs agree all the same")
             + (f"\n  {self.rounding}" if self.rounding else "")
         )

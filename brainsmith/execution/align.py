@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.figures import plural
+
 if TYPE_CHECKING:
     from brainsmith.execution.execute import Executor
 
@@ -68,7 +70,7 @@ def align(original: Signature, changed: Signature, name: str = "the original") -
         name: What the first is, for the reason.
     """
     feed, notes, reason = align_inputs(original, changed, name)
-    if reason or (reason := _other_count("outputs", original.outputs, changed.outputs, name)):
+    if reason or (reason := _other_count("output", original.outputs, changed.outputs, name)):
         return Alignment({}, {}, reason=reason)
     read: Feed = {}
     for (old, shape), (new, now) in zip(original.outputs.items(), changed.outputs.items(), strict=True):
@@ -93,7 +95,7 @@ def align_inputs(
         How to feed the second with the first one's inputs, what has to be done for that, and why it cannot be done:
         empty if it can.
     """
-    if reason := _other_count("inputs", original.inputs, changed.inputs, name):
+    if reason := _other_count("input", original.inputs, changed.inputs, name):
         return {}, [], reason
     feed: Feed = {}
     notes: list[str] = []
@@ -107,7 +109,7 @@ def align_inputs(
 
 
 def _other_count(kind: str, first: dict[str, Shape], second: dict[str, Shape], name: str) -> str:
-    return "" if len(first) == len(second) else f"it has {len(second)} {kind}, and {name} {len(first)}"
+    return "" if len(first) == len(second) else f"it has {plural(len(second), kind)}, and {name} {len(first)}"
 
 
 def _holds_classes(now: Shape, shape: Shape) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import plural
 from brainsmith.graph.known_domains import STANDARD
 from brainsmith.graph.well_formed import node_text
 
@@ -52,7 +53,7 @@ def argument_faults(node: Any, opset: int) -> Iterator[str]:
 def _count_faults(node: Any, inputs: int, outputs: int) -> Iterator[str]:
     for what, names, least in (("input", node.input, inputs), ("output", node.output, outputs)):
         if len(names) < least:
-            yield f"{node_text(node)} has {len(names)} {what}s, and {node.op_type} has at least {least}"
+            yield f"{node_text(node)} has {plural(len(names), what)}, and {node.op_type} has at least {least}"
 
 
 @cache

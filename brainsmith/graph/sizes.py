@@ -6,6 +6,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import plural
 from brainsmith.graph.datatype_names import MOST_BITS
 from brainsmith.graph.well_formed import node_text
 
@@ -49,7 +50,7 @@ def constant_faults(what: str, tensor: Any) -> Iterator[str]:
         return
     held = _elements_held(tensor)
     if held is not None and held != math.prod(dims):
-        yield f"{what} has the shape {_text(dims)}, and its data have {held:,} elements"
+        yield f"{what} has the shape {_text(dims)}, and its data have {plural(held, 'element')}"
 
 
 def bit_width_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import plural
 from brainsmith.graph.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -177,5 +178,5 @@ def _cycle_text(stuck: dict[int, Any], waits_for: dict[int, int]) -> str:
     cycle = path[path.index(path[-1]) :][::-1]
     shown = [node_text(stuck[at]) for at in cycle]
     if len(shown) > 6:
-        shown = [*shown[:5], f"{len(shown) - 6} more nodes", shown[-1]]
+        shown = [*shown[:5], plural(len(shown) - 6, "more node"), shown[-1]]
     return f"it has a cycle: {' -> '.join(shown)}"

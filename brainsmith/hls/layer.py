@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError, SimulationError
+from brainsmith.figures import plural
 from brainsmith.hls.program import compile_program, run_program
 from brainsmith.hls.words import from_words, to_words
 
@@ -99,7 +100,7 @@ def _check_defined(layer: Any, stacks: Stacks) -> None:
     if node.op_type == "Lookup_hls":
         entries = layer.get_nodeattr("NumEmbeddings")
         if (stacks[node.input[0]] >= entries).any():
-            raise ValueError(f"an index is outside of the {entries} entries")
+            raise ValueError(f"an index is outside of the {plural(entries, 'entry', 'entries')}")
     if node.op_type == "ElementwiseDiv_hls" and layer.get_input_datatype(1).is_integer():
         divisors = stacks.get(node.input[1])
         if divisors is not None and not divisors.all():

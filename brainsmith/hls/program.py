@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.errors import SimulationError, ToolError
+from brainsmith.figures import plural
 from brainsmith.hls.headers import find_headers
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import find_program
@@ -179,7 +180,9 @@ def run_program(
     ]
     for one, words in zip(program.streams, rows, strict=True):
         if words.dtype != np.uint8 or words.shape[1:] != (-(-one.bits // BYTE),):
-            raise ValueError(f"{one.name}: beats of {one.bits} bits are rows of {-(-one.bits // BYTE)} bytes")
+            raise ValueError(
+                f"{one.name}: beats of {plural(one.bits, 'bit')} are rows of {plural(-(-one.bits // BYTE), 'byte')}"
+            )
     count = len(rows)
     pointers = (ctypes.c_void_p * count)(*(words.ctypes.data for words in rows))
     beats = (ctypes.c_ulonglong * count)(*(len(words) for words in rows))
@@ -191,7 +194,7 @@ def run_program(
         if number
     ]
     if wrong:
-        raise SimulationError(f"{program.top}: {', '.join(wrong)} after {calls} calls")
+        raise SimulationError(f"{program.top}: {', '.join(wrong)} after {plural(calls, 'call')}")
     return {one.name: words for one, words in zip(program.streams, rows, strict=True) if not one.fed}
 
 

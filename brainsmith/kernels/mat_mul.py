@@ -9,6 +9,7 @@ import numpy as np
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from qonnx.core.datatype import DataType
 
+from brainsmith.figures import plural
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import kernel
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
@@ -150,7 +151,7 @@ class MatMulKernel(HWCustomOp):
         if min(len(lhs), len(rhs)) < MATRIX:
             return f"{stated}, and both must have {MATRIX} dimensions or more"
         if lhs[-1] != rhs[-2]:
-            return f"{stated}: a row of the first has {lhs[-1]} values, a column of the second {rhs[-2]}"
+            return f"{stated}: a row of the first has {plural(lhs[-1], 'value')}, a column of the second {rhs[-2]}"
         if rhs[:-2] not in ((), lhs[:-2]):
             return f"{stated}: the second is neither one matrix nor one for each of the first"
         return ""

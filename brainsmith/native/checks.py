@@ -18,6 +18,7 @@ from brainsmith.errors import (
     MissingSymbolError,
     NativeLibraryError,
 )
+from brainsmith.figures import plural
 from brainsmith.native import abi
 from brainsmith.native.elf import DamagedError, Elf, name_content, read_elf, read_header
 
@@ -158,7 +159,7 @@ def check_table(path: Path, table: Mapping[str, Any]) -> None:
         )
     if not table["ops"]:
         raise MissingSymbolError(
-            f"{path}: plugin {table['name']!r} says that it has {table['num_ops']} operations, "
+            f"{path}: plugin {table['name']!r} says that it has {plural(table['num_ops'], 'operation')}, "
             "but its table does not point to them"
         )
     seen: set[str] = set()
@@ -218,7 +219,7 @@ def _check_op(what: str, op: Mapping[str, Any] | None) -> str:
         raise NativeLibraryError(f"{named} has flags that this host does not know: {op['flags']:#x}")
     if op["not_differentiable"] >> op["num_inputs"]:
         raise NativeLibraryError(
-            f"{named} has {op['num_inputs']} inputs, but not_differentiable names others: "
+            f"{named} has {plural(op['num_inputs'], 'input')}, but not_differentiable names others: "
             f"{op['not_differentiable']:#x}"
         )
     return str(op["name"])

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import plural
 from brainsmith.native.checks import check_file, check_hash, read_library
 from brainsmith.native.copy import LibraryCopy
 
@@ -47,9 +48,7 @@ class PluginLibrary(ABC):
         """Whether it is unloaded, or about to be."""
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.kind} {self.name} {self.version}, {len(self.ops)} operations{', closed' * self.closed}>"
-        )
+        return f"<{self.kind} {self.name} {self.version}, {plural(len(self.ops), 'operation')}{', closed' * self.closed}>"
 
 
 def checked_copy(path: str | os.PathLike[str], sha256: str | None) -> tuple[Path, LibraryCopy, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import OpError
+from brainsmith.figures import plural
 from brainsmith.native import abi
 from brainsmith.native.frame import CODES, NUMPY
 
@@ -48,7 +49,7 @@ class Rules(ABC):
     def _shape(self, at: int, answer: Sequence[int] | int) -> Shape:
         if isinstance(answer, int):
             raise OpError(
-                f"Operation {self._op.name!r} says that output {at} has {answer} dimensions; "
+                f"Operation {self._op.name!r} says that output {at} has {plural(answer, 'dimension')}; "
                 f"0 to {abi.MAX_NDIM} can be"
             )
         if any(extent < 0 for extent in answer):

@@ -163,7 +163,9 @@ class Collection(metaclass=_Completed):
 
     def __repr__(self) -> str:
         where = f" of {self._framework}" if self._framework else ""
-        return f"<{len(self)} {self._type}s{where}>"
+        from brainsmith.figures import plural
+
+        return f"<{plural(len(self), self._type)}{where}>"
 
 
 class Kernels(Collection):

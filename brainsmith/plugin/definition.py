@@ -290,8 +290,9 @@ def takes_model_and_cfg(count: int, required: int, by_name: int, takes_more: boo
 
 def step_message(name: str, required: int) -> str:
     """Return what is said of a function that cannot be called as a step, as the decorator and as the scan see it."""
-    takes = f"{required} argument{'' if required == 1 else 's'}"
-    return f"@step needs a function (model, cfg) -> model; {name} takes {takes}"
+    from brainsmith.figures import plural
+
+    return f"@step needs a function (model, cfg) -> model; {name} takes {plural(required, 'argument')}"
 
 
 _TAKES_MORE, _COROUTINE = 0x04, 0x80

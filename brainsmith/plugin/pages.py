@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.figures import plural
 from brainsmith.markup import tag
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ def records_page(records: Sequence[PluginInfo]) -> str:
     fields = ("name", "type", "framework", "description")
     head = tag("tr", [tag("th", field) for field in fields])
     rows = [tag("tr", [tag("td", str(info[field])) for field in fields]) for info in records[:_MOST]]
-    count = f"{len(records)} plugins" + (f", of which {_MOST} are shown" if len(records) > _MOST else "")
+    count = plural(len(records), "plugin") + (f", of which {_MOST} are shown" if len(records) > _MOST else "")
     return str(tag("table", tag("caption", count), head, rows))
 
 
@@ -50,7 +51,7 @@ def graph_page(model: Any) -> str:
         )
         for node in nodes[:_MOST]
     ]
-    return str(tag("table", tag("caption", f"{len(nodes)} nodes{more}; {counted}"), head, rows))
+    return str(tag("table", tag("caption", f"{plural(len(nodes), 'node')}{more}; {counted}"), head, rows))
 
 
 def _given(model: Any, node: Any) -> str:

@@ -35,9 +35,11 @@ class RecordList(Base):
         return [info.name for info in self]
 
     def __repr__(self) -> str:
+        from brainsmith.figures import plural
+
         shown = [f"  {info.key:<40} {info.framework}"[:SHOWN_WIDTH] for info in self[:SHOWN]]
         more = [f"  and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
-        return "\n".join([f"<{len(self)} plugin{'' if len(self) == 1 else 's'}", *shown, *more]) + ">"
+        return "\n".join([f"<{plural(len(self), 'plugin')}", *shown, *more]) + ">"
 
     def _repr_html_(self) -> str:
         from brainsmith.plugin.pages import records_page

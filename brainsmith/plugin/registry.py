@@ -391,7 +391,9 @@ class Registry(RecordMapping):
 
     def __repr__(self) -> str:
         kinds = [info.type for info in self.known()]
-        found = ", ".join(f"{kinds.count(kind)} {kind}s" for kind in PLUGIN_TYPES if kind in kinds)
+        from brainsmith.figures import plural
+
+        found = ", ".join(plural(kinds.count(kind), kind) for kind in PLUGIN_TYPES if kind in kinds)
         return f"<registry: {found or 'no plugin found yet'}>"
 
 

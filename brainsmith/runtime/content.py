@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.errors import TargetError
+from brainsmith.figures import plural
 from brainsmith.runtime.file_facts import DIGEST_BYTES, facts_of, partition_files
 
 
@@ -62,7 +63,7 @@ def describe_resource(resource: Any) -> str:
     if isinstance(resource, str | os.PathLike):
         return os.fspath(resource)
     if isinstance(resource, bytes | bytearray | memoryview):
-        return f"{len(resource):,} bytes"
+        return plural(len(resource), "byte")
     return f"a {type(resource).__name__}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
+from brainsmith.figures import plural
 from brainsmith.graph.well_formed import node_text
 
 if TYPE_CHECKING:
@@ -42,6 +43,6 @@ def check_window_dimensions(model: ModelWrapper) -> None:
         shape = model.get_tensor_shape(node.input[0]) if node.op_type in ("Conv", "ConvTranspose") else None
         if shape and len(shape) != 4:
             raise ModelError(
-                f"{node_text(node)} slides over {len(shape) - 2} dimension{'s'[: len(shape) - 3]}, and layers slide over 2"
+                f"{node_text(node)} slides over {plural(len(shape) - 2, 'dimension')}, and layers slide over 2"
                 f"{_ONE_MORE if len(shape) == 3 else ''}"
             )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import InputError, TargetError, UnsupportedResourceError
+from brainsmith.figures import plural
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
@@ -182,7 +183,7 @@ def find_overlay(folder: Path, bitfile: str | None) -> Path:
     found = sorted(folder.glob("*.bit"))
     if len(found) == 1:
         return found[0]
-    what = f"holds {len(found)} overlays" if found else "holds no overlay (.bit)"
+    what = f"holds {plural(len(found), 'overlay')}" if found else "holds no overlay (.bit)"
     raise UnsupportedResourceError(
         f"{folder} {what}: make one with its import.tcl in Vivado, and put it there, or name it: PynqBoard(bitfile=FILE)"
     )

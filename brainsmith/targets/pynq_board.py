@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import TargetError
+from brainsmith.figures import plural
 from brainsmith.rtl.package.transfers import Transfer, plan_transfers
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ class Board:
         frames = len(next(iter(inputs.values())))
         if frames % self._packet:
             raise TargetError(
-                f"pynq: the overlay ends a packet after {self._packet} frames, so {frames} frames never end: give a "
+                f"pynq: the overlay ends a packet after {plural(self._packet, 'frame')}, so "
+                f"{plural(frames, 'frame')} never end: give a "
                 "multiple of it"
             )
         step = self._frames // self._packet * self._packet
@@ -159,7 +161,7 @@ class Board:
                 channel.start()
                 raise TargetError(
                     f"pynq: the transfer of stream {one.stream.name} by {one.engine} {what}: the overlay must end a packet "
-                    f"(TLAST) after each {self._packet} frames of an output"
+                    f"(TLAST) after each {plural(self._packet, 'frame')} of an output"
                 )
             time.sleep(POLL)
         channel.wait()

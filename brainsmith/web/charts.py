@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.web.elements import scrolling
 
@@ -55,7 +56,7 @@ def bar_chart(title: str, bars: Sequence[Bar], show: Callable[[float | None], st
         rows,
         class_="bars",
         role="group",
-        aria_label=f"{title}, bar chart with {len(bars)} rows",
+        aria_label=f"{title}, bar chart with {plural(len(bars), 'row')}",
         width="100%",
         height=len(bars) * ROW_HEIGHT,
     )

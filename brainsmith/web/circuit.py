@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from brainsmith import figures
+from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram
 from brainsmith.rtl.drawing.plan import Plan, read_plan, short_ends
-from brainsmith.web import figures
 from brainsmith.web.content import Fields, fields, first_text, items
 from brainsmith.web.design_layers import Layer
 from brainsmith.web.elements import cell, scrolling, section, sentence, table
-from brainsmith.web.figures import number
 from brainsmith.web.wave import wave_figure
 
 _NONE = "The build made no circuit: its output was estimates only, or it ended earlier."
@@ -93,7 +93,7 @@ def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: b
 def _held(circuit: Fields, end: str) -> Markup:
     held = number(fields(circuit.get("stalled_cycles")).get(end))
     share = number(fields(circuit.get("stalled_shares")).get(end))
-    part = "" if share is None else f" ({share:.0%})"
+    part = "" if share is None else f" ({figures.share(share, 0)})"
     return cell(f"{figures.count(held)}{part}" if held is not None else figures.ABSENT, held)
 
 
@@ -190,7 +190,7 @@ def _sized(sizing: Fields) -> str:
     words = (
         ""
         if gauge is None
-        else f" With the gauges as depths, all FIFOs together would hold {figures.count(gauge)} bits."
+        else f" With the gauges as depths, all FIFOs together would hold {figures.plural(gauge, 'bit')}."
     )
     if tries is not None and sizing.get("minimal") is True:
         words += f" {figures.plural(tries, 'simulation')} showed that no single FIFO can be made smaller."

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from brainsmith.web.figures import number
+from brainsmith.figures import number
 
 Fields: TypeAlias = Mapping[str, Any]
 # A link must lead into the report's folder: no scheme, no root.

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from brainsmith.figures import number
 from brainsmith.rtl.drawing.plan import MEMORY
 from brainsmith.web.content import Fields, fields, first_text, items
-from brainsmith.web.figures import number
 
 RESOURCES = ("lut", "bram18", "dsp", "uram")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brainsmith.figures import count, plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
 from brainsmith.web.content import text
 from brainsmith.web.design_layers import Layer
-from brainsmith.web.figures import count, plural
 from brainsmith.web.graph_data import Edge, Graph, Node
 from brainsmith.web.layers import measures
 from brainsmith.web.layout import Layout, Point, layered

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brainsmith import figures
 from brainsmith.markup import Child, Markup, tag
-from brainsmith.web import figures
 from brainsmith.web.content import Subject
 from brainsmith.web.elements import message
 from brainsmith.web.verdict import Verdict

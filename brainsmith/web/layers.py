@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from brainsmith import figures
 from brainsmith.markup import Markup, tag
-from brainsmith.web import figures
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import text
 from brainsmith.web.design_layers import Layer
@@ -61,9 +61,9 @@ def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
         return "; none states its cycles."
     also = sum(layer.cycles == top.cycles for layer in layers) - 1
     others = f", as do {also} others" if also > 1 else ", as does one other" if also else ""
-    limit = f"; {top.name} sets the rate with {figures.count(top.cycles)} cycles per frame{others}."
+    limit = f"; {top.name} sets the rate with {figures.plural(top.cycles, 'cycle')} per frame{others}."
     if interval is not None and interval > top.cycles:
-        limit += f" The whole design takes a frame every {figures.count(interval)} cycles."
+        limit += f" The whole design takes a frame every {figures.plural(interval, 'cycle')}."
     return limit
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import family
 from brainsmith.web.content import text
 from brainsmith.web.design_layers import Layer
-from brainsmith.web.figures import plural
 from brainsmith.web.graph_data import Node
 from brainsmith.web.layout import Point
 

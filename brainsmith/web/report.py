@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.errors import OutputError
+from brainsmith.figures import number
 from brainsmith.markup import Markup, embed_json, tag
 from brainsmith.rtl.drawing.block_diagram import STYLE
 from brainsmith.rtl.drawing.theme import arrow
@@ -27,7 +28,6 @@ from brainsmith.web.content import (
     text,
 )
 from brainsmith.web.design_layers import Layer, read_fifos, read_layers
-from brainsmith.web.figures import number
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
 from brainsmith.web.layers import layers_section

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
-from brainsmith.web import figures
 from brainsmith.web.content import Plugin
 from brainsmith.web.elements import message, scrolling, section, sentence
 from brainsmith.web.graph import Drawing

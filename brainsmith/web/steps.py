@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brainsmith import figures
 from brainsmith.markup import Markup, tag
-from brainsmith.web import figures
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import Step
 from brainsmith.web.elements import cell, section, sentence, table

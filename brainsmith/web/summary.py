@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brainsmith import figures
+from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web import figures
 from brainsmith.web.content import Fields, Step, Subject, fields, first_text, items
 from brainsmith.web.design_layers import Layer
 from brainsmith.web.elements import message, section, sentence
-from brainsmith.web.figures import number
 from brainsmith.web.layers import slowest
 
 _NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended earlier."
@@ -138,7 +138,7 @@ def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
     estimates = [figures.count(number(circuit.get(f"{name}_estimate"))) for name in ("interval", "latency")]
     clock = subject.clock_ns
     time = figures.seconds(latency * clock * 1e-9) if latency is not None and clock else ""
-    cycles = f"{figures.count(latency)} cycles"
+    cycles = figures.plural(latency, "cycle")
     return [
         _tile("Interval", figures.count(interval), f"cycles, simulated; estimated {estimates[0]}")
         if interval
@@ -179,7 +179,7 @@ def _rate(rate: Fields) -> Markup | None:
 def _latency(cycles: float | None, clock_ns: float | None) -> Markup | None:
     if cycles is None:
         return None
-    said = f"{figures.count(cycles)} cycles"
+    said = figures.plural(cycles, "cycle")
     return (
         _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), said)
         if clock_ns

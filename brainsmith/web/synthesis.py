@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brainsmith import figures
+from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.plan import MEMORY
-from brainsmith.web import figures
 from brainsmith.web.content import Fields, fields, first_text, items, text
 from brainsmith.web.elements import cell, section, sentence, table
-from brainsmith.web.figures import number
 
 RESOURCES = {
     "lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP",

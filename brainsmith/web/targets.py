@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from brainsmith import figures
+from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web import figures
 from brainsmith.web.content import Fields, fields, first_text, items, text
 from brainsmith.web.elements import cell, section, sentence, table
-from brainsmith.web.figures import number
 
 _COLUMNS = ("Target", "Result", "Outputs", "Inside", "Worst error", "First difference")
 _NONE = (

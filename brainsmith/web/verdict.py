@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from brainsmith.figures import count, number, plural, small
 from brainsmith.web.content import Fields, Step, fields, first_text, read_shortfalls, text
-from brainsmith.web.figures import count, number, plural, small
 
 
 @dataclass(frozen=True)

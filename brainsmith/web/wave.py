@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import re
 
+from brainsmith import figures
+from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web import figures
 from brainsmith.web.content import Fields, first_text
 from brainsmith.web.elements import scrolling, sentence
-from brainsmith.web.figures import number
 
 _SIZE = re.compile(r'<svg [^>]*?viewBox="0 0 (\d+) (\d+)"')
 
@@ -47,7 +47,10 @@ def _words(found: Fields, at_full_speed: float | None) -> str:
     frame, cycles, interval = (number(found.get(key)) for key in ("frame", "cycles", "interval"))
     if frame is None or cycles is None:
         return "one frame on its way through the circuit"
-    following = f", the next one {figures.count(interval)} cycles later" if interval is not None else ""
+    following = f", the next one {figures.plural(interval, 'cycle')} later" if interval is not None else ""
     if interval is not None and at_full_speed is not None and interval > 1.01 * at_full_speed:
-        following += f", because its inputs come evenly spread; at full speed it is {figures.count(at_full_speed)} cycles"
-    return f"frame {figures.count(frame)} on its way through the circuit, {figures.count(cycles)} cycles{following}"
+        following += (
+            ", because its inputs come evenly spread; at full speed it is "
+            f"{figures.plural(at_full_speed, 'cycle')}"
+        )
+    return f"frame {figures.count(frame)} on its way through the circuit, {figures.plural(cycles, 'cycle')}{following}"

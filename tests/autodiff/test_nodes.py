@@ -165,7 +165,7 @@ def test_an_unknown_attribute_is_refused(register):
         model_of([made]).transform(InferShapes())
     assert str(raised.value) == f"node 'windowed_0' (windowed): {message}"
     made.input.append("z")
-    assert getCustomOp(made).verify_node() == [message, "operation 'windowed' has 1 inputs, the node 2"]
+    assert getCustomOp(made).verify_node() == [message, "operation 'windowed' has 1 input, the node 2"]
 
 
 @pytest.mark.slow

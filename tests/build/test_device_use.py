@@ -21,7 +21,7 @@ def test_synthesised_figures_come_first():
             "dsp": {"available": 80, "used": 8, "share": 0.1},
         },
     }
-    assert device_line(use) == "xc7z010: 10.0% of LUT, 10.0% of FF, 10.0% of BRAM18, 10.0% of DSP"
+    assert device_line(use) == "xc7z010: 10.0 % of LUT, 10.0 % of FF, 10.0 % of BRAM18, 10.0 % of DSP"
     assert beyond_text(use) == ""
 
 
@@ -30,7 +30,7 @@ def test_estimates_count_where_nothing_was_synthesised():
     assert {key: held["used"] for key, held in use["resources"].items()} == {
         "lut": 176, "ff": None, "bram18": 6, "uram": 2, "dsp": 4,
     }  # fmt: skip
-    assert device_line(use) == "xc7z010: at least 1.0% of LUT, 5.0% of BRAM18, 5.0% of DSP (estimated)"
+    assert device_line(use) == "xc7z010: at least 1.0 % of LUT, 5.0 % of BRAM18, 5.0 % of DSP (estimated)"
     assert beyond_text(use) == (
         "the design is beyond its device xc7z010: estimated, it takes more than there is of URAM (2 of 0); "
         "lower the target rate, or take a larger part"
@@ -41,7 +41,7 @@ def test_a_design_beyond_its_device_is_said():
     use = device_use(DEVICE, SYNTHESIS | {"lut": 35200, "dsp": 81}, ESTIMATE, [])
     assert beyond_text(use) == (
         "the design is beyond its device xc7z010: synthesised, it takes more than there is of LUT (35,200 of 17,600, "
-        "200%), DSP (81 of 80, 101%); lower the target rate, or take a larger part"
+        "200 %), DSP (81 of 80, 101 %); lower the target rate, or take a larger part"
     )
 
 

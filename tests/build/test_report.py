@@ -122,7 +122,7 @@ def test_the_summary():
         "cycles     1,024 per frame, 2,528 latency (estimated)",
         "resources  at least 1,271 LUT, 3 BRAM18, unknown DSP (estimated)",
         "rate       195,312 frames per second, estimated; target 200,000: missed",
-        "accuracy   not measured after the build, 96.39% before (360 samples)",
+        "accuracy   not measured after the build, 96.39 % before (360 samples)",
         "proven     no: 3 shortfalls, named below",
         "output     /out",
         f"warning: {UNVERIFIED}",
@@ -155,7 +155,7 @@ def test_the_summary_of_a_circuit(tmp_path):
     (tmp_path / "report.html").touch()
     assert circuit_summary(tmp_path) == [
         "circuit    0 of 360 frames differ; with stalls 0 of 1,080 frames differ "
-        "(stalled: input 31%, output 29% of the cycles); 0 of 8 generated frames differ",
+        "(stalled: input 31 %, output 29 % of the cycles); 0 of 8 generated frames differ",
         "measured   512 per frame (estimated 512), 640 latency (estimated 576)",
         "FIFOs      1 with 224 bits",
         "synthesis  4,312 LUT, 5,120 FF, 3 BRAM18, 8 DSP, 2 URAM (xcup by Yosys 0.70)",
@@ -221,11 +221,11 @@ def test_what_approximates_and_the_float_model_are_in_the_summary(tmp_path):
     at = next(number for number, line in enumerate(lines) if line.startswith("accuracy"))
     assert lines[at + 1 : at + 3] == [
         "changed    cleanup approximates: 2 of 360 samples in another class, largest error 0.5",
-        "float      98.75% of the classes of the float model after the build, error 1.25 on average, 12.5 at most",
+        "float      98.75 % of the classes of the float model after the build, error 1.25 on average, 12.5 at most",
     ]
     classes = {"agreement": 0.5, "max_error": None, "mean_error": None}
     said = summary_text(report(float_model={**floats, "before": classes, "after": None}), tmp_path)
-    assert "float      50.00% of the classes of the float model before the build\n" in said
+    assert "float      50.00 % of the classes of the float model before the build\n" in said
 
 
 def test_every_field_is_documented():

@@ -189,8 +189,8 @@ def test_new_outputs_that_labels_alone_hold_are_no_worse_than_those_before(befor
         accuracy=None if before is None else {"before": before},
     )
     told = (
-        "step 'reordered' gives other outputs, of which 25.00% are right by verify.changes_outputs.reordered.labels, and "
-        "of those before 100.00%; `expected` states the values that it must give"
+        "step 'reordered' gives other outputs, of which 25.00 % are right by verify.changes_outputs.reordered.labels, and "
+        "of those before 100.00 %; `expected` states the values that it must give"
     )
     assert found == ([("accuracy", told)] if is_told else [])
 

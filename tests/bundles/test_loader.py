@@ -337,7 +337,7 @@ def test_each_step_of_a_load_is_logged(put, project, caplog):
             f"bundle {name} v1.0.0: checking versions and dependencies",
             f"bundle {name} v1.0.0: calling its initialise function",
             f"bundle {name} v1.0.0: calling its custom operations function",
-            f"bundle {name} v1.0.0: registered with 1 plugins",
+            f"bundle {name} v1.0.0: registered with 1 plugin",
         ]
 
     discovery = ("scanning: ", "updating: ", "adapter ", "kept on disk: ")

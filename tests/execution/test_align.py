@@ -57,7 +57,13 @@ def test_an_argmax_over_a_batch(numbers):
             Signature({"x": (1, 4)}, {"y": (1, 3), "z": (1,)}),
             "it has 2 outputs, and the original 1",
         ),
+        (Signature({"x": (1, 4)}, {}), "it has 0 outputs, and the original 1"),
     ],
 )
 def test_what_cannot_be_compared_says_why(after, reason):
     assert align(one((1, 4), (1, 3)), after).reason == reason
+
+
+def test_one_output_is_no_plural():
+    before = Signature({"x": (1, 4)}, {"y": (1, 3), "z": (1,)})
+    assert align(before, one((1, 4), (1, 3))).reason == "it has 1 output, and the original 2"

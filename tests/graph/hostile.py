@@ -196,7 +196,7 @@ FAULTS = {
     ),
     "negative dimension": "tensor 'x' has the shape [1, -6], and a dimension cannot be negative",
     "many dimensions": "tensor 'x' has 65 dimensions, and there can be up to 64",
-    "constant without its data": "constant 'act0_s' has the shape [1000000000000], and its data have 1 elements",
+    "constant without its data": "constant 'act0_s' has the shape [1000000000000], and its data have 1 element",
     "constant of no type": "constant 'act0_s' has the data type 99, and ONNX knows none of that number",
     "constant of a huge shape": (
         "node 'grow' (ConstantOfShape) makes a tensor of more than 268,435,456 elements: [1000000, 1000000]"

@@ -98,7 +98,7 @@ class TestTables:
             ({"FLAGS": "6"}, "operation 0 of plugin 'spoilt', 'times', has flags that this host does not know: 0x6"),
             (
                 {"SKIPPED": "4"},
-                "operation 0 of plugin 'spoilt', 'times', has 1 inputs, but not_differentiable names others: 0x4",
+                "operation 0 of plugin 'spoilt', 'times', has 1 input, but not_differentiable names others: 0x4",
             ),
         ],
     )  # fmt: skip

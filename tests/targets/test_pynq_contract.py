@@ -134,7 +134,7 @@ def test_a_transfer_that_does_not_end_is_said(use, board, folder, small, stuck, 
         pynq.execute(prepared, frames)
     message = (
         rf"pynq: the transfer of stream m_axis_0 by axi_dma_0 {what}: the overlay must end a packet \(TLAST\) after "
-        "each 1 frames of an output"
+        "each 1 frame of an output"
     )
     assert re.fullmatch(message, str(caught.value))
     assert board.calls[-2:] == [("stop", 0), ("start", 0)]

@@ -255,7 +255,7 @@ def test_a_fused_graph_computes_the_same(steps, kept):
         ({}, "node 'y' (fused_elementwise) has no attribute 'expression'"),
         (
             {"expression": "inputs = 2; t0 = add(x0, x1); return t0"},
-            "node 'y' (fused_elementwise) has 1 inputs and 1 outputs, its expression 2 and 1",
+            "node 'y' (fused_elementwise) has 1 input and 1 output, its expression 2 and 1",
         ),
         (
             {"expression": "inputs = 1; t0 = system(x0); return t0"},

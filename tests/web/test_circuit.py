@@ -31,7 +31,7 @@ def test_the_circuit_is_on_the_page(synthesised):
     for words in [
         "finn_design: 2 layers, 1 weight memory.",
         "without stalls 360 0 never never",
-        "with random stalls 1,080 0 90,123 (31%) 81,234 (29%)",
+        "with random stalls 1,080 0 90,123 (31 %) 81,234 (29 %)",
         "Each of the 2 layers was also simulated alone: 0 of 512 values differ. The circuit's accuracy is 97.22 %.",
         "The simulation ran 1,234,568 cycles per second.",
         "Interval from one frame to the next 784.25 784 1.000 3.92 µs",

@@ -1,9 +1,9 @@
 """How much of its device a design takes: beside the figures of the summary, and below those of the synthesis."""
 
 from brainsmith.build.device_use import device_use
+from brainsmith.figures import share
 from brainsmith.rtl.devices.device import Device
 from brainsmith.web.content import read_subject
-from brainsmith.web.figures import share
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
 

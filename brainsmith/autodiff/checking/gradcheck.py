@@ -11,6 +11,7 @@ from brainsmith.autodiff.checking.finite_differences import slope
 from brainsmith.autodiff.checking.points import TensorFunctionOp, points_of
 from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,10 +56,9 @@ class GradientReport:
     def __str__(self) -> str:
         errors = ", ".join(f"{error:.1e} for input {at}" for at, error in self.worst.items())
         skipped = f", {self.skipped} skipped at kinks" if self.skipped else ""
-        points = f"{self.points} point{'s' if self.points != 1 else ''}"
         return (
-            f"{self.op}: backward is the derivative of {self.against} at {points}, {self.elements} "
-            f"element{'s' if self.elements != 1 else ''}{skipped}; largest relative error {errors}"
+            f"{self.op}: backward is the derivative of {self.against} at {plural(self.points, 'point')}, "
+            f"{plural(self.elements, 'element')}{skipped}; largest relative error {errors}"
         )
 
 

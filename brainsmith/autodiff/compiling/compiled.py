@@ -17,6 +17,7 @@ from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.source import write_source
 from brainsmith.autodiff.compiling.threads import threads_for
 from brainsmith.errors import OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +58,9 @@ class CompiledExpression:
         """
         arrays = [array if isinstance(array, np.ndarray) else np.asarray(array) for array in inputs]
         if len(arrays) != self.expression.num_inputs:
-            raise OpError(f"{self.name} takes {self.expression.num_inputs} arrays, got {len(arrays)}")
+            raise OpError(
+                f"{self.name} takes {plural(self.expression.num_inputs, 'array')}, got {len(arrays)}"
+            )
         plan = self.plan(arrays)
         outputs = self._by_numpy(arrays) if plan is None else plan.run(arrays)
         return outputs if len(outputs) > 1 else outputs[0]

@@ -16,6 +16,7 @@ from brainsmith.autodiff.compiling.expression import Expression
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.graphs.nodes import KnownTensors, constant_node
 from brainsmith.errors import OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,8 @@ class FusedElementwise(CustomOp):  # type: ignore[misc]
         counts = (found.expression.num_inputs, len(found.expression.outputs))
         if counts != (len(node.input), len(node.output)):
             raise OpError(
-                f"node {node.name!r} (fused_elementwise) has {len(node.input)} inputs and {len(node.output)} outputs, "
+                f"node {node.name!r} (fused_elementwise) has {plural(len(node.input), 'input')} and "
+                f"{plural(len(node.output), 'output')}, "
                 f"its expression {counts[0]} and {counts[1]}"
             )
         return found

@@ -11,6 +11,7 @@ from qonnx.custom_op.base import CustomOp
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.graphs.node_attributes import attribute_types, from_node
 from brainsmith.errors import BrainsmithError, OpError
+from brainsmith.figures import plural
 from brainsmith.plugin.node_types import NodeType
 
 if TYPE_CHECKING:
@@ -78,11 +79,13 @@ class OpNode(CustomOp):  # type: ignore[misc]
         except OpError as error:
             problems.append(str(error))
         for what, wanted, tensors in (
-            ("inputs", self.op.num_inputs, self.onnx_node.input),
-            ("outputs", self.op.num_outputs, self.onnx_node.output),
+            ("input", self.op.num_inputs, self.onnx_node.input),
+            ("output", self.op.num_outputs, self.onnx_node.output),
         ):
             if len(tensors) != wanted:
-                problems.append(f"operation {self.op.name!r} has {wanted} {what}, the node {len(tensors)}")
+                problems.append(
+                    f"operation {self.op.name!r} has {plural(wanted, what)}, the node {len(tensors)}"
+                )
         return problems
 
     @contextmanager

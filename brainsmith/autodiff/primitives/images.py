@@ -23,6 +23,7 @@ from brainsmith.autodiff.primitives.windows import (
     with_border,
 )
 from brainsmith.errors import OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +95,9 @@ class Conv2d(Primitive):
         if len(weight) != 4:
             raise OpError(f"conv2d takes weights (O, C / groups, KH, KW), not {weight}")
         if groups < 1 or x[1] != groups * weight[1] or weight[0] % groups:
-            raise OpError(f"conv2d cannot apply weights {weight} to {x[1]} channels in {groups} groups")
+            raise OpError(
+                f"conv2d cannot apply weights {weight} to {plural(x[1], 'channel')} in {plural(groups, 'group')}"
+            )
         self.windows(x, weight, attributes).check(self.name)
 
     def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Shape:

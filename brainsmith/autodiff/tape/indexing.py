@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives import choices, shapes
 from brainsmith.errors import OpError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.autodiff.op import Op, Shape
@@ -34,7 +35,7 @@ def _entries(rank: int, key: Any) -> list[Any]:
     parts = list(key) if isinstance(key, tuple) else [key]
     taken = len([part for part in parts if part is not None and part is not Ellipsis])
     if taken > rank:
-        raise OpError(f"an index of {taken} parts is too long for a Tensor of {rank} axes")
+        raise OpError(f"an index of {taken} parts is too long for a Tensor of {plural(rank, 'axis', 'axes')}")
     rest = [slice(None)] * (rank - taken)
     for at, part in enumerate(parts):
         if part is Ellipsis:

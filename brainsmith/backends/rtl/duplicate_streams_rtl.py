@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from finn.custom_op.fpgadataflow.duplicatestreams import DuplicateStreams
 
+from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
@@ -38,7 +39,7 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
         """Tell whether the values are integers, and the outputs are as many as stated."""
         given, stated = len(node.onnx_node.output), node.get_num_output_streams()
         if given != stated:
-            return unsupported(f"it has {given} outputs, and its NumOutputStreams is {stated}")
+            return unsupported(f"it has {plural(given, 'output')}, and its NumOutputStreams is {stated}")
         return super().supports(node, part)
 
     def core_parameters(self) -> Mapping[str, int | str]:

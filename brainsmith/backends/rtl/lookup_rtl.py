@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from finn.custom_op.fpgadataflow.lookup import Lookup
 
+from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism
@@ -55,7 +56,7 @@ class LookupRTL(CoreBackend, Lookup):
             return unsupported(f"its indices are {kind.name}, which may be negative")
         if kind.max() >= rows:
             return unsupported(
-                f"its indices are {kind.name}, up to {int(kind.max())}, and its table has {rows} rows: "
+                f"its indices are {kind.name}, up to {int(kind.max())}, and its table has {plural(rows, 'row')}: "
                 f"add rows up to {int(kind.max()) + 1}"
             )
         return SUPPORTED

@@ -11,6 +11,7 @@ from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.table import name_of
 from brainsmith.execution.read_model import read_model
+from brainsmith.figures import plural
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def inlined(part: Program, node: Any, varying: Sequence[str]) -> list[Instructio
     outputs = [spec.name for spec in part.signature.outputs]
     if len(inputs) != len(varying) or len(outputs) != len(node.output):
         raise BuildError(
-            f"its model has {len(inputs)} inputs and {len(outputs)} outputs, and the node {len(varying)} "
+            f"its model has {plural(len(inputs), 'input')} and {plural(len(outputs), 'output')}, and "
+            f"the node {len(varying)} "
             f"and {len(node.output)}"
         )
     source = described(node)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.figures import plural
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.collections import backends_of
@@ -50,7 +51,7 @@ class KernelCheck:
         return self.layer.right
 
     def __str__(self) -> str:
-        return f"{self.layer}; {self.interval:g} cycles a frame, {self.estimate} estimated"
+        return f"{self.layer}; {plural(self.interval, 'cycle')} a frame, {self.estimate} estimated"
 
 
 def check_kernel(

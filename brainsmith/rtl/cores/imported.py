@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brainsmith.errors import BuildError
+from brainsmith.figures import plural
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.expressions import evaluate
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
@@ -117,7 +118,7 @@ def check_widths(module: ModuleInterface, streams: tuple[CoreStream, ...], node:
         for port, one in zip(stream.pins, (stream.bits, 1, 1), strict=True):
             wanted, found = one * len(stream.ends), widths[port]
             if found != wanted and not (one > 1 and len(stream.ends) == 1 and found == stream.padded):
-                wrong.append(f"\n  port {port!r} has {found} bits, and its stream {wanted}")
+                wrong.append(f"\n  port {port!r} has {plural(found, 'bit')}, and its stream {wanted}")
     if wrong:
         raise BuildError(
             f"layer {node!r}: with the parameters {_listed(module)} the core {module.name!r} does not fit:{''.join(wrong)}"

@@ -11,6 +11,7 @@ from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from qonnx.core.datatype import DataType
 
 from brainsmith.errors import ModelError
+from brainsmith.figures import plural
 from brainsmith.rtl.cores.expressions import evaluate, fill
 from brainsmith.rtl.cores.integers import WHOLE
 
@@ -168,8 +169,8 @@ class StreamKernel(HWCustomOp):
         results = found if isinstance(found, tuple) else (found,)
         if len(results) != len(node.output):
             raise ModelError(
-                f"the golden function of {type(self).__name__} gives {len(results)} arrays, and the core has "
-                f"{len(node.output)} outputs"
+                f"the golden function of {type(self).__name__} gives {plural(len(results), 'array')}, and the core has "
+                f"{plural(len(node.output), 'output')}"
             )
         for at, (name, value) in enumerate(zip(node.output, results, strict=True)):
             context[name] = self._checked(at, np.asarray(value, np.float64)).astype(np.float32)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import family
 from brainsmith.rtl.drawing.placing import place
@@ -119,7 +120,7 @@ def _size(block: Block) -> tuple[float, float]:
 
 
 def _cycles(cycles: float) -> str:
-    return f"{cycles:,.0f} cycle{'' if cycles == 1 else 's'}"
+    return plural(round(cycles), "cycle")
 
 
 def _block(block: Block, corner: Point, look: _Look) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import shortened
 from brainsmith.rtl.drawing.plan import short_ends
@@ -78,7 +79,7 @@ def draw_row(link: Mapping[str, Any], time: Timeline, top: int) -> Markup:
 
 def _sentence(link: Mapping[str, Any]) -> str:
     counts = [
-        f"{what} in {sum(end - begin for begin, end in link[what]):,} cycles"
+        f"{what} in {plural(sum(end - begin for begin, end in link[what]), 'cycle')}"
         for what in ("moved", "blocked", "starved")
     ]
     return f"{link['name']}, {link['source']} to {link['target']}: {', '.join(counts)}"

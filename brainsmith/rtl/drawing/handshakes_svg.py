@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.handshake_rows import STYLE as ROW_STYLE
 from brainsmith.rtl.drawing.handshake_rows import draw_row, row_patterns
@@ -123,7 +124,7 @@ def _title(found: Mapping[str, Any], heading: Heading, window: tuple[int, int] |
     rate = f" at {1000 / clock:,.4g} MHz ({clock:g} ns a cycle)" if clock else ""
     shown = f" Shown: cycles {window[0]:,} to {window[1]:,}." if window else ""
     words = (
-        f"{cycles:,} cycles from its first beat in to its last beat out{rate}. It began in cycle "
+        f"{plural(cycles, 'cycle')} from its first beat in to its last beat out{rate}. It began in cycle "
         f"{found['first_cycle']:,} after the reset; inputs come at the estimated rate.{shown}"
     )
     return [
@@ -171,10 +172,10 @@ def _spans(found: Mapping[str, Any], time: Timeline, heading: Heading) -> list[M
     """Draw latency and interval above the rows."""
     clock, cycles, interval = heading.clock_ns, found["cycles"], found["interval"]
     took = f" = {_time(cycles * clock)}" if clock else ""
-    drawn = [_span(time, 0, cycles, f"latency at this rate {cycles:,} cycles{took}", -30, "latency")]
+    drawn = [_span(time, 0, cycles, f"latency at this rate {plural(cycles, 'cycle')}{took}", -30, "latency")]
     if interval:
         rate = f" = {1e9 / (interval * clock):,.0f} frames a second" if clock else ""
-        words = f"interval {interval:,} cycles{rate}"
+        words = f"interval {plural(interval, 'cycle')}{rate}"
         drawn.append(_span(time, 0, min(interval, cycles), words, -10, "interval"))
     return drawn
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brainsmith.figures import plural
+
 MEMORY = "memstream"
 """The kernel of a layer's weight memory."""
 
@@ -55,7 +57,7 @@ class Wire:
     def sentence(self) -> str:
         """All that is known of it."""
         parts = [f"{self.ends[0]} to {self.ends[1]}", self.width, self.tensor]
-        parts.append(f"FIFO of {self.depth:,.0f} beats" if self.depth else "no FIFO")
+        parts.append(f"FIFO of {plural(self.depth, 'beat')}" if self.depth else "no FIFO")
         return ", ".join(part for part in parts if part)
 
 

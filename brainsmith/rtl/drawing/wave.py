@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError, OutputError, UsageError
+from brainsmith.figures import plural
 from brainsmith.rtl.drawing.handshakes_svg import Heading, draw_handshakes, ordered
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def draw_wave(
     frames = min(len(values) for values in golden.values())
     if not 0 <= frame < frames:
         raise UsageError(
-            f"there is no frame {frame}: {package.folder} has {frames} golden frames, 0 to {frames - 1}"
+            f"there is no frame {frame}: {package.folder} has {plural(frames, 'golden frame')}, 0 to {frames - 1}"
         )
     ends = [(link.name, link.source.layer, link.target.layer) for link in design.links if not link.weights]
     chosen = _chosen(links, ends)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
+from brainsmith.figures import plural
 from brainsmith.rtl.cores.expressions import evaluate, fill
 from brainsmith.rtl.importing.checks import check_name
 from brainsmith.rtl.importing.description import golden_function
@@ -132,7 +133,7 @@ def _check_streams(plan: ImportPlan) -> None:
 def _described(stream: PortStream) -> str:
     kind = "input" if stream.fed else "output"
     several = f"{stream.count} {kind}s" if stream.count > 1 else kind
-    return f"{stream.name!r}, {several} of {stream.bits} bits ({', '.join(stream.ports)})"
+    return f"{stream.name!r}, {several} of {plural(stream.bits, 'bit')} ({', '.join(stream.ports)})"
 
 
 def _misfit(plan: ImportPlan, stream: PortStream) -> str:
@@ -154,7 +155,7 @@ def _misfit(plan: ImportPlan, stream: PortStream) -> str:
     wide = bits * lanes
     if stream.bits not in (wide, -(-wide // 8) * 8):
         port = f"its port {stream.ports[0]!r} has {stream.bits}"
-        return f"{stream.name!r}: {lanes} lanes of {kind} are {wide} bits, and {port}"
+        return f"{stream.name!r}: {lanes} lanes of {kind} are {plural(wide, 'bit')}, and {port}"
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -210,4 +211,4 @@ def _described(port: ModulePort) -> str:
     # A clock enable that is held at 0 would stop the core.
     value = int(port.bits == 1 and bool(_ENABLE.fullmatch(port.name)))
     advice = f"--tie {port.name}={value}" if port.is_input else f"--open {port.name}"
-    return f"{way} {port.name!r} of {port.bits} bits: {advice}, if that is right"
+    return f"{way} {port.name!r} of {plural(port.bits, 'bit')}: {advice}, if that is right"

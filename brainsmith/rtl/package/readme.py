@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from brainsmith.figures import plural
 from brainsmith.rtl.package.component import LIBRARY, VENDOR, VERSION
 from brainsmith.rtl.package.frame_order import value_type
 from brainsmith.rtl.package.licences import licence_table
@@ -58,8 +59,7 @@ def _layers(design: Design) -> str:
     kernels = [layer.kernel for layer in design.layers if layer.kernel != "memstream"]
     counts = [f"{kernels.count(kernel)} {kernel}" for kernel in dict.fromkeys(kernels)]
     fifos = sum(link.depth > 0 for link in design.links)
-    plural = "layer" if len(kernels) == 1 else "layers"
-    return f"{len(kernels)} {plural} ({', '.join(counts)}) and {fifos} FIFOs between them"
+    return f"{plural(len(kernels), 'layer')} ({', '.join(counts)}) and {plural(fifos, 'FIFO')} between them"
 
 
 def _files(frames: int, facts: Facts) -> str:
@@ -102,8 +102,8 @@ def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
         f"### {stream.name}",
         "",
         f"One frame is a tensor of shape {_shape(layout.shape)} of {value_type(layout)} ({low:,} to {high:,}): "
-        f"{prod(layout.shape):,} values in\n{layout.beats:,} beats of {layout.lanes} each. Values follow each other in "
-        "row-major order, the last axis fastest.",
+        f"{prod(layout.shape):,} values in\n{plural(layout.beats, 'beat')} of {layout.lanes} each. "
+        "Values follow each other in row-major order, the last axis fastest.",
         f"Value i of a beat is `tdata[{layout.lane_bits}*i +: {layout.lane_bits}]`: the first lies in the lowest bits"
         f"{', in two’s complement' if layout.signed else ', 0 for -1 and 1 for 1' if layout.bipolar else ''}.",
     ]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.figures import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,7 +42,9 @@ def pack(values: Integers, bits: int, word_bits: int | None = None) -> Words:
     wanted = lanes * bits
     width = wanted if word_bits is None else word_bits
     if wanted > width:
-        raise ValueError(f"{lanes} lanes of {bits} bits do not fit a word of {width} bits")
+        raise ValueError(
+            f"{plural(lanes, 'lane')} of {plural(bits, 'bit')} do not fit a word of {plural(width, 'bit')}"
+        )
     words = np.zeros((len(rows), (width + 7) // 8), np.uint8)
     used = (wanted + 7) // 8
     for part in _parts(len(rows), wanted):
@@ -61,7 +65,9 @@ def unpack(words: Words, bits: int, lanes: int, signed: bool) -> NDArray[np.int6
     """
     _check_bits(bits)
     if words.shape[1] * 8 < lanes * bits:
-        raise ValueError(f"{lanes} lanes of {bits} bits are not in words of {words.shape[1] * 8} bits")
+        raise ValueError(
+            f"{plural(lanes, 'lane')} of {plural(bits, 'bit')} are not in words of {plural(words.shape[1] * 8, 'bit')}"
+        )
     weights = np.int64(1) << np.arange(bits, dtype=np.int64)
     if signed:
         weights[-1] = -weights[-1]
@@ -89,7 +95,7 @@ def _whole(values: Integers, bits: int) -> NDArray[Any]:
                 raise ValueError("values must be whole numbers")
     low, high = (int(rows.min()), int(rows.max())) if rows.size else (0, 0)
     if low < -(1 << (bits - 1)) or high >= 1 << bits:
-        raise ValueError(f"values from {low} to {high} do not fit {bits} bits")
+        raise ValueError(f"values from {low} to {high} do not fit {plural(bits, 'bit')}")
     return rows
 
 

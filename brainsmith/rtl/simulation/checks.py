@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     import ctypes
@@ -86,7 +87,7 @@ def check_ports(simulator: Simulator, held: Mapping[str, int], watched: Mapping[
     driven |= {interface.clock, interface.double_clock, interface.reset}
     widths = {port.name: port.bits for port in simulator.ports.ports if port.is_input and port.bits <= 64}
     problems = [
-        f"input {name!r} has {widths[name]} bits, and cannot be held at {value}"
+        f"input {name!r} has {plural(widths[name], 'bit')}, and cannot be held at {value}"
         if name in widths and name not in driven
         else f"there is no input {name!r} to hold at a value"
         for name, value in held.items()
@@ -109,12 +110,13 @@ def _misfits(name: str, words: Words, bits: int) -> list[str]:
     size = (bits + 7) // 8
     if words.ndim != 2 or words.shape[1] != size or words.dtype != "uint8":
         return [
-            f"input {name!r} takes rows of {size} bytes (pack(values, bits, {bits})), not {words.dtype} {words.shape}"
+            f"input {name!r} takes rows of {plural(size, 'byte')} (pack(values, bits, {bits})), "
+            f"not {words.dtype} {words.shape}"
         ]
     if not len(words):
         return [f"input {name!r} has no beats, so nothing would be simulated"]
     if bits % 8 and (words[:, -1] >> (bits % 8)).any():
-        return [f"input {name!r} has {bits} bits, and its beats have bits set beyond them"]
+        return [f"input {name!r} has {plural(bits, 'bit')}, and its beats have bits set beyond them"]
     return []
 
 
@@ -130,7 +132,8 @@ def find_problem(
     for name, traffic in result.streams.items():
         if traffic.is_output and traffic.surplus and name not in surplus:
             return SimulationError(
-                f"{top!r} offers more than the {len(traffic.words)} beats that were asked for at output {name!r}\n"
+                f"{top!r} offers more than the {plural(len(traffic.words), 'beat')} that were asked for "
+                f"at output {name!r}\n"
                 "  ask for all of them; surplus=... names outputs that may do so"
             )
     if inputs and not any((words != words[:1]).any() for words in inputs.values()):
@@ -174,6 +177,6 @@ def describe_stall(
             lines.append(f"input {name!r} took {state.done} of {state.beats} beats, {last}{pending}")
     listed = "".join(f"\n  {line}" for line in lines)
     return SimulationStalledError(
-        f"{simulator.plan.top!r} did not end within {limit} cycles:{listed}\n"
+        f"{simulator.plan.top!r} did not end within {plural(limit, 'cycle')}:{listed}\n"
         "  if it only needs longer: run(..., limit=CYCLES)"
     )

@@ -8,6 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError
+from brainsmith.figures import plural
 from brainsmith.progress import Task
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
@@ -172,7 +173,10 @@ def _searched(runner: Runner, gauged: Gauge, budget: Budget) -> tuple[dict[str, 
         shrunk = shrink(gauged.depths, bits, rate)
         frames = _longer(frames, gauged, budget)
         if rate.is_kept_by(runner.run(frames, shrunk.depths)):
-            note = f"the search ended early, after {runner.simulations:,} simulations of {runner.cycles:,} cycles"
+            note = (
+                f"the search ended early, after {plural(runner.simulations, 'simulation')} of "
+                f"{plural(runner.cycles, 'cycle')}"
+            )
             return shrunk.depths, shrunk.minimal, [] if shrunk.minimal else [note]
     note = "the depths that the search found lose the rate in the long run, so all are those of the gauges"
     return gauged.depths, False, [note]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import SimulationError
+from brainsmith.figures import plural
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.sizing.adjustable import plan_adjustable
 from brainsmith.rtl.sizing.hardware import DEEPEST, is_modelled
@@ -148,7 +149,7 @@ class Runner:
 
 def _check_depths(design: Design, depths: Mapping[str, int]) -> None:
     deep = [
-        f"{link.name} ({depths[link.name]:,} beats of {link.bits} bits)"
+        f"{link.name} ({plural(depths[link.name], 'beat')} of {plural(link.bits, 'bit')})"
         for link in design.links
         if link.name in depths and not is_modelled(depths[link.name], link.bits)
     ]

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError
+from brainsmith.figures import plural
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -212,8 +213,10 @@ class Design:
 
     def __str__(self) -> str:
         lines = [f"design {self.top}"]
-        lines += [f"  {layer.kernel:<28} {layer.name}, {layer.cycles:,} cycles" for layer in self.layers]
+        lines += [
+            f"  {layer.kernel:<28} {layer.name}, {plural(layer.cycles, 'cycle')}" for layer in self.layers
+        ]
         for link in self.links:
             fifo = f", FIFO of {link.depth:,}" if link.depth else ""
-            lines.append(f"  {link.source} -> {link.target}: {link.bits} bits{fifo}")
+            lines.append(f"  {link.source} -> {link.target}: {plural(link.bits, 'bit')}{fifo}")
         return "\n".join(lines)

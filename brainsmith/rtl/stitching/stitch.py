@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.figures import plural
 from brainsmith.graph.ends import input_values
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
@@ -112,7 +113,7 @@ def _name(source: End) -> str:
 
 def _check_width(source: End, bits: int, target: End, wanted: int) -> None:
     if bits != wanted:
-        raise BuildError(f"{source} has {bits} bits and {target} takes {wanted}")
+        raise BuildError(f"{source} has {plural(bits, 'bit')} and {target} takes {wanted}")
 
 
 def _inputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:

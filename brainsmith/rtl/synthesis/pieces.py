@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from brainsmith.figures import plural
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
 from brainsmith.rtl.stitching.top_module import top_module
@@ -69,7 +70,7 @@ def fifo_piece(design: Design, link: Link) -> Piece:
         inputs=(DesignStream("s_axis_0", link.bits, link.layout),),
         outputs=(DesignStream("m_axis_0", link.bits, link.layout),),
     )
-    return _piece(f"a FIFO of {link.depth} beats of {link.bits} bits", "fifo", alone)
+    return _piece(f"a FIFO of {plural(link.depth, 'beat')} of {plural(link.bits, 'bit')}", "fifo", alone)
 
 
 def _alone(design: Design, layer: Layer) -> Design:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from brainsmith.figures import plural
+
 if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.compare import Comparison, Difference
@@ -116,12 +118,12 @@ class Diagnosis:
         if self.kind in ("layer", "fifo"):
             return f"{where} is at fault: {_RIGHT[self.kind]}, and at {self.link!r} {self._what()}"
         if self.kind == "stalled":
-            return f"{self._stuck()} stands still after {self.cycles} cycles and {self.frames} frames:"
+            return f"{self._stuck()} stands still after {plural(self.cycles, 'cycle')} and {plural(self.frames, 'frame')}:"
         if self.kind == "slow":
-            return f"beats still moved after {self.cycles} cycles, and all of them were right: set a higher limit"
+            return f"beats still moved after {plural(self.cycles, 'cycle')}, and all of them were right: set a higher limit"
         if self.kind == "unseen":
             return "no wrong value moved between layers before the simulation reported an error:"
-        return f"every link of the design carries what the golden model computes, for {self.frames} frames"
+        return f"every link of the design carries what the golden model computes, for {plural(self.frames, 'frame')}"
 
     def _stuck(self) -> str:
         if self.layer:

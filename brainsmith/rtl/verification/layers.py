@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
+from brainsmith.figures import plural
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
@@ -65,7 +66,7 @@ class LayerCheck:
     def __str__(self) -> str:
         text = f"layer {self.layer!r} ({self.kernel}) alone"
         if self.right:
-            return f"{text} computes what the golden model computes: {self.values} values of {self.frames} frames"
+            return f"{text} computes what the golden model computes: {self.values} values of {plural(self.frames, 'frame')}"
         found = [f"{self.wrong} of {self.values} values are wrong"] if self.wrong else []
         if self.first is not None:
             index = ", ".join(map(str, self.first.index))
@@ -76,7 +77,9 @@ class LayerCheck:
         found += [f"{self.missing} beats are missing"] if self.missing else []
         found += [f"{self.untaken} beats of its inputs are not taken"] if self.untaken else []
         found += (
-            [f"it offers more beats than the frames have, in {self.surplus} cycles"] if self.surplus else []
+            [f"it offers more beats than the frames have, in {plural(self.surplus, 'cycle')}"]
+            if self.surplus
+            else []
         )
         return f"{text} is wrong: {'; '.join(found)}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import VerificationError
+from brainsmith.figures import share
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
@@ -224,9 +225,9 @@ class _Bench:
                 }
                 return StalledRun(seed, run.result.cycles, stalled, shares, 0), run
             more *= 2
-        listed = ", ".join(f"{kind} {share:.1%}" for kind, share in shares.items())
+        listed = ", ".join(f"{kind} {share(part, 1)}" for kind, part in shares.items())
         raise VerificationError(
-            f"random stalls stop the design's ends in too few cycles ({listed}; {LEAST_SHARE:.0%} are needed), so "
+            f"random stalls stop the design's ends in too few cycles ({listed}; {share(LEAST_SHARE, 0)} are needed), so "
             f"they show nothing\n  verify with more than {self._frames} frames"
         )
 

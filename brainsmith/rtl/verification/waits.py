@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from brainsmith.figures import plural
 from brainsmith.rtl.stitching.design import DESIGN
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class _Search:
         source, target = self.run.sources[link.name], self.run.targets[link.name]
         held = source.moved - target.moved
         if held:
-            self.reasons.append(f"the FIFO of {_name(link)} holds {held} beats and gives none")
+            self.reasons.append(f"the FIFO of {_name(link)} holds {plural(held, 'beat')} and gives none")
             return link.name, None
         if link.source.layer == DESIGN:
             self.reasons.append(f"input {link.source} gives no further beat: {self._progress(link)}")
@@ -83,7 +84,7 @@ class _Search:
             self.reasons.append(f"the FIFO of {_name(link)} takes no beat and gives none")
             return link.name, None
         held = self.run.sources[link.name].moved - self.run.targets[link.name].moved
-        full = f"the FIFO of {_name(link)} is full with {held} beats: " if link.depth else ""
+        full = f"the FIFO of {_name(link)} is full with {plural(held, 'beat')}: " if link.depth else ""
         taker = f"layer {link.target.layer!r}" if link.target.layer else f"output {link.target}"
         self.reasons.append(f"{full}{taker} does not take a beat at {_name(link)}, {self._progress(link)}")
         if link.target.layer == DESIGN:

@@ -73,7 +73,7 @@ class Places:
         if not self._free.acquire(timeout=seconds):
             raise RefusedError(
                 503,
-                f"all {self.count} places for requests stayed taken for {seconds:.3g} s: try again later",
+                f"no place for a request became free within {seconds:.3g} s ({self.count} in all): try again later",
                 headers={"Retry-After": "1"},
             )
 

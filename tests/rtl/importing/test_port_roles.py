@@ -78,8 +78,8 @@ def test_a_port_that_fits_nothing_is_named_with_what_to_do():
     assert str(raised.value) == (
         "these ports of module 'm' fit no convention:\n"
         "  input 'mode' of 2 bits: --tie mode=0, if that is right\n"
-        "  output 'busy' of 1 bits: --open busy, if that is right\n"
-        "  input 's_axis_tlast' of 1 bits: --tie s_axis_tlast=0, if that is right\n"
+        "  output 'busy' of 1 bit: --open busy, if that is right\n"
+        "  input 's_axis_tlast' of 1 bit: --tie s_axis_tlast=0, if that is right\n"
         f"  {CONVENTIONS}\n"
         "  give an input a constant with --tie PORT=VALUE, leave an output open with --open PORT, or rename the port"
     )
@@ -127,8 +127,8 @@ def test_a_clock_enable_is_to_be_held_at_1(name):
     with pytest.raises(RtlSourceError) as raised:
         place_ports(module(*AXI, f"<{name}", "<open", "<len 4"))
     assert str(raised.value).splitlines()[1:4] == [
-        f"  input {name!r} of 1 bits: --tie {name}=1, if that is right",
-        "  input 'open' of 1 bits: --tie open=0, if that is right",
+        f"  input {name!r} of 1 bit: --tie {name}=1, if that is right",
+        "  input 'open' of 1 bit: --tie open=0, if that is right",
         "  input 'len' of 4 bits: --tie len=0, if that is right",
     ]
 

@@ -194,7 +194,7 @@ def test_a_packed_design_that_stops_is_explained(small, simulate, tmp_path):
     with pytest.raises(SimulationStalledError) as caught:
         simulate(broken.write(tmp_path / "accelerator"))
     first, *lines = str(caught.value).splitlines()
-    assert first == "'finn_design' did not end within 9640 cycles:"
+    assert first == "'finn_design' did not end within 9,640 cycles:"
     assert lines[:2] == [
         "  input 's_axis_0' took 8 of 192 beats, the last one in cycle 7; one is offered and not taken",
         "  output 'm_axis_0' gave 0 of 128 beats, none at all",

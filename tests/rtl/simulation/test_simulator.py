@@ -104,7 +104,7 @@ def test_a_stalled_design_says_what_is_pending_where(build):
     with pytest.raises(SimulationStalledError) as caught:
         run(build(stream_design(designs.STUCK)), estimate=20)
     assert str(caught.value) == (
-        "'layer' did not end within 1200 cycles:\n"
+        "'layer' did not end within 1,200 cycles:\n"
         "  input 'in0_V' took 5 of 40 beats, the last one in cycle 4; one is offered and not taken\n"
         "  output 'out0_V' gave 3 of 40 beats, the last one in cycle 2\n"
         "  if it only needs longer: run(..., limit=CYCLES)"
@@ -226,7 +226,7 @@ def test_all_that_does_not_fit_a_request_is_named_at_once(passing, tmp_path):
         "  there is no input 'in1_V'; there is in0_V\n"
         "  output 'out0_V' is not given; idle=... names streams that are not used\n"
         "  there is no stream 'x' to stall; there is in0_V, out0_V\n"
-        "  input 'in0_V' takes rows of 1 bytes (pack(values, bits, 8)), not uint8 (3, 2)\n"
+        "  input 'in0_V' takes rows of 1 byte (pack(values, bits, 8)), not uint8 (3, 2)\n"
         "  it was built without waveforms: plan_simulation(..., trace=True)"
     )
 
@@ -435,7 +435,7 @@ def test_what_cannot_be_watched_is_named(passing):
 def test_a_run_that_fails_is_a_result_if_it_is_not_judged(build):
     stuck = run(build(stream_design(designs.STUCK)), estimate=20, judge=False)
     assert (stuck.outcome, stuck.cycles, len(stuck.streams["out0_V"].words)) == ("limit", 1200, 3)
-    assert str(stuck.problem).startswith("'layer' did not end within 1200 cycles:\n")
+    assert str(stuck.problem).startswith("'layer' did not end within 1,200 cycles:\n")
     zeros = run(build(stream_design(designs.ZEROS)), judge=False)
     assert (zeros.outcome, str(zeros.problem)[:17]) == ("complete", "all 40 beats of o")
     assert run(build(stream_design(designs.PASS)), judge=False).problem is None

@@ -139,7 +139,7 @@ def test_a_layer_that_never_gives_its_last_beat_is_named(layer, diagnose, mlp):
     assert not found.standstill.circle
     lines = str(found).splitlines()
     assert lines[0] == (
-        f"layer {layer!r} ({found.kernel}) is at fault: the design stands still after {found.cycles} cycles and 6 frames:"
+        f"layer {layer!r} ({found.kernel}) is at fault: the design stands still after {found.cycles:,} cycles and 6 frames:"
     )
     beats = link.layout.beats
     assert (
@@ -162,7 +162,7 @@ def test_a_limit_that_is_too_low_is_no_standstill(diagnose):
     found = diagnose(limit=1800)
     assert found.kind == "slow"
     assert str(found).startswith(
-        "beats still moved after 1800 cycles, and all of them were right: set a higher limit\n"
+        "beats still moved after 1,800 cycles, and all of them were right: set a higher limit\n"
     )
 
 

@@ -18,6 +18,7 @@ from brainsmith.execution.lowering.hardware import (
 from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import shapes
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.execution.lowering.node_view import NodeView
@@ -102,7 +103,7 @@ def crop(node: NodeView) -> None:
     """Cut a window out of the two axes in front of the channels."""
     shape = node.shape(node.inputs[0])
     if len(shape) not in CROPPED:
-        raise NotLowered(f"it crops a tensor of {len(shape)} axes")
+        raise NotLowered(f"it crops a tensor of {plural(len(shape), 'axis', 'axes')}")
     height, width = needed(node, "ImgDim")
     rows = (node.attribute("CropNorth", 0), height - node.attribute("CropSouth", 0))
     columns = (node.attribute("CropWest", 0), width - node.attribute("CropEast", 0))

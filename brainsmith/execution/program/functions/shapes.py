@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from brainsmith.execution.program.table import instruction
+from brainsmith.figures import plural
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -96,7 +97,7 @@ def look_up(table: Array, indices: Array, *, axis: int) -> Array:
     """Take indices that vary along an axis of a constant; the runs come first."""
     wrapped = np.where(indices < 0, indices + table.shape[axis], indices).astype(np.intp)
     if wrapped.size and not (wrapped.min() >= 0 and wrapped.max() < table.shape[axis]):
-        raise IndexError(f"an index is outside of the {table.shape[axis]} entries")
+        raise IndexError(f"an index is outside of the {plural(table.shape[axis], 'entry', 'entries')}")
     found = np.take(table, wrapped, axis=axis)
     return np.moveaxis(found, axis, 0)
 

@@ -47,16 +47,22 @@ def three_digits(value: float) -> str:
     return f"{value:,.{places}f}"
 
 
-def share(value: float) -> str:
-    """Write a fraction in percent, also one above 1: what is taken of something may be more than there is."""
-    return f"{value:.2%}".replace("%", " %")
+def share(value: float, places: int = 2) -> str:
+    """Write a fraction in percent, also one above 1: what is taken of something may be more than there is.
+
+    A little is not nothing: what the places would show as 0 is written with its first digit (`0.02 %` with one place).
+    """
+    per_cent = 100 * value
+    if per_cent and not round(per_cent, places):
+        places = -math.floor(math.log10(abs(per_cent)))
+    return f"{per_cent:.{places}f} %"
 
 
 def percent(value: float | None) -> str:
     """Write a fraction, or a number above 1 that is a percentage already, in percent."""
     if value is None:
         return ABSENT
-    return f"{value * 100 if value <= 1 else value:.2f} %"
+    return share(value if value <= 1 else value / 100)
 
 
 def small(value: float | None) -> str:
@@ -64,6 +70,6 @@ def small(value: float | None) -> str:
     return ABSENT if value is None else "0" if value == 0 else f"{value:.2g}"
 
 
-def plural(amount: float, one: str, many: str | None = None) -> str:
+def plural(amount: float | None, one: str, many: str | None = None) -> str:
     """Write an amount with its noun: `1 layer`, `3 layers`."""
     return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from brainsmith.web import figures
+from brainsmith import figures
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,17 @@ def test_plural():
     assert [figures.plural(1, "layer"), figures.plural(1200, "layer"), figures.plural(2, "box", "boxes")] == [
         "1 layer", "1,200 layers", "2 boxes",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "said"),
+    [
+        (0, 1, "0.0 %"), (40 / 230_400, 1, "0.02 %"), (40 / 230_400, 0, "0.02 %"), (0.0004, 1, "0.04 %"),
+        (0.0096, 0, "1 %"), (1e-7, 2, "0.00001 %"), (0.1234, 1, "12.3 %"), (2.5, 0, "250 %"),
+    ],
+)  # fmt: skip
+def test_a_share_that_is_not_0_is_never_written_as_0(value, places, said):
+    assert figures.share(value, places) == said
 
 
 def test_small():
