@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import hand_over, take_design
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
@@ -61,18 +64,25 @@ def rtl_size_fifos(
             f"simulations of rtl_size_fifos must be a whole number, 1 or more, not {simulations!r}"
         )
     design = take_design(model, cfg)
+    file = Path(cfg.output_dir) / FILE
+    with _writing(file):  # what cannot be written is said before anything is simulated
+        file.parent.mkdir(parents=True, exist_ok=True)
     # When layers take and give beats depends on none of the values.
     done = size_fifos(design, random_frames(design), search=search, budget=Budget(simulations))
     for note in done.notes:
         logging.getLogger(__name__).warning("%s", note)
-    file = Path(cfg.output_dir) / FILE
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    with _writing(file):
         file.write_text(json.dumps(done.report(), indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
     _set_attributes(model, done.design)
     return hand_over(model, cfg, done.design)
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
 
 
 def _set_attributes(model: ModelWrapper, design: Design) -> None:

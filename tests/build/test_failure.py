@@ -5,8 +5,8 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.util.basic import qonnx_make_model
 
-from brainsmith.build.failure import failed_step, refusal
-from brainsmith.errors import ModelError
+from brainsmith.build.failure import explained, failed_step, refusal
+from brainsmith.errors import BuildError, ModelError
 from brainsmith.plugins import transforms as tfm
 
 
@@ -72,4 +72,17 @@ def test_an_error_of_ours_names_its_own_nodes_and_not_the_last_of_a_loop():
         step()
     assert str(failed_step("mine", error.value, str(error.value))) == (
         "step 'mine' failed: these have no scale: Add_0, Add_1"
+    )
+
+
+def test_before_the_first_step_the_last_good_model_is_the_input(tmp_path):
+    failed = BuildError("step 'mine' failed: x")
+    assert explained(failed, [], tmp_path, said=False) == (
+        "step 'mine' failed: x\n  it was the first step; the last good model is the input model"
+    )
+    assert explained(failed, ["cleanup", "fold"], tmp_path, said=True) == (
+        "step 'mine' failed: x\n"
+        f"  what the steps said, and where one failed: {tmp_path}/build.log\n"
+        "  steps before it: cleanup, fold\n"
+        f"  last good model: {tmp_path}/checkpoints/02_fold.onnx"
     )

@@ -10,6 +10,7 @@ from brainsmith.build.keys import PARTS, Surroundings, framework_versions, key_o
 from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugin.core import step
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
 from brainsmith.settings import load_settings
@@ -43,6 +44,13 @@ def test_arguments_that_are_not_plain_data():
     step = BuildStep("x", "callable", "step", {"limit": object()}, target=limited)
     with pytest.raises(Uncacheable, match=r"^it has an argument that is not plain data$"):
         step_parts(step, "m", Surroundings({}, "p"))
+
+
+def test_a_step_that_is_declared_as_not_kept():
+    step(cache=False, name="scale_by_clock")(limited)
+    (found,) = steps_from(["scale_by_clock"], get_plugin_manager().all_records()[0])
+    with pytest.raises(Uncacheable, match=r"^it is declared so, with cache=False$"):
+        step_parts(found, "m", Surroundings({}, "p"))
 
 
 def test_sources_of_folders_and_files(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 from brainsmith import targets
 from brainsmith.blueprint.schema import Blueprint, Verify
 from brainsmith.build import build
-from brainsmith.errors import BuildError, DeviceError, VerificationError
+from brainsmith.build.verification_device import _DeviceExecutor
+from brainsmith.errors import BuildError, DeviceError, UnsupportedResourceError, VerificationError
 from brainsmith.plugin.manager import reset_plugin_system
 from brainsmith.targets.numpy import NumpyExecution
 from tests.build import graphs
@@ -182,6 +183,16 @@ def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, bo
         "target 'board' and array programs do not agree on what step 'right' made of the model: by array programs the "
         "step is right; with BRAINSMITH_DEVICE=auto they verify"
     )
+
+
+def test_what_a_device_says_of_other_outputs_is_told():
+    model = graphs.quant_mlp()
+    with targets.ResourceManager({"device": "numpy"}) as manager:
+        prepared = manager.prepare_resource(model)
+        stated = replace(prepared, signature=replace(prepared.signature, outputs=()))
+        with pytest.raises(UnsupportedResourceError) as caught:
+            _DeviceExecutor(manager, stated, model, None)
+    assert str(caught.value) == "its target says that the outputs are {}, and the model's are {'m1': (1, 3)}"
 
 
 @pytest.mark.slow

@@ -14,6 +14,11 @@ from brainsmith.errors import BundleClashError, BundleError, NativeLibraryError,
 from tests.bundles.making import source
 from tests.native.building import build_plugin, is_mapped
 
+LATE = (
+    "did not end within 0.05 seconds\n"
+    "  the plugins of 'spoilt v1.2.3' are removed; unload it again to close its library"
+)
+
 
 @pytest.fixture
 def interrupt_soon():
@@ -59,6 +64,11 @@ def test_an_interrupted_unload_is_ended_by_a_second_one(under_way, interrupt_soo
         "bundle 'spoilt v1.2.3' cannot be registered: the library of 'spoilt v1.2.3' is not unloaded yet; "
         "unload it again first"
     )
+    close, bundle.library.close = bundle.library.close, lambda: close(0.05)
+    with pytest.raises(NativeLibraryError) as late:
+        door.unload_plugin("spoilt")
+    assert str(late.value).endswith(LATE)
+    del bundle.library.close
     thread.join()
     door.unload_plugin("spoilt")
     assert not is_mapped("spoilt.so")
@@ -74,10 +84,7 @@ def test_an_unload_that_takes_too_long_is_ended_by_a_second_one(under_way):
     bundle.library.close = lambda: close(0.05)
     with pytest.raises(NativeLibraryError) as caught:
         door.unload_plugin("spoilt")
-    assert str(caught.value).endswith(
-        "did not end within 0.05 seconds\n"
-        "  the plugins of 'spoilt v1.2.3' are removed; unload it again to close its library"
-    )
+    assert str(caught.value).endswith(LATE)
     thread.join()
     del bundle.library.close
     door.unload_plugin("spoilt")

@@ -153,7 +153,6 @@ def test_paths_that_lead_to_no_bundle(tmp_path):
         )
 
 
-@pytest.mark.slow
 def test_a_plugin_json_must_be_true(put, project):
     path = put("acme", text=source(version="1.0.1"))
     file = project / "plugins" / "acme" / "acme.py"

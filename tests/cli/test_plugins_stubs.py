@@ -1,14 +1,11 @@
 """`brainsmith plugins stubs`."""
 
-import pytest
-
 import brainsmith.plugins as door
 from brainsmith.cli.main import main
 from brainsmith.cli.plugins_stubs import door_names
 from brainsmith.plugin.stubs import COLLECTIONS
 
 
-@pytest.mark.slow
 def test_they_are_written_where_editors_look(elsewhere, capsys):
     assert main(["plugins", "stubs"]) == 0
     shown = capsys.readouterr()

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from brainsmith.cli.main import main
-from brainsmith.cli.serve_target import _signals
+from brainsmith.cli.serve_target import _leave, _signals
+from brainsmith.cli.terminal import Terminal
 from brainsmith.targets import ResourceManager
 from tests.build import graphs
 from tests.cli.command import COMMAND, ROOT
@@ -74,6 +75,13 @@ def test_at_every_address_it_says_how_others_find_it(monkeypatch):
     assert second == (
         f"  for other machines: http://{socket.gethostname()}:{found[1]}, or with an address of this machine for its name\n"
     )
+
+
+def test_what_computes_still_does_not_keep_it(capsys, monkeypatch):
+    monkeypatch.setattr(os, "_exit", lambda code: pytest.exit(f"with {code}"))
+    with pytest.raises(pytest.exit.Exception, match=r"^with 0$"):
+        _leave(Terminal())
+    assert capsys.readouterr().out == "stopped, with requests that were not done\n"
 
 
 ASKING = """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from brainsmith.plugin.tools import find_verilator
-from tests.cli.command import ROOT, brainsmith, on_terminal
+from tests.cli.command import ROOT, brainsmith, in_this_process, on_terminal
 from tests.rtl.package.packed import make_small
 
 PAGE = (ROOT / "docs" / "accelerator.md").read_text()
@@ -30,15 +30,15 @@ def packed(tmp_path_factory, cache_at):
 
 
 @pytest.fixture
-def simulate(packed, elsewhere, monkeypatch):
+def simulate(packed, elsewhere, monkeypatch, capsys):
     """Run the verb on a copy, `out`, in the current folder."""
     shutil.copytree(packed / "out", elsewhere / "out")
     monkeypatch.setenv("XDG_CACHE_HOME", str(packed / "cache"))
-    return lambda *words: brainsmith("simulate", *words, timeout=600)
+    return lambda *words: in_this_process(capsys, "simulate", *words)
 
 
 def test_the_golden_inputs_by_default(simulate, elsewhere):
-    done = simulate("out", "--output", "y.npy")
+    done = brainsmith("simulate", "out", "--output", "y.npy", timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     names = [line.split()[0] for line in done.stdout.splitlines()]
@@ -50,7 +50,6 @@ def test_the_golden_inputs_by_default(simulate, elsewhere):
     np.testing.assert_array_equal(np.load(elsewhere / "y.npy"), golden)
 
 
-@pytest.mark.slow
 def test_one_frame_has_no_interval(simulate):
     done = simulate("out", "--frames", "1")
     assert done.returncode == 0, done.stderr
@@ -73,7 +72,6 @@ def test_a_changed_file_is_warned_of_and_wrong_frames_are_named(simulate, elsewh
     )
 
 
-@pytest.mark.slow
 def test_several_arrays_and_one(simulate, elsewhere):
     golden = np.load(elsewhere / "out" / "accelerator" / "golden" / "s_axis_0.npy")
     np.savez(elsewhere / "x.npz", s_axis_0=golden[:2])
@@ -123,7 +121,6 @@ def test_mistakes_are_one_message(what, simulate, elsewhere):
     assert done.stdout == ""
 
 
-@pytest.mark.slow
 def test_missing_tools_are_said(simulate, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     done = simulate("out")

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.cli.command import brainsmith
+from tests.cli.command import in_this_process
 from tests.rtl.drawing.packed import write_small
 
 
@@ -14,14 +14,20 @@ def built(tmp_path):
     return write_small(tmp_path / "build")
 
 
-def wave(*words, cwd):
-    done = brainsmith("wave", *words, cwd=cwd)
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture
+def wave(tmp_path, monkeypatch, capsys):
+    """Run the verb in the folder that holds `build`."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        done = in_this_process(capsys, "wave", *words)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
 
 
-@pytest.mark.slow
-def test_a_picture_is_written_and_what_it_shows_is_printed(built, tmp_path):
-    code, shown, said = wave("build", "--frame", "1", "--links", "slow", "--output", "a.svg", cwd=tmp_path)
+def test_a_picture_is_written_and_what_it_shows_is_printed(built, wave, tmp_path):
+    code, shown, said = wave("build", "--frame", "1", "--links", "slow", "--output", "a.svg")
     assert (code, said) == (0, "")
     assert shown.splitlines() == [
         "design    small_design, 2 links",
@@ -32,20 +38,18 @@ def test_a_picture_is_written_and_what_it_shows_is_printed(built, tmp_path):
     assert ET.parse(tmp_path / "a.svg").getroot().get("aria-label") == "Handshakes of frame 1 of small_design"
 
 
-@pytest.mark.slow
-def test_of_a_changed_source_it_is_said_what_the_picture_shows(built, tmp_path):
+def test_of_a_changed_source_it_is_said_what_the_picture_shows(built, wave):
     source = built / "accelerator" / "hdl" / "slow.v"
     source.write_text(source.read_text() + "// changed\n")
-    code, _, said = wave("build", cwd=tmp_path)
+    code, _, said = wave("build")
     assert (code, said) == (
         0,
         "warning: build: hdl/slow.v is not as it was packed; the picture is of what design.json connects\n",
     )
 
 
-@pytest.mark.slow
-def test_no_package(tmp_path):
-    assert wave("build", cwd=tmp_path) == (
+def test_no_package(wave):
+    assert wave("build") == (
         1,
         "",
         "error: build holds no accelerator: there is no accelerator/manifest.json and no manifest.json in it\n"
@@ -75,5 +79,5 @@ def test_no_package(tmp_path):
         ),
     ],
 )
-def test_misuse(built, tmp_path, words, said):
-    assert wave("build", *words, cwd=tmp_path) == (1 if words[0] == "--output" else 2, "", f"error: {said}\n")
+def test_misuse(built, wave, words, said):
+    assert wave("build", *words) == (1 if words[0] == "--output" else 2, "", f"error: {said}\n")

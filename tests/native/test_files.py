@@ -1,5 +1,6 @@
 """Files that are no native plugin: each is told what it is."""
 
+import _ctypes
 import hashlib
 import os
 import shutil
@@ -43,7 +44,6 @@ class TestFiles:
             == f"{path} is no regular file; a native plugin is a shared library"
         )
 
-    @pytest.mark.slow
     def test_not_readable(self, tmp_path, good):
         path = tmp_path / "spoilt.so"
         shutil.copy(good, path)
@@ -124,6 +124,14 @@ class TestFiles:
         assert refused(path, LibraryFormatError) == (
             f"{path} must be a shared library, not a program\n"
             "  link it with -shared -fPIC (C, C++), or as crate-type cdylib (Rust)"
+        )
+
+    def test_of_another_kind(self, tmp_path):
+        path = tmp_path / "spoilt.so"
+        shutil.copy(_ctypes.__file__, path)
+        assert refused(path, MissingSymbolError) == (
+            f"{path} exports no function 'create_plugin', so it is no native plugin\n"
+            '  define it with BS_EXPORT; in C++ within extern "C", in Rust with #[unsafe(no_mangle)] pub extern "C"'
         )
 
     @pytest.mark.parametrize("strip", [False, True])

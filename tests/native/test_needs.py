@@ -1,12 +1,18 @@
 """Libraries that need others: found beside them, copied as any other, named when they are missing."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from brainsmith.errors import (
     LibraryDependencyError,
+    LibraryFormatError,
+    LibraryPermissionError,
+    NativeLibraryError,
 )
 from brainsmith.native import open_library
+from brainsmith.native.probe import loader_error
 from tests.native.building import build_plugin, compile_c, is_mapped
 from tests.native.opening import refused
 
@@ -20,6 +26,42 @@ OTHER_PLACES = [
     for isolation in (None, "process")
     if (where, named, isolation) not in {(".", False, None), ("../lib", True, "process")}
 ]
+
+
+LOADER = {
+    "libother.so.7: cannot open shared object file: No such file or directory": (
+        LibraryDependencyError,
+        "a.so needs the library 'libother.so.7', which is not there\n"
+        "  install it, or link with -Wl,-rpath,FOLDER where it lies elsewhere",
+    ),
+    "/tmp/a.so: undefined symbol: nobody": (
+        LibraryDependencyError,
+        "a.so needs the symbol 'nobody', which none of the libraries that it names defines\n"
+        "  link it with the one that does (-l...)",
+    ),
+    "/lib/libc.so.6: version `GLIBC_2.99' not found (required by a.so)": (
+        LibraryDependencyError,
+        "a.so needs version 'GLIBC_2.99' of /lib/libc.so.6, which is older here\n"
+        "  build it on this system, or on one as old",
+    ),
+    "a.so: failed to map segment from shared object: Operation not permitted": (
+        LibraryPermissionError,
+        "a.so may not be loaded: a.so: failed to map segment from shared object: Operation not permitted",
+    ),
+    "a.so: file too short": (LibraryFormatError, "a.so is damaged: a.so: file too short"),
+    "a.so: cannot enable executable stack": (
+        NativeLibraryError,
+        "a.so cannot be loaded: a.so: cannot enable executable stack",
+    ),
+}
+"""What the loader of glibc says, and what it means."""
+
+
+@pytest.mark.parametrize("said", LOADER)
+def test_what_the_loader_says_is_told_with_what_to_do(said):
+    kind, message = LOADER[said]
+    error = loader_error(Path("a.so"), said)
+    assert (type(error), str(error)) == (kind, message)
 
 
 class TestNeeds:

@@ -1,5 +1,7 @@
 """Tables that a host cannot read."""
 
+from pathlib import Path
+
 import pytest
 
 from brainsmith.errors import (
@@ -8,11 +10,29 @@ from brainsmith.errors import (
     NativeLibraryError,
 )
 from brainsmith.native import open_library
+from brainsmith.native.checks import check_table
 from tests.native.building import build_plugin
 from tests.native.opening import refused
 
 
 class TestTables:
+    @pytest.mark.parametrize("version", [0, 2])
+    def test_what_is_read_of_another_version(self, version):
+        with pytest.raises(BundleVersionError) as caught:
+            check_table(Path("a.so"), {"abi_version": version})
+        assert str(caught.value) == (
+            f"a.so is built for version {version} of the native interface; this host has version 1\n"
+            "  build it again with this host's brainsmith_plugin.h"
+        )
+
+    def test_what_is_read_of_one_that_is_too_small(self):
+        with pytest.raises(NativeLibraryError) as caught:
+            check_table(Path("a.so"), {"abi_version": 1, "struct_size": 72})
+        assert str(caught.value) == (
+            "a.so: its table is too small: its struct_size is 72, and version 1 has 80 bytes\n"
+            "  set struct_size to sizeof(bs_plugin_table)"
+        )
+
     @pytest.mark.parametrize("version", [0, 2, 4_000_000_000])
     @pytest.mark.slow
     def test_another_version(self, tmp_path, version):

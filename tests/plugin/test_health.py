@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from brainsmith.plugin.health import check, check_caches, find_duplicates
+from brainsmith.plugin import packages
+from brainsmith.plugin.health import _check_adapter, check, check_caches, find_duplicates
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import PluginManager
 from brainsmith.plugin.registry import Registry
@@ -37,6 +38,41 @@ def test_a_second_definition_in_a_framework_is_listed_and_no_problem(manager):
     assert second["plugin"] == "finn:transformer_adhoc.step_convert_to_hw"
     assert (second["type"], second["clash"]) == ("step", False)
     assert health["status"] == "healthy"
+
+
+SUMMARY = {
+    "name": "qonnx",
+    "status": "available",
+    "detail": "",
+    "version": "1.0.0",
+    "plugins": 0,
+    "messages": [],
+}
+"""What discovery says of an adapter."""
+
+
+def test_what_an_adapter_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
+    def told(enabled=True, **given):
+        found = _check_adapter({**SUMMARY, **given}, enabled, str(tmp_path / "cache"))
+        return found["status"], found["detail"], found["advice"]
+
+    assert told(enabled=False) == (
+        "disabled",
+        "the setting frameworks leaves it out",
+        "to use it: add qonnx to plugin_system: frameworks in .brainsmith/config.yaml",
+    )
+    assert told(status="failed", detail="OSError: the disk is gone") == (
+        "failed",
+        "OSError: the disk is gone",
+        "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step",
+    )
+    monkeypatch.setitem(packages._IMPORT, "qonnx", "raise ImportError('built for another Python')\n")
+    assert told() == (
+        "failed",
+        "its plugins are listed, but cannot be loaded: importing qonnx failed with exit code 1: ImportError: built for "
+        "another Python",
+        "pip install qonnx",
+    )
 
 
 def test_tools_do_not_change_it(manager, monkeypatch, tmp_path):

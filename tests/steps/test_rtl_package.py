@@ -14,7 +14,6 @@ from brainsmith.steps.design_files import take_design
 from brainsmith.steps.rtl_package import _network_frames
 
 
-@pytest.mark.slow
 def test_without_a_simulation_the_golden_vectors_are_the_hardware_models(stitched, config, tmp_path):
     before = stitched.model.SerializeToString()
     assert steps.rtl_package(stitched, config) is stitched

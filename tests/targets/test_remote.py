@@ -284,7 +284,6 @@ def test_a_model_that_is_none_and_one_that_does_more(manager):
     same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
 
 
-@pytest.mark.slow
 def test_a_model_in_several_files_is_refused_before_it_is_sent(manager, tmp_path):
     inner = tmp_path / "inner.onnx"
     onnx.save(MODEL.model, inner)

@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -18,7 +19,7 @@ from brainsmith.autodiff.calls import call_op
 from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError, SharedMemoryError
 from brainsmith.native import open_library
 from brainsmith.native.isolation import open_isolated
-from brainsmith.native.isolation.connection import Connection
+from brainsmith.native.isolation.connection import Connection, WorkerEndedError
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.isolation.worker_process import Worker
 from tests.native.building import compile_c
@@ -84,6 +85,27 @@ def test_a_crash_in_a_gradient(op):
         f"operation 'crashing_gradient' of native plugin {op('twice').plugin} ended its process by SIGABRT in "
         f"backward{REST}"
     )
+
+
+def test_what_is_late_is_ended(bad, op):
+    waiting = bad._worker.connection  # the limit of the next call alone: starting Python takes longer
+    waiting.time_limit, waiting._milliseconds = 0.05, 50
+    pid = bad.pid
+    assert crash(op("loops")) == (
+        f"operation 'loops' of native plugin {op('loops').plugin} did not answer within 0.05 s in forward{REST}"
+    )
+    assert not is_alive(pid)
+
+
+def test_what_closes_its_channel_is_ended(bad, monkeypatch):
+    """Where it does not end by itself: this one is stopped."""
+    monkeypatch.setattr("brainsmith.native.isolation.connection.PATIENCE", 0.01)
+    connection, pid = bad._worker.connection, bad.pid
+    os.kill(pid, signal.SIGSTOP)
+    connection._channel.shutdown(socket.SHUT_RDWR)
+    with pytest.raises(WorkerEndedError, match=r"^closed the channel to its host$"):
+        connection.receive()
+    assert not is_alive(pid)
 
 
 LATE = "did not answer within 0.5 s"

@@ -217,6 +217,17 @@ def test_a_limit_of_resources_is_said(kind, limit, message):
     assert run_python(code) == message
 
 
+def test_more_than_any_address_space_has_cannot_be_mapped():
+    open_files = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(SharedMemoryError) as caught:
+        Region(1 << 60)
+    assert str(caught.value) == (
+        "1152921504606846976 bytes of shared memory cannot be mapped: [Errno 12] Cannot allocate memory; the address "
+        "space may be limited (ulimit -v), or arrays be alive that nobody needs"
+    )
+    assert len(os.listdir("/proc/self/fd")) == open_files
+
+
 @pytest.mark.slow
 def test_a_limit_of_addresses_is_said():
     code = """

@@ -1,5 +1,6 @@
 """What FINN's backends cannot be is told before anything is generated."""
 
+import pytest
 from onnx import helper
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
@@ -16,3 +17,24 @@ def test_thresholds_of_signs_are_no_rtl():
     answer = finn_supports(None, node, "rtl", "xczu7ev-ffvc1156-2-e")
     assert not answer
     assert answer.reason == "it would compare the bits of its BIPOLAR input, 0 and 1, in place of -1 and 1"
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel", "stride", "said"),
+    [
+        ((4, 4), (1, 2), (2, 2), "H increment > buffer size, try setting parallel_window=1"),
+        ((2, 4), (1, 2), (3, 2), "Illegal conv configuration: kernel or stride > FM dimension"),
+    ],
+)
+def test_a_window_that_finn_cannot_generate_has_its_reason(image, kernel, stride, said):
+    node = helper.make_node(
+        "ConvolutionInputGenerator", ["x"], ["y"], domain="finn.custom_op.fpgadataflow", ConvKernelDim=kernel,
+        IFMChannels=2, IFMDim=image, OFMDim=[(i - k) // s + 1 for i, k, s in zip(image, kernel, stride, strict=True)],
+        SIMD=1, Stride=stride, Dilation=[1, 1], inputDataType="INT4", outputDataType="INT4",
+    )  # fmt: skip
+    answer = finn_supports(None, node, "rtl", "xczu7ev-ffvc1156-2-e")
+    window, by, size = ("x".join(map(str, pair)) for pair in (kernel, stride, image))
+    assert answer.reason == (
+        f"FINN's circuit cannot slide a window of {window} with stride {by} over an image of {size} ({said}): change the "
+        "stride, the padding or the window"
+    )

@@ -1,13 +1,15 @@
 """Sizing as a whole: gauges, search, and the check in the design that is shipped."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from brainsmith.rtl.sizing.adjustable import usual_capacities
-from brainsmith.rtl.sizing.fifos import size_fifos
+from brainsmith.rtl.sizing.fifos import _searched, size_fifos
+from brainsmith.rtl.sizing.gauges import Gauge
 from brainsmith.rtl.sizing.hardware import held
-from brainsmith.rtl.sizing.runs import Runner
+from brainsmith.rtl.sizing.runs import Run, Runner
 from brainsmith.rtl.sizing.shrink import Budget
 from brainsmith.rtl.verification.frames import random_frames
 
@@ -74,6 +76,36 @@ def test_without_a_search_the_gauges_decide(searched, design, simulations):
     assert plain.design == design.with_depths(searched.gauges)
     assert (plain.simulations, plain.minimal, plain.notes) == (1, False, ())
     assert plain.interval == design.interval
+
+
+class Steady:
+    """A design of one FIFO that gives a frame every ten cycles with any depth, or is the slower the longer it runs."""
+
+    def __init__(self, drifts):
+        self.design = SimpleNamespace(links=[SimpleNamespace(name="a", bits=8)], interval=10)
+        self.simulations = self.cycles = 0
+        self.drifts = drifts
+
+    def run(self, frames, depths, limit=None):
+        interval = 10 + frames if self.drifts else 10
+        ends = tuple(interval * (at + 1) for at in range(frames))
+        self.simulations, self.cycles = self.simulations + 1, self.cycles + ends[-1]
+        return Run(0, ends, {}, SimpleNamespace(cycles=ends[-1], streams={}))
+
+
+def test_what_a_search_did_not_do_is_noted():
+    gauged = Gauge({"a": 300}, (), 10, 10)
+    assert _searched(Steady(False), gauged, Budget()) == ({"a": 5}, True, [])
+    assert _searched(Steady(False), gauged, Budget(simulations=2)) == (
+        {"a": 257},
+        False,
+        ["the search ended early, after 3 simulations of 800 cycles"],
+    )
+    assert _searched(Steady(True), gauged, Budget()) == (
+        gauged.depths,
+        False,
+        ["the depths that the search found lose the rate in the long run, so all are those of the gauges"],
+    )
 
 
 @pytest.mark.slow

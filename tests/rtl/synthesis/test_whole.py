@@ -1,5 +1,7 @@
 """The whole design beside the sum of its parts: what differs is said, and what got lost is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from brainsmith.errors import BuildError
@@ -7,7 +9,7 @@ from brainsmith.rtl.synthesis.cells import Resources
 from brainsmith.rtl.synthesis.checks import check_whole
 from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.notes import notes_on
-from brainsmith.rtl.synthesis.report import FifoFigures, LayerFigures, SynthesisReport
+from brainsmith.rtl.synthesis.report import Estimate, FifoFigures, LayerFigures, SynthesisReport
 
 PART = "xczu7ev-ffvc1156-2-e"
 
@@ -51,6 +53,21 @@ def test_each_resource_that_differs_is_named(parts, said):
     assert sums(report(Resources(100, 0, 100, 2, 8, 0), parts)) == [
         f"Layers and FIFOs synthesised alone add up to {said} of the whole design"
     ]
+
+
+def test_what_the_figures_hold_and_lack_is_said():
+    found = report(Resources(lut=100), Resources(lut=100))
+    (layer,) = found.layers
+    found = replace(found, layers=(replace(layer, estimate=Estimate(None, 1, 8)),))
+    family = family_of(PART)
+    assert notes_on(found, family, {"SRL16E": 3, "SRLC32E": 2, "FDRE": 9}) == (
+        *family.notes,
+        "Synthesis without place and route: LUTs are counted one by one, where Vivado packs pairs of small ones into one "
+        "LUT6, so it needs fewer",
+        "5 LUTs are shift registers (SRL16E, SRLC32E), in FIFOs of up to 33 beats and in the layers' output queues. Yosys "
+        "alone counts those with a variable tap as flip-flops, one per bit and stage, and a multiplexer",
+        "FINN's estimate has no LUTs for MVAU_rtl_0",
+    )
 
 
 def test_slices_that_got_lost_in_the_whole_design_are_refused():

@@ -149,7 +149,6 @@ def test_a_layer_that_never_gives_its_last_beat_is_named(layer, diagnose, mlp):
     assert f"  layer {layer!r} waits for no beat and for no room, and does not give what is missing" in lines
 
 
-@pytest.mark.slow
 def test_a_fifo_that_keeps_what_it_has_is_named(diagnose):
     found = diagnose(layer="fifo", what=HANG, beat=20)
     assert (found.kind, found.layer) == ("stalled", "")

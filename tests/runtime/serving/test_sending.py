@@ -4,7 +4,7 @@ import onnx
 from onnx import helper
 
 from brainsmith.runtime.serving.screening import check_model
-from brainsmith.runtime.serving.sending import model_bytes
+from brainsmith.runtime.serving.sending import model_bytes, why_not_whole
 from tests.build import graphs
 
 MODEL = graphs.quant_mlp().model
@@ -52,3 +52,19 @@ def test_weights_in_other_files_go_with_it(tmp_path):
     check_model(sent.SerializeToString())
     for found, expected in zip(sent.graph.initializer, MODEL.graph.initializer, strict=True):
         assert onnx.numpy_helper.to_array(found).tobytes() == onnx.numpy_helper.to_array(expected).tobytes()
+
+
+def test_a_model_in_several_files_is_not_whole(tmp_path):
+    made = copied()
+    made.graph.node.append(
+        helper.make_node(
+            "GenericPartition", ["m1"], ["y"], domain="qonnx.custom_op.general", model="/home/me/inner.onnx"
+        )
+    )
+    onnx.save(made, tmp_path / "whole.onnx")
+    for resource in (made, made.SerializeToString(), tmp_path / "whole.onnx"):
+        assert why_not_whole(resource) == (
+            "its dataflow partitions are models in files of this machine (/home/me/inner.onnx), which are not sent with "
+            "it: execute it on a target of this machine"
+        )
+    assert why_not_whole(MODEL) == ""
