@@ -32,10 +32,9 @@ def checked(name: str, value: object, folder: str) -> object:
         ValueError: There is no such setting, or it cannot have this value; the text says why.
     """
     if name not in CHECKS:
-        from difflib import get_close_matches
+        from brainsmith.close_names import did_you_mean
 
-        close = get_close_matches(name, CHECKS, n=1)
-        hint = f". Did you mean {close[0]!r}?" if close else f"; there are {', '.join(CHECKS)}"
+        hint = did_you_mean(name, CHECKS) or f"; there are {', '.join(CHECKS)}"
         raise ValueError(f"there is no setting {name!r}{hint}")
     wanted, convert = CHECKS[name]
     try:

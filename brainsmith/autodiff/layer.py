@@ -6,9 +6,9 @@ numpy is imported by the first parameter, and not before: the class stands in th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ class CustomLayer(ABC):
         known = dict(self.named_parameters())
         if name in known:
             return known[name]
-        close = get_close_matches(str(name), known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known) or 'none'}"
-        raise OpError(f"{type(self).__name__} has no parameter {name!r}; {hint}")
+        hint = did_you_mean(str(name), known) or f"; it has {', '.join(known) or 'none'}"
+        raise OpError(f"{type(self).__name__} has no parameter {name!r}{hint}")
 
     def list_parameters(self) -> list[str]:
         """Return the names of all parameters, its own first, then those of its parts."""

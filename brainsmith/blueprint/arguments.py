@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.schema import Arguments, PluginName
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
 
@@ -26,9 +26,9 @@ def argument_problems(record: PluginInfo, group: str, name: PluginName, args: Ar
     problems = []
     for key in args.values:
         if key not in known and not open_ended:
-            hint = did_you_mean(key, known) or f" {_takes(known)}"
+            hint = did_you_mean(key, known) or f". {_takes(known)}"
             place = args.positions.get(key, name.position)
-            problems.append(place.problem(f"{record.type} {record.name!r} has no argument {key!r}.{hint}"))
+            problems.append(place.problem(f"{record.type} {record.name!r} has no argument {key!r}{hint}"))
     missing = [p.name for p in named if p.required and p.name not in args.values]
     if missing:
         problems.append(name.position.problem(_missing(record, group, missing)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.lookup import Lookup, in_framework
-from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.schema import KernelEntry, PluginName
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
@@ -55,8 +55,8 @@ class BackendChoice:
             implemented = _implemented(self._lookup.registry, other)
             text = f"backend {other.qualified!r} implements {implemented}, not {kernel.qualified!r}."
         else:
-            hint = did_you_mean(name.name, [backend.name for backend in own])
-            text = f"kernel {kernel.qualified!r} has no backend {name.qualified!r}.{hint}"
+            hint = did_you_mean(name.name, [backend.name for backend in own]) or "."
+            text = f"kernel {kernel.qualified!r} has no backend {name.qualified!r}{hint}"
         text += f" {_listed(own)}"
         if name.optional and other is None:
             self._lookup.skip(name, "backend", text)

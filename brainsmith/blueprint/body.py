@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
-from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.nodes import Document, describe, is_null
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
@@ -21,6 +20,7 @@ from brainsmith.blueprint.schema import (
 )
 from brainsmith.blueprint.target import read_target
 from brainsmith.blueprint.verify import read_verify
+from brainsmith.close_names import did_you_mean
 
 
 def read_blueprint(doc: Document, root: Node) -> Blueprint:
@@ -39,8 +39,12 @@ def _body(doc: Document, root: Node) -> Node | None:
     inside = KEYS["hw_compiler"]
     for key, (node, _) in pairs.items():
         if key != "hw_compiler":
-            hint = " It belongs under hw_compiler." if key in inside else did_you_mean(key, ["hw_compiler"])
-            doc.report(node, f"unknown key {key!r} beside hw_compiler.{hint}")
+            hint = (
+                ". It belongs under hw_compiler."
+                if key in inside
+                else did_you_mean(key, ["hw_compiler"]) or "."
+            )
+            doc.report(node, f"unknown key {key!r} beside hw_compiler{hint}")
     if "hw_compiler" not in pairs:
         doc.report(root, "the key hw_compiler is missing: everything in a blueprint stands under it")
         return None

@@ -14,6 +14,7 @@ from brainsmith.blueprint.schema import (
     StepEntry,
     TransformEntry,
 )
+from brainsmith.close_names import close_names
 
 MOST_PASSES = 1_000_000
 """More are no limit."""
@@ -48,9 +49,7 @@ def _kernel_item(doc: Document, node: Node, label: str) -> KernelEntry | None:
 
 def _means_key(word: str, keys: tuple[str, ...]) -> bool:
     """Tell whether a word is one of the keys, or one of them misspelt."""
-    from difflib import get_close_matches
-
-    return bool(get_close_matches(word, keys, n=1, cutoff=0.8))
+    return bool(close_names(word, keys, cutoff=0.8))
 
 
 def _kernel(doc: Document, name: Node, backends: Node | None, label: str) -> KernelEntry | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brainsmith.blueprint.names import did_you_mean, parse_name
+from brainsmith.blueprint.names import parse_name
 from brainsmith.blueprint.schema import PHASES, PluginName, Position
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import (
     AmbiguousPluginError,
     DuplicatePluginError,
@@ -206,20 +207,20 @@ class Lookup:
         index = self._index(kind)
         frameworks = {record.framework for record in self._records}
         if name.framework and not any(_same_framework(f, name.framework) for f in frameworks):
-            hint = did_you_mean(name.framework, frameworks) or f" There are {', '.join(sorted(frameworks))}."
+            hint = did_you_mean(name.framework, frameworks) or f". There are {', '.join(sorted(frameworks))}."
             return (
-                f"no plugin of framework {name.framework!r} is registered.{hint}\n"
+                f"no plugin of framework {name.framework!r} is registered{hint}\n"
                 "  what each framework's discovery found: brainsmith health"
                 f"{perhaps_because(self.registry, (kind,), name.name)}"
             )
         groups = self._group_names(kind)
         words = PHASES if kind == "step" else ()
         plugins = {r.name for records in index.values() for r in records if in_framework(r, name.framework)}
-        hint = self._elsewhere(kind, name) or did_you_mean(name.name, {*plugins, *groups, *words})
+        hint = self._elsewhere(kind, name) or did_you_mean(name.name, {*plugins, *groups, *words}) or "."
         what = f"{kind} or group" if groups and not name.framework else kind
         where = f" in {name.framework!r}" if name.framework else ""
         return (
-            f"no {what} named {name.name!r}{where}.{hint}{perhaps_because(self.registry, (kind,), name.name)}\n"
+            f"no {what} named {name.name!r}{where}{hint}{perhaps_because(self.registry, (kind,), name.name)}\n"
             f"  {len(plugins)} are registered: brainsmith plugins list --type {kind}"
         )
 
@@ -243,10 +244,10 @@ class Lookup:
             records = self._index(other).get(name.name.lower())
             if records:
                 found = records[0]
-                return f" {found.name!r} is a {other}: {how.format(name=found.name, kernel=found.kernel)}"
+                return f". {found.name!r} is a {other}: {how.format(name=found.name, kernel=found.kernel)}"
         if not name.framework and kind != "transform" and name.name in self._group_names("transform"):
             how = _OTHER_PLACES[kind]["transform"].format(name=name.name)
-            return f" {name.name!r} is a group of transforms: {how}"
+            return f". {name.name!r} is a group of transforms: {how}"
         return ""
 
 

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from brainsmith.blueprint.names import did_you_mean, parse_name
+from brainsmith.blueprint.names import parse_name
 from brainsmith.blueprint.schema import Arguments, PluginName, Position
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import Problem
 from brainsmith.plugin.shown import shown
 
@@ -97,8 +98,8 @@ class Document:
         """Read a mapping with known keys; null is an empty one."""
         pairs = self.pairs(node, label)
         for key in [key for key in pairs if key not in keys]:
-            hint = did_you_mean(key, keys) or f" It takes {', '.join(keys)}."
-            self.report(pairs.pop(key)[0], f"unknown key {key!r} in {label}.{hint}")
+            hint = did_you_mean(key, keys) or f". It takes {', '.join(keys)}."
+            self.report(pairs.pop(key)[0], f"unknown key {key!r} in {label}{hint}")
         return pairs
 
     def pairs(self, node: Node, label: str) -> Pairs:

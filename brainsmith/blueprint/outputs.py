@@ -133,9 +133,9 @@ def arrange(entries: Sequence[Entry], output: str | None) -> Arrangement:
     return Arrangement(reached, (*order, *missing), left_out, tuple(_problems(entries)))
 
 
-def wrong_output(label: str, shown: str, hint: str = "") -> str:
+def wrong_output(label: str, shown: str, hint: str) -> str:
     """Say that something is no output, and list those there are."""
-    return f"{label} must be one of {', '.join(OUTPUTS)}, not {shown}.{hint}"
+    return f"{label} must be one of {', '.join(OUTPUTS)}, not {shown}{hint or '.'}"
 
 
 def _least(named: Iterable[str]) -> str:

@@ -11,7 +11,6 @@ from brainsmith.blueprint.backends import BackendChoice
 from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
-from brainsmith.blueprint.names import did_you_mean
 from brainsmith.blueprint.outputs import Arrangement, Entry, arrange
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
@@ -25,6 +24,7 @@ from brainsmith.blueprint.schema import (
     TransformEntry,
 )
 from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse, kernel_use, step_name
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
@@ -246,8 +246,8 @@ def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[s
         for step in steps:
             text = ""
             if step not in names and (key, step) != ("tolerance", "*"):
-                hint = did_you_mean(step, names) or f" It has {', '.join(names) or 'none'}."
-                text = f"verify.{key} names {step!r}, which is no step of this build.{hint}"
+                hint = did_you_mean(step, names) or f". It has {', '.join(names) or 'none'}."
+                text = f"verify.{key} names {step!r}, which is no step of this build{hint}"
             elif key != "tolerance" and excluding.setdefault(step, key) != key:
                 text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is only one of them"
             if text:

@@ -10,7 +10,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, SequenceNode
 from yaml.reader import ReaderError
 
-from brainsmith.blueprint.names import did_you_mean
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import Problem
 
 #: Bounds far above any blueprint, so that a wrong file or a chain of aliases cannot hang or crash the reader.
@@ -57,7 +57,7 @@ def _read_bytes(file: str) -> bytes | Problem:
             return Problem(file, 0, 0, f"not a blueprint: it has {size} bytes, more than {MAX_BYTES}")
         return path.read_bytes()
     except FileNotFoundError:
-        return Problem(file, 0, 0, f"there is no such file.{_similar_file(path)}")
+        return Problem(file, 0, 0, f"there is no such file{_similar_file(path)}")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return Problem(file, 0, 0, f"cannot be read: {reason}")
@@ -68,8 +68,8 @@ def _similar_file(path: Path) -> str:
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix in (".yaml", ".yml")]
     except OSError:
-        return ""
-    return did_you_mean(path.name, names)
+        return "."
+    return did_you_mean(path.name, names) or "."
 
 
 def _compose(file: str, text: str) -> Node | Problem:

@@ -136,7 +136,7 @@ def select(request: Request) -> BuildSelection:
 def _check_output(output: object) -> None:
     if output is None or output in OUTPUTS:
         return
-    from brainsmith.blueprint.names import did_you_mean
+    from brainsmith.close_names import did_you_mean
 
     hint = did_you_mean(output, OUTPUTS) if isinstance(output, str) else ""
     raise BuildError(wrong_output("produce", repr(output), hint))

@@ -6,6 +6,7 @@ import time
 from _thread import RLock, get_ident
 from typing import TYPE_CHECKING, ClassVar
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BundleClashError, BundleError, PluginNotFoundError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.records import RecordList
@@ -115,9 +116,6 @@ class BundleList:
         return entry
 
     def _not_found(self, name: str) -> str:
-        from difflib import get_close_matches
-
         names = list(self._settled())
-        close = get_close_matches(str(name), names, n=1)
-        hint = f". Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(str(name), names)
         return f"no bundle named {name!r} is registered{hint}\n  registered are: {', '.join(names) or 'none'}"

@@ -6,6 +6,7 @@ completions, the same tables become an argparse parser (`completion`).
 
 from __future__ import annotations
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import UsageError
 
 TYPE_CHECKING = False
@@ -211,10 +212,3 @@ def _count(placed: list[Argument]) -> str:
 
 def _see(verb: Verb) -> str:
     return f"\n  {verb.command} --help shows what it takes"
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `. Did you mean 'x'?` for a name that is close to a known one; else nothing."""
-    from brainsmith.plugin.definition import did_you_mean as close
-
-    return close(name, list(known))

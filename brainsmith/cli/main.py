@@ -136,7 +136,7 @@ def find_verb(words: list[str]) -> Verb:
     for verb in VERBS:
         if tuple(words[: len(verb.words)]) == verb.words:
             return verb
-    from brainsmith.cli.arguments import did_you_mean
+    from brainsmith.close_names import did_you_mean
 
     below = [verb.words[1] for verb in VERBS if verb.words[0] == words[0] and len(verb.words) > 1]
     if below and len(words) < 2:

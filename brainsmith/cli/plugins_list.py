@@ -104,7 +104,7 @@ def _refuse_unknown(
     ):
         identifiers = [framework_identifier(name) for name in names]
         if value is not None and framework_identifier(value) not in identifiers:
-            from brainsmith.cli.arguments import did_you_mean
+            from brainsmith.close_names import did_you_mean
 
             there = f"there are {', '.join(names)}" if names else "no plugin states one"
             warn_of_problems(manager)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.cli.plugins_list import warn_of_problems
+from brainsmith.close_names import close_names, one_of
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import PLUGIN_TYPES
@@ -60,19 +61,13 @@ def find(registry: Registry, name: str, types: Iterable[str]) -> list[PluginInfo
 
 
 def _not_found(registry: Registry, framework: str | None, bare: str, types: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
     records = [info for info in registry.records() if info.type in types]
     same = list(dict.fromkeys(info.qualified for info in records if info.name == bare))
-    names: dict[str, list[str]] = {}
-    for info in records:
-        if framework in (None, info.framework):
-            names.setdefault(info.name.lower(), []).append(info.name)
-    matches = get_close_matches(bare.lower(), names, n=3, cutoff=0.7)
-    close = same or list(dict.fromkeys(name for match in matches for name in names[match]))
+    names = [info.name for info in records if framework in (None, info.framework)]
+    close = same or close_names(bare, names, cutoff=0.7)
     what = types[0] if len(types) == 1 else "plugin"
     where = f" in {framework!r}" if framework else ""
-    hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    hint = one_of(close)
     listing = "brainsmith plugins list" + (f" --type {what}" if len(types) == 1 else "")
     from brainsmith.plugin.not_found import perhaps_because
 

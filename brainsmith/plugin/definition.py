@@ -137,6 +137,8 @@ def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> No
     known = keywords(plugin_type)
     for key in values:
         if key not in known:
+            from brainsmith.close_names import did_you_mean
+
             raise PluginDefinitionError(
                 f"{origin}: @{plugin_type} has no keyword {key!r}{did_you_mean(key, known)}\n  it takes {', '.join(known)}"
             )
@@ -206,15 +208,6 @@ _CHECKS = {"transform": _check_transform, "backend": _check_backend}
 def is_snake_case(name: object) -> bool:
     """Tell whether a value is a name such as `topology_opt`."""
     return isinstance(name, str) and name.isidentifier() and name == name.lower()
-
-
-def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
-    """Return `. Did you mean 'x'?` for a name that is close to a known one; else nothing."""
-    import difflib
-
-    lower = {item.lower(): item for item in known}
-    close = difflib.get_close_matches(name.lower(), lower, n=1)
-    return f". Did you mean {lower[close[0]]!r}?" if close else ""
 
 
 KINDS = {

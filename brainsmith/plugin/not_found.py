@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.close_names import close_names, one_of
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import framework_identifier, split_name
@@ -31,7 +32,7 @@ def not_found_message(registry: Registry, plugin_type: str, name: str) -> str:
     framework, bare = split_name(name)
     where = f" in {framework!r}" if framework else ""
     close = _close_names(registry, plugin_type, framework, bare)
-    hint = f". Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    hint = one_of(close)
     elsewhere = [other for other in PLUGIN_TYPES if other != plugin_type and registry.knows(other, bare)]
     also = f" (there is a {elsewhere[0]} of that name)" if elsewhere else ""
     count = len(registry.records(plugin_type, framework))
@@ -44,8 +45,6 @@ def not_found_message(registry: Registry, plugin_type: str, name: str) -> str:
 
 def _close_names(registry: Registry, plugin_type: str, framework: str | None, bare: str) -> list[str]:
     """Return what was perhaps meant: in the framework that was named, or that name in another one."""
-    from difflib import get_close_matches
-
     records = registry.records(plugin_type)
     if framework is not None:
         same = [info.qualified for info in records if info.name == bare]
@@ -56,7 +55,7 @@ def _close_names(registry: Registry, plugin_type: str, framework: str | None, ba
         names = {info.name.lower(): info.qualified for info in own}
     else:
         names = {info.name.lower(): info.name for info in records}
-    return [names[close] for close in get_close_matches(bare.lower(), names, n=3, cutoff=0.6)]
+    return [names[close] for close in close_names(bare, names)]
 
 
 def perhaps_because(registry: Registry, types: Iterable[str], name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
-from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.files import SourceFile, list_sources, read_source
 from brainsmith.plugin.isolation import isolated
 from brainsmith.plugin.kind_check import KindChecker

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import SettingsError
-from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 
 TYPE_CHECKING = False

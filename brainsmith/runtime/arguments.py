@@ -6,8 +6,8 @@ import inspect
 import operator
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import DeviceError, TargetError
-from brainsmith.plugin.definition import did_you_mean
 from brainsmith.runtime.content import digest_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import DeviceError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
-from brainsmith.plugin.definition import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import TargetError
-from brainsmith.plugin.definition import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

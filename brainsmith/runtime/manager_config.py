@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import SettingsError
-from brainsmith.plugin.definition import did_you_mean
 from brainsmith.runtime.log import is_verbose, set_verbose
 from brainsmith.settings import load_settings
 

@@ -127,7 +127,7 @@ def is_its_own_part():
         (
             lambda: Dense(1, 1).get_parameter("wieght"),
             OpError,
-            "Dense has no parameter 'wieght'; did you mean 'weight'?",
+            "Dense has no parameter 'wieght'. Did you mean 'weight'?",
         ),
         (lambda: Dense(1, 1).get_parameter("x"), OpError, "Dense has no parameter 'x'; it has weight, bias"),
         (lambda: Empty().get_parameter("x"), OpError, "Empty has no parameter 'x'; it has none"),

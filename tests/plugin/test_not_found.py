@@ -104,8 +104,7 @@ def test_a_name_of_another_framework_is_suggested_with_its_framework(manager):
         f"  {count} are registered: brainsmith plugins list --type transform"
     )
     assert message(lambda: transforms["qonnx:FoldConstnts"]) == (
-        "no transform named 'FoldConstnts' in 'qonnx'. Did you mean 'qonnx:FoldConstants' or "
-        "'qonnx:FoldConstantsFiltered'?\n"
+        "no transform named 'FoldConstnts' in 'qonnx'. Did you mean 'qonnx:FoldConstants'?\n"
         f"  {count} are registered: brainsmith plugins list --type transform"
     )
 

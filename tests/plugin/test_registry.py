@@ -91,7 +91,7 @@ def test_a_missing_name_is_told_with_close_ones():
     with pytest.raises(PluginNotFoundError) as caught:
         registry.resolve("transform", "expandNorm")
     assert str(caught.value) == (
-        "no transform named 'expandNorm'. Did you mean 'ExpandNorms' or 'Expand'?\n  2 are registered: brainsmith plugins list --type transform"
+        "no transform named 'expandNorm'. Did you mean 'ExpandNorms'?\n  2 are registered: brainsmith plugins list --type transform"
     )
     with pytest.raises(PluginNotFoundError) as caught:
         registry.resolve("transform", "LayerNorm")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BundleDefinitionError, Problem
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
-from brainsmith.plugin.definition import did_you_mean
 from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import isolated, on_enough_stack

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from brainsmith.close_names import close_names, one_of
 from brainsmith.errors import BuildError
 from brainsmith.rtl.devices.table import AMD, LATTICE
 
@@ -17,7 +18,6 @@ _LATTICE_REST = re.compile(r"-\d[a-z]{1,3}\d{3}[a-z]*")
 _GRADES = re.compile(r"^x[aq]r?(?=[7zkv])")
 """Automotive (xa), defence (xq) and radiation-tolerant (xqr) devices, which are the commercial ones in another grade."""
 _PACKAGE_7 = re.compile(r"(x[caq]7[a-z]+\d+[a-z]?)(?:[il]?[a-z]{3}\d{3,4})")
-_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,9 @@ def require_device(part: str) -> Device:
 def unknown_device(part: str) -> str:
     """Return the message of a part whose device is not known."""
     asked = device_name(part)
-    alike = _alike(asked)
-    hint = f" Did you mean {' or '.join(repr(name) for name in alike)}?" if alike else ""
+    hint = one_of(close_names(_GRADES.sub("xc", asked), known_devices(), cutoff=0.75, nearly=1)) or "."
     return (
-        f"no device {asked!r} is known, for the part {part!r}.{hint}\n"
+        f"no device {asked!r} is known, for the part {part!r}{hint}\n"
         "  one that is not listed is declared beside it: target: {part: ..., device: {lut: 117120, ff: 234240, "
         "bram18: 288, uram: 64, dsp: 1248}}"
     )
@@ -92,12 +91,6 @@ def device_name(part: str) -> str:
 def known_devices() -> tuple[str, ...]:
     """Return the names of all devices."""
     return tuple(_devices())
-
-
-def _alike(name: str) -> list[str]:
-    from difflib import get_close_matches
-
-    return get_close_matches(_GRADES.sub("xc", name), known_devices(), n=_SUGGESTIONS, cutoff=0.75)
 
 
 @cache

@@ -122,7 +122,7 @@ def _chosen(wanted: Sequence[str] | None, ends: Sequence[tuple[str, str, str]]) 
     """
     if wanted is None:
         return [name for name, _, _ in ends]
-    from brainsmith.plugin.definition import did_you_mean
+    from brainsmith.close_names import did_you_mean
 
     known = {word for end in ends for word in end if word}
     unknown = [word for word in wanted if word not in known]
