@@ -21,8 +21,8 @@ def close_names(name: str, known: Iterable[str], cutoff: float = 0.6, nearly: fl
     from difflib import get_close_matches  # it costs more than a cached discovery
 
     by_lower = {item.lower(): item for item in known}
-    nearly = get_close_matches(name.lower(), by_lower, n=1, cutoff=nearly)
-    return [by_lower[match] for match in nearly or get_close_matches(name.lower(), by_lower, _MOST, cutoff)]
+    best = get_close_matches(name.lower(), by_lower, n=1, cutoff=nearly)
+    return [by_lower[match] for match in best or get_close_matches(name.lower(), by_lower, _MOST, cutoff)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

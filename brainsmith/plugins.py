@@ -9,14 +9,11 @@ model = model.transform(tfm.finn.Streamline())
 from __future__ import annotations
 
 from brainsmith import DECORATORS
+from brainsmith.lazy_names import lazy_names
 from brainsmith.plugin.collections import Backends, Collection, Kernels
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import reset_plugin_system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 transforms = Collection("transform", get_registry)
 """All transforms: `tfm.X`, `tfm.finn.X`, `tfm.qonnx.X`."""
@@ -52,16 +49,4 @@ _ABOVE = {
 }
 """Where the names are that cost an import. None needs numpy: a shell looks at all of them when it completes a name."""
 
-
-def __getattr__(name: str) -> Any:
-    """Reach what lies elsewhere, most of it in the layers above, by name, when it is asked for (PEP 562)."""
-    if name in _ABOVE:
-        from importlib import import_module
-
-        return getattr(import_module(_ABOVE[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """List what can be imported from here, what lies above included."""
-    return sorted([*__all__, *_ABOVE])
+__getattr__, __dir__ = lazy_names(__name__, _ABOVE, *__all__)

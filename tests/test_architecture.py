@@ -175,7 +175,7 @@ def test_plugins_are_imported_in_one_module():
         "brainsmith/plugin/adapters/stand_ins.py",
         "brainsmith/store/imported.py",  # Python's own loader, which notes the source
     ]
-    own = ("'brainsmith.", "_HOMES[", "_ABOVE[", "verb.module")
+    own = ("'brainsmith.", "homes[", "verb.module")
 
     def find(path):
         for name, line, first in facts_of(path).calls:

@@ -6,10 +6,10 @@ needs none of the reader.
 
 from __future__ import annotations
 
+from brainsmith.lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.blueprint.loader import load_blueprint as load_blueprint
     from brainsmith.blueprint.plugins import select_blueprint as select_blueprint
     from brainsmith.blueprint.resolve import check_blueprint as check_blueprint
@@ -30,14 +30,4 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

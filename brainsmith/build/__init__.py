@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from brainsmith.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from brainsmith.build.result import BuildResult as BuildResult
@@ -12,11 +14,4 @@ _HOMES = {"build": "brainsmith.build.run", "BuildResult": "brainsmith.build.resu
 
 __all__ = ["BuildResult", "build"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use: importing this package costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'brainsmith.build' has no attribute '{name}'")
-    import importlib
-
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -6,17 +6,12 @@ the hardware computes, and nothing of its cycles.
 
 from __future__ import annotations
 
-from typing import Any
-
 from brainsmith.hls.headers import find_headers
 from brainsmith.hls.program import HlsProgram, HlsStream, compile_program, run_program
+from brainsmith.lazy_names import lazy_names
 
 __all__ = ["HlsNode", "HlsProgram", "HlsStream", "compile_program", "find_headers", "run_program"]
 
+_HOMES = {"HlsNode": "brainsmith.hls.node"}  # its base is FINN's
 
-def __getattr__(name: str) -> Any:
-    if name == "HlsNode":  # its base is FINN's
-        from brainsmith.hls.node import HlsNode
-
-        return HlsNode
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, *__all__)

@@ -7,10 +7,10 @@ library.close()
 
 from __future__ import annotations
 
+from brainsmith.lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.native.library import NativeLibrary as NativeLibrary
     from brainsmith.native.library import open_library as open_library
     from brainsmith.native.native_op import NativeOp as NativeOp
@@ -27,14 +27,4 @@ def include_folder() -> str:
     return f"{__path__[0]}/include"
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*_HOMES, "include_folder"])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, "include_folder")

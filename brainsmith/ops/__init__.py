@@ -16,6 +16,8 @@ of this folder), so `__all__` holds names that nothing else can have.
 
 from __future__ import annotations
 
+from brainsmith.lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -85,13 +87,10 @@ _HOMES = {
     "split_batch": "brainsmith.autodiff.batches",
 }
 
+_get, __dir__ = lazy_names(__name__, _HOMES, "functional")
+
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return value
     if name == "functional":
         from importlib import import_module
 
@@ -105,8 +104,4 @@ def __getattr__(name: str) -> Any:
         from brainsmith.autodiff.graphs.node_lookup import op_node_class
 
         return op_node_class(name.op_type)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*_HOMES, "functional"])
+    return _get(name)

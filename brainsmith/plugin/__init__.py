@@ -5,12 +5,11 @@ Names are imported when they are asked for (PEP 562), so that a process pays onl
 
 from __future__ import annotations
 
+from brainsmith.lazy_names import lazy_names
 from brainsmith.plugin.framework_preparer import prepare_frameworks_when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.plugin.core import get_registry as get_registry
     from brainsmith.plugin.info import PluginInfo as PluginInfo
     from brainsmith.plugin.info import PluginType as PluginType
@@ -39,14 +38,4 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605
 
 prepare_frameworks_when_imported()
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

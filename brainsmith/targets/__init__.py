@@ -10,10 +10,10 @@ The names come from the rooms that make them when they are asked for (PEP 562).
 
 from __future__ import annotations
 
+from brainsmith.lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.execution.signature import ModelSignature as ModelSignature
     from brainsmith.execution.signature import TensorSpec as TensorSpec
     from brainsmith.plugin.core import target as target
@@ -58,15 +58,4 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from brainsmith.lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.native.isolation.isolated_op import IsolatedOp as IsolatedOp
     from brainsmith.native.isolation.library import IsolatedLibrary as IsolatedLibrary
     from brainsmith.native.isolation.library import open_isolated as open_isolated
@@ -16,15 +16,4 @@ _HOMES = {
     "open_isolated": "brainsmith.native.isolation.library",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

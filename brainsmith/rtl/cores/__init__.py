@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from brainsmith.lazy_names import lazy_names
 from brainsmith.rtl.cores.parallelism import Parallelism
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.wrapper import CoreStream
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SUPPORTED", "CoreBackend", "CoreStream", "Parallelism", "Resources", "Support", "unsupported"]
 
+_HOMES = {"CoreBackend": "brainsmith.rtl.cores.backend"}  # its base is FINN's
 
-def __getattr__(name: str) -> Any:
-    if name == "CoreBackend":  # its base is FINN's
-        from brainsmith.rtl.cores.backend import CoreBackend
-
-        return CoreBackend
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, *__all__)
