@@ -1,0 +1,147 @@
+"""Search for inputs that bring tensors inside a network onto, just below and just above where each level ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.level_ends import inner_ends, varying_tensors
+from brainsmith.execution.nearest_inputs import NearestInputs
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.generated_inputs import Range
+
+Array = np.ndarray[Any, Any]
+
+SEED = 20_130_102
+CANDIDATES = 512
+"""Random inputs to begin with, and inputs of one round."""
+
+MOST_VALUES = 1 << 22
+"""Elements of all tensors of all inputs that are searched; large models get fewer inputs."""
+
+EVERY_VALUES = 1 << 20
+"""Elements of all tensors of all inputs that there are, if all are tried."""
+
+KEPT = 64, 256
+KEPT_VALUES = 1 << 18
+"""Elements of all tensors of the inputs that are kept; they are no fewer and no more than KEPT."""
+
+PATIENCE = 4
+"""Rounds without a nearer input after which the search ends."""
+
+MOST_ROUNDS = 48
+HALVINGS = 16
+"""Of a float's range, to get its smallest move."""
+
+
+def nearest_inputs(model: ModelWrapper, name: str, allowed: Range) -> Array | None:
+    """Search for inputs that bring what quantisers get onto, just below and just above where their levels end.
+
+    All inputs are tried if there are few. Else the search begins with random ones, and those that bring each channel to
+    its extremes. Then, round by round, for each end that none is next to, the nearest so far are changed: one below and
+    one above are mixed, or a few elements go up or down or get a new value.
+
+    Args:
+        model: With power-of-two scales: it computes exactly.
+        name: Its input.
+        allowed: What the input may hold.
+
+    Returns:
+        (runs, *shape of the input); None if there is nothing to search for, or the model is too large.
+    """
+    from brainsmith.execution.execute import Executor
+
+    ends = inner_ends(model, name)
+    executor = Executor(model)
+    if not ends or executor.inputs != (name,):
+        return None
+    varying = varying_tensors(model, name)
+    elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying)
+    most = MOST_VALUES // elements
+    if most < 1:
+        return None
+    tensors = frozenset(each.tensor for each in ends)
+    channels = [(*executor.shape(each.tensor), 1)[each.axis] for each in ends]
+    nearest = NearestInputs(ends, channels, lambda inputs: executor.run({name: inputs}, keep=tensors))
+    shape = tuple(model.get_tensor_shape(name))
+    every = _every(shape, allowed, EVERY_VALUES // elements)
+    if every is None:
+        _search(nearest, shape, allowed, most)
+    else:
+        nearest.add(every)
+    return nearest.fewest(int(np.clip(KEPT_VALUES // elements, *KEPT)))
+
+
+def _search(nearest: NearestInputs, shape: tuple[int, ...], allowed: Range, most: int) -> None:
+    """Try random inputs, extremes, then changed ones, as long as they come nearer and are no more than so many."""
+    generator = np.random.default_rng(SEED)
+    first = _drawn((max(1, min(CANDIDATES, most // 8)), *shape), allowed, generator)
+    nearest.add(first)
+    nearest.add(_extremes(nearest, first, allowed))
+    patience = PATIENCE
+    for _ in range(min(MOST_ROUNDS, most // len(first) - 4)):
+        wanted = nearest.wanted()
+        if not len(wanted) or not patience:
+            return
+        places = np.resize(generator.permutation(wanted), len(first))
+        near = nearest.add(_changed(*nearest.neighbours(places), allowed, generator))
+        patience = PATIENCE if near else patience - 1
+
+
+def _every(shape: tuple[int, ...], allowed: Range, most: int) -> Array | None:
+    """Return all inputs that there are; None if they are more than so many."""
+    if not allowed.whole:
+        return None
+    size = int(np.prod(shape))
+    values = np.arange(allowed.low, allowed.high + 1, allowed.step, dtype=np.float32)
+    if size * np.log(len(values)) > np.log(max(most, 1)) + 1e-9:
+        return None
+    return np.stack(np.meshgrid(*[values] * size, indexing="ij"), -1).reshape(-1, *shape)
+
+
+def _extremes(nearest: NearestInputs, inputs: Array, allowed: Range) -> Array:
+    """Return inputs that bring channels to their least and greatest values, if these are near to sums.
+
+    Each element is at the end of its range that the random inputs with greater values of the channel are nearer to.
+    """
+    flat = inputs.reshape(len(inputs), -1)
+    places = [far.place[:, :, far.place.shape[2] // 2] for far in nearest.distances(inputs)]
+    values = np.concatenate(places, axis=1).astype(np.float64)
+    values = values[
+        :, np.linspace(0, values.shape[1] - 1, min(values.shape[1], len(inputs) // 2 + 1)).astype(int)
+    ]
+    slopes = (values - values.mean(axis=0)).T @ (flat - flat.mean(axis=0))
+    rising = np.concatenate([slopes > 0, slopes <= 0])
+    return np.where(rising, np.float32(allowed.high), np.float32(allowed.low)).reshape(-1, *inputs.shape[1:])
+
+
+def _changed(below: Array, above: Array, allowed: Range, generator: np.random.Generator) -> Array:
+    """Return pairs of inputs mixed, or the one or the other with some elements moved or drawn again."""
+    shape, size = below.shape, below[0].size
+    first = generator.integers(2, size=(len(below), 1)) == 1
+    below, above = below.reshape(-1, size), above.reshape(-1, size)
+    start, other = np.where(first, below, above), np.where(first, above, below)
+    kind = generator.integers(3, size=(len(below), 1))
+    share = np.where(kind == 0, generator.random(kind.shape), 2.0 ** -generator.integers(1, 12, kind.shape))
+    chosen = generator.random(start.shape) < share
+    chosen[np.arange(len(below)), generator.integers(size, size=len(below))] = True
+    span = allowed.high - allowed.low
+    least = allowed.step if allowed.whole else span * 2.0**-HALVINGS
+    steps = least * 2.0 ** generator.integers(int(np.log2(max(span / least, 1))) + 1, size=start.shape)
+    moved = start + np.where(generator.integers(2, size=start.shape), steps, -steps)
+    drawn = _drawn(start.shape, allowed, generator)
+    changed = np.select([kind == 0, kind == 1], [other, np.clip(moved, allowed.low, allowed.high)], drawn)
+    return np.where(chosen, changed, start).astype(np.float32).reshape(shape)
+
+
+def _drawn(shape: tuple[int, ...], allowed: Range, generator: np.random.Generator) -> Array:
+    if not allowed.whole:
+        return np.asarray(generator.uniform(allowed.low, allowed.high, shape), np.float32)
+    most = int((allowed.high - allowed.low) / allowed.step)
+    return (allowed.low + allowed.step * generator.integers(most, size=shape, endpoint=True)).astype(
+        np.float32
+    )
