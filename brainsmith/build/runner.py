@@ -59,6 +59,16 @@ def _own_file(step: BuildStep, error: BaseException) -> str:
     return code.co_filename if code is not None else ""
 
 
+def _definition(step: BuildStep) -> str:
+    """Return ` (file:line)`, where a step is defined that the user or a distribution brings; else nothing."""
+    if step.framework in _QUIET:
+        return ""
+    if step.record is not None:
+        return f" ({step.record.origin})"
+    code = getattr(step.target, "__code__", None)
+    return f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+
+
 def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
     """Return why steps cannot be used here, by their place: a blueprint may name what needs FINN where there is none."""
     if find_spec("finn") is not None:
@@ -248,7 +258,7 @@ class StepRunner:
             known = KnownFacts(model, self._facts.get(model))
             with process_state_kept(seed), recorder, transforms_watched(step.passes, known.lineage):
                 wrapper = function(model.take(), view)
-                facts = _checked(wrapper, step.framework)
+                facts = _checked(wrapper, step)
             for line in known.restore(wrapper, facts):
                 LOGGER.warning("%s", line)
             result = Artifact.of(wrapper)
@@ -339,13 +349,13 @@ class StepRunner:
         return relocated(name, data, _OUTPUT, str(self._staging))
 
 
-def _checked(model: Any, framework: str) -> TensorFacts:
+def _checked(model: Any, step: BuildStep) -> TensorFacts:
     """Return what is known of the graph that a step returned, which is well formed."""
     if not hasattr(model, "graph") or not hasattr(model, "model"):
-        raise BuildError(f"it must return a model, not {type(model).__name__}")
+        raise BuildError(f"it must return a model, not {type(model).__name__}{_definition(step)}")
     facts = TensorFacts(model.graph)
     if not facts.nodes:
-        raise BuildError("it returned a model without nodes")
-    if fault := well_formed_fault(facts, framework):
-        raise BuildError(f"it returned a broken graph: {fault}")
+        raise BuildError(f"it returned a model without nodes{_definition(step)}")
+    if fault := well_formed_fault(facts, step.framework):
+        raise BuildError(f"it returned a broken graph: {fault}{_definition(step)}")
     return facts

@@ -29,6 +29,8 @@ _MOST = 3
 
 def not_found_message(registry: Registry, plugin_type: str, name: str) -> str:
     """Return the sentence that says that a name is unknown: where it was looked for, and what is close to it."""
+    if plugin_type not in PLUGIN_TYPES:
+        return unknown_type_message(plugin_type)
     framework, bare = split_name(name)
     where = f" in {framework!r}" if framework else ""
     close = _close_names(registry, plugin_type, framework, bare)
@@ -41,6 +43,11 @@ def not_found_message(registry: Registry, plugin_type: str, name: str) -> str:
         f"no {plugin_type} named {bare!r}{where}{also}{hint}{reasons}\n"
         f"  {count} are registered: brainsmith plugins list --type {plugin_type}"
     )
+
+
+def unknown_type_message(plugin_type: str) -> str:
+    """Return the sentence that says that there is no such type of plugin, with those that there are."""
+    return f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
 
 
 def _close_names(registry: Registry, plugin_type: str, framework: str | None, bare: str) -> list[str]:

@@ -67,9 +67,9 @@ class Request:
                 raise SettingsError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
         for plugin_type in wanted_types or ():
             if plugin_type not in PLUGIN_TYPES:
-                raise SettingsError(
-                    f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
-                )
+                from brainsmith.plugin.not_found import unknown_type_message
+
+                raise SettingsError(unknown_type_message(plugin_type))
         mode = next(mode for mode in MODES if mode in chosen)
         return cls(mode, _as_tuple(frameworks), wanted_types, mode == "blueprint" and "selective" in chosen)
 

@@ -290,8 +290,12 @@ def test_pitfall_27_a_failure_names_step_node_and_cause(tmp_path):
     ],
 )
 def test_a_step_that_returns_no_model(tmp_path, result, text):
-    with pytest.raises(BuildError, match=f"^step 'mine' failed: {text}$"):
-        run(lambda model, cfg: result, tmp_path)
+    def step(model, cfg):
+        return result
+
+    with pytest.raises(BuildError) as caught:
+        run(step, tmp_path)
+    assert str(caught.value) == f"step 'mine' failed: {text} ({__file__}:{step.__code__.co_firstlineno})"
 
 
 def test_exit_in_a_step_is_a_failure(tmp_path):

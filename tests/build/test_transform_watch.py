@@ -205,7 +205,8 @@ def test_a_transform_or_step_that_breaks_the_graph_is_named(tmp_path, edit, faul
         edit(model)
         return model
 
-    assert ended(own, tmp_path) == f"step 'own' failed: it returned a broken graph: {fault}"
+    place = f"{__file__}:{own.__code__.co_firstlineno}"
+    assert ended(own, tmp_path) == f"step 'own' failed: it returned a broken graph: {fault} ({place})"
 
     def applying(model, cfg):
         return model.transform(Outer(Edit(edit)))

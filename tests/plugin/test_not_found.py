@@ -56,6 +56,13 @@ def test_without_finn_its_collection_and_health_say_how_to_install_it(without_fi
     )
 
 
+@pytest.mark.parametrize("plugin_type", ["kernl", "kernels"])
+def test_a_type_that_there_is_not_is_said(manager, plugin_type):
+    text = f"there is no plugin type '{plugin_type}'; there are transform, kernel, backend, step, op, target, bundle"
+    assert message(lambda: manager.registry.resolve(plugin_type, "LayerNorm")) == text
+    assert message(lambda: manager.get_instance(plugin_type, "LayerNorm")) == text
+
+
 def test_after_a_restricted_discovery_it_is_said(manager):
     manager.discover_plugins(types=["kernel"])
     text = message(lambda: transforms.ExpandNorms)
