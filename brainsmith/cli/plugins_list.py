@@ -110,11 +110,14 @@ def _refuse_unknown(
             warn_of_problems(manager)
             raise UsageError(
                 f"{option}: no plugin has the {option[2:]} {value!r}{did_you_mean(value, names)}"
-                f"{_why_empty(value, manager)}\n  {there}"
+                f"{_why_empty(value, manager) if option == '--framework' else ''}\n  {there}"
             )
 
 
 def _why_empty(framework: str, manager: PluginManager) -> str:
-    """Return what discovery says of a framework of which it found nothing."""
+    """Return why discovery found nothing of a framework, where it knows that."""
+    from brainsmith.plugin.not_found import why_framework_is_missing
+
+    missing = why_framework_is_missing(manager.registry, framework)
     details = [summary["detail"] for summary in manager.adapters if summary["name"] == framework]
-    return "".join(f"\n  {detail}" for detail in details)
+    return "".join(f"\n  {detail}" for detail in ([missing] if missing else details))

@@ -125,14 +125,11 @@ class Collection(metaclass=_Completed):
         return None
 
     def _why_empty(self, framework: str) -> str:
-        registry = self._registry()
-        if framework in registry.limits.absent:
-            from brainsmith.plugin.not_found import INSTALL
+        from brainsmith.plugin.not_found import why_framework_is_missing
 
-            return f"it is not installed\n  to install it: {INSTALL[framework]}"
-        if registry.limits.restriction:
-            return registry.limits.restriction
-        return "it has none, or is not enabled in the settings\n  brainsmith health says what to do"
+        registry = self._registry()
+        missing = why_framework_is_missing(registry, framework)
+        return missing or registry.limits.restriction or "it has none"
 
     def __getitem__(self, name: str) -> Any:
         return self.get_plugin(name)

@@ -65,6 +65,16 @@ def _close_names(registry: Registry, plugin_type: str, framework: str | None, ba
     return [names[close] for close in close_names(bare, names)]
 
 
+def why_framework_is_missing(registry: Registry, framework: str) -> str:
+    """Return why a framework that an adapter reads has no plugins here, and what to do; nothing if it is read."""
+    if framework in registry.limits.absent:
+        return f"{framework.upper()} is not installed: {INSTALL[framework]}"
+    if framework in registry.limits.disabled and not registry.limits.restriction:
+        add = f"add {framework} to plugin_system: frameworks in .brainsmith/config.yaml"
+        return f"{framework.upper()} is left out by the setting frameworks: {add}"
+    return ""
+
+
 def perhaps_because(registry: Registry, types: Iterable[str], name: str) -> str:
     """Return lines that say why a name may be missing that the user believes to be there; nothing if nothing is known.
 
@@ -84,8 +94,7 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
             yield f"{absent.upper()} is not installed, so none of its {kinds} is found: {INSTALL[absent]}"
     for disabled in () if registry.limits.restriction else registry.limits.disabled:
         if framework in (None, disabled) and not _OFFERS[disabled].isdisjoint(types):
-            add = f"add {disabled} to plugin_system: frameworks in .brainsmith/config.yaml"
-            yield f"{disabled.upper()} is left out by the setting frameworks: {add}"
+            yield why_framework_is_missing(registry, disabled)
     if registry.limits.restriction:
         yield registry.limits.restriction
     problems = registry.limits.problems

@@ -175,3 +175,13 @@ def test_blueprint_mode_does_not_hide_anything():
     done = brainsmith("plugins", "list", BRAINSMITH_PLUGIN_MODE="blueprint")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) > 430
+
+
+def test_a_framework_that_the_settings_leave_out_is_said(project, capsys):
+    (project / ".brainsmith" / "config.yaml").write_text("plugin_system: {frameworks: [brainsmith]}\n")
+    assert main(["plugins", "list", "--framework", "finn"]) == 2
+    assert capsys.readouterr().err == (
+        "error: --framework: no plugin has the framework 'finn'\n"
+        "  FINN is left out by the setting frameworks: add finn to plugin_system: frameworks in .brainsmith/config.yaml\n"
+        "  there are brainsmith, project\n"
+    )

@@ -52,7 +52,20 @@ def test_without_finn_its_collection_and_health_say_how_to_install_it(without_fi
 
     found = Collection("kernel", lambda: without_finn.registry)
     assert message(lambda: found.finn) == (
-        "framework 'finn' offers no kernels here: it is not installed\n  to install it: brainsmith install-finn"
+        "framework 'finn' offers no kernels here: FINN is not installed: brainsmith install-finn"
+    )
+
+
+def test_a_framework_that_the_settings_leave_out_is_said():
+    from brainsmith.plugin.collections import Collection
+
+    registry = PluginManager(Registry(), load_settings(frameworks=["brainsmith", "qonnx"])).registry
+    assert message(lambda: Collection("kernel", lambda: registry).finn) == (
+        "framework 'finn' offers no kernels here: FINN is left out by the setting frameworks: "
+        "add finn to plugin_system: frameworks in .brainsmith/config.yaml"
+    )
+    assert message(lambda: Collection("kernel", lambda: registry).qonnx) == (
+        "framework 'qonnx' offers no kernels here: it has none"
     )
 
 
