@@ -102,7 +102,8 @@ def _remarks(circuit: Fields) -> Markup | None:
     words = []
     if number(circuit.get("stalled_frames")):
         words.append(
-            "Stalled: cycles in which the test bench stopped a stream; in brackets, the share in the run with the fewest."
+            "Stalled: cycles in which the test bench stopped a stream; in brackets, their share of all cycles, in the run "
+            "where it is smallest."
         )
     if circuit.get("random") is True:
         words.append("The frames were random: the build had no golden inputs.")

@@ -13,6 +13,7 @@ from brainsmith.rtl.drawing.plan import MEMORY
 from brainsmith.web.content import Fields, fields, first_text, items
 
 RESOURCES = ("lut", "bram18", "dsp", "uram")
+_CONVERTER = "StreamingDataWidthConverter"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Layer:
     choice: str = ""
     synthesised: bool = False
     estimates: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def is_converter(self) -> bool:
+        """Whether it is a width converter, which the build adds between layers of different widths."""
+        return self.op_type.startswith(_CONVERTER)
 
 
 def read_layers(report: Fields) -> tuple[Layer, ...]:
@@ -80,7 +86,7 @@ def _layer(
     kernel = first_text(stitched, "kernel")
     ending = kernel.rpartition("_")[2]
     estimates = {key: number(layer.get(key)) for key in RESOURCES}
-    source = layer if counted is None else counted.get(name, {})
+    source = (layer or _not_estimated(kernel)) if counted is None else counted.get(name, {})
     return Layer(
         index,
         name,
@@ -96,3 +102,8 @@ def _layer(
         counted is not None,
         estimates,
     )
+
+
+def _not_estimated(kernel: str) -> Fields:
+    """Return what is known of a layer without estimates: a width converter is made of LUTs and flip-flops alone."""
+    return dict.fromkeys(("bram18", "dsp", "uram"), 0) if kernel.startswith(_CONVERTER) else {}

@@ -46,7 +46,12 @@ def scrolling(what: str, content: Child, style: str, **attributes: str) -> Marku
 
 def cell(value: str | int, order: float | None = None) -> Markup:
     """Write a cell of a column of numbers; `order` is what sorting compares instead of the text."""
-    return tag("td", value, class_="number", data_order=order)
+    return tag("td", value, class_="number", data_order=sort_key(order))
+
+
+def sort_key(value: float | None) -> str | None:
+    """Write a number that a column is sorted by; an attribute that is a float would keep two decimals only."""
+    return None if value is None else f"{value:.9g}"
 
 
 def table(

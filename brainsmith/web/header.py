@@ -54,7 +54,7 @@ def _facts(subject: Subject, seconds: float) -> list[tuple[str, str]]:
         ("Target part", subject.part),
         ("Clock", period),
         ("Target rate", f"{figures.count(subject.fps)} frames/s" if subject.fps else ""),
-        ("Build time", figures.seconds(seconds)),
+        ("Time of the steps", figures.seconds(seconds)),
     ]
 
 

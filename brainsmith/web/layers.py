@@ -51,8 +51,14 @@ def layers_section(
     if not layers:
         words = "The report has no hardware layers: the pipeline made none, or the build ended before the estimates."
         return section("layers", "Layers", sentence(words))
-    note = figures.plural(len(layers), "hardware layer") + _bottleneck(layers, interval) + _source(layers)
+    note = _amount(layers) + _bottleneck(layers, interval) + _source(layers)
     return section("layers", "Layers", _charts(layers, fifos), _table(layers, places), note=note)
+
+
+def _amount(layers: Sequence[Layer]) -> str:
+    converters = sum(layer.is_converter for layer in layers)
+    are = f", {converters} of them {'a width converter' if converters == 1 else 'width converters'}"
+    return figures.plural(len(layers), "hardware layer") + (are if converters else "")
 
 
 def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:

@@ -293,6 +293,9 @@
     view.canvas.scrollIntoView({ block: "center" });
   };
 
+  // "layer_2" comes before "layer_10".
+  const words = new Intl.Collator("en", { numeric: true });
+
   const sortable = (table) => {
     const body = table.tBodies[0];
     if (body.rows.length < 3) return;
@@ -300,16 +303,17 @@
       const cell = row.cells[column];
       const text = cell.dataset.order ?? cell.textContent;
       const number = Number(text.replaceAll(",", ""));
-      return cell.classList.contains("number") ? (text === "–" || Number.isNaN(number) ? -Infinity : number) : text.toLowerCase();
+      const counted = cell.classList.contains("number") || cell.dataset.order !== undefined;
+      return counted ? (text === "–" || Number.isNaN(number) ? -Infinity : number) : text;
     };
+    const compare = (a, b) => (typeof a === "string" ? words.compare(a, b) : a < b ? -1 : a > b ? 1 : 0);
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = make("button", { type: "button", title: "Sort" }, head.textContent);
       button.addEventListener("click", () => {
         const down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
         [...table.tHead.rows[0].cells].forEach((other) => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", down > 0 ? "ascending" : "descending");
-        const order = (a, b) => (a < b ? -down : a > b ? down : 0);
-        body.append(...[...body.rows].sort((a, b) => order(value(a, column), value(b, column))));
+        body.append(...[...body.rows].sort((a, b) => down * compare(value(a, column), value(b, column))));
       });
       head.replaceChildren(button);
     });

@@ -8,7 +8,7 @@ from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import Step
-from brainsmith.web.elements import cell, section, sentence, table
+from brainsmith.web.elements import cell, section, sentence, sort_key, table
 from brainsmith.web.verdict import describe
 
 _USUAL = "numpy"
@@ -69,6 +69,7 @@ def _row(step: Step) -> Markup:
             "td",
             f"reused in {figures.seconds(step.seconds)}" if step.reused else "run",
             title=step.cache or None,
+            data_order=sort_key((step.seconds or 0) if step.reused else -1),
         ),
         tag("td", step.framework or figures.ABSENT),
         id=f"step-{step.index}",

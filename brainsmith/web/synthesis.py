@@ -9,7 +9,7 @@ from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.plan import MEMORY
 from brainsmith.web.content import Fields, fields, first_text, items, text
-from brainsmith.web.elements import cell, section, sentence, table
+from brainsmith.web.elements import cell, section, sentence, sort_key, table
 
 RESOURCES = {
     "lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP",
@@ -111,7 +111,7 @@ def _figures(values: dict[str, float | None], estimate: dict[str, float | None] 
         cells.append(cell(figures.count(value), value))
         if key in _ESTIMATED:
             other = (estimate or {}).get(key)
-            cells.append(tag("td", figures.count(other), class_="number beside", data_order=other))
+            cells.append(tag("td", figures.count(other), class_="number beside", data_order=sort_key(other)))
     return cells
 
 

@@ -57,6 +57,33 @@ def test_the_picture_of_handshakes_can_be_zoomed_and_wide_tables_say_that_they_s
     assert frames["Layers, table (scrolls)"] == "scroll wide overflows"
 
 
+CLICKS = """
+for (const [table, heading] of [["Steps", "Source"], ["Layers", "LUT"], ["Layers", "LUT"]]) {
+  const found = [...document.querySelectorAll("table.data")].find((one) => one.caption.textContent === table);
+  [...found.querySelectorAll("thead button")].find((one) => one.textContent === heading).click();
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_click_sorts_a_table_and_one_more_turns_it_round(report, tmp_path, monkeypatch):
+    from brainsmith.web import report as web
+
+    original = web._resource
+    monkeypatch.setattr(
+        web, "_resource", lambda name: original(name) + (CLICKS if name.endswith(".js") else "")
+    )
+    for step, (seconds, reused) in zip(
+        report["steps"], [(0.5, True), (0.0124, True), (3.0, False), (0.0057, True)], strict=True
+    ):
+        step.update(seconds=seconds, reused=reused)
+    parsed = loaded(report, tmp_path)
+    rows = [a["id"] for a in parsed.all("tr") if "id" in a]
+    assert rows[:4] == ["step-2", "step-3", "step-1", "step-0"]  # run, 5.7 ms, 12.4 ms, 500 ms
+    assert rows[4:] == ["layer-1", "layer-0", "layer-3", "layer-2"]  # 5,230, 1,200, 640, 310 LUTs
+    assert [a["aria-sort"] for a in parsed.all("th") if "aria-sort" in a] == ["ascending", "descending"]
+
+
 @pytest.mark.slow
 def test_a_hostile_script_does_not_run_even_if_it_got_into_the_page(report, tmp_path, monkeypatch):
     from brainsmith.markup import Markup

@@ -50,7 +50,8 @@ def test_figures_of_a_synthesis_take_the_place_of_estimates_which_stay_beside_th
 def test_a_converter_is_in_the_charts_the_table_and_the_diagram(converted):
     parsed = whole(converted)
     for words in [
-        "3 hardware layers; MVAU_rtl_0 sets the rate with 784 cycles per frame. Resources were counted by the synthesis",
+        "3 hardware layers, 1 of them a width converter; MVAU_rtl_0 sets the rate with 784 cycles per frame. "
+        "Resources were counted by the synthesis",
         "look-up tables, synthesised: at least 853 in all, each part alone; in brackets FINN's estimate, 6,430",
         f"{CONVERTER} 34",
         "MVAU_rtl_0 810 (5,230)",
@@ -62,6 +63,14 @@ def test_a_converter_is_in_the_charts_the_table_and_the_diagram(converted):
     assert parsed.all("tr", id="layer-1")
     links = [a for a in parsed.all("a") if a["href"] == "#layer-1"]
     assert len(links) == 3 + 3  # charts, and diagrams of three widths
+
+
+def test_a_converter_that_was_not_synthesised_has_no_memory_and_no_multiplier(converted):
+    del converted["synthesis"]
+    words = whole(converted).text
+    assert "multipliers, estimated: 16 in all" in words
+    assert "look-up tables, estimated: at least 6,430 in all" in words
+    assert "All layers ≥ 6,430 13 16 0" in words
 
 
 def test_layers_of_a_build_without_estimates_are_those_of_its_circuit(converted):

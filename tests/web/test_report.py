@@ -399,3 +399,9 @@ def test_a_message_is_set_as_on_a_terminal_with_its_code_as_code():
         '<code class="option">--verify-inputs</code> &lt;x.npy&gt;; a--b stays'
     )
     assert message("`<b>` and one ` alone") == "<code>&lt;b&gt;</code> and one ` alone"
+
+
+def test_small_numbers_and_times_of_reuse_are_sorted_by_all_of_their_digits(report):
+    report["steps"][1].update(reused=True, seconds=0.00172, original_seconds=2.5)
+    keys = [a["data-order"] for a in whole(report).all("td") if "data-order" in a]
+    assert {"1.2e-07", "0.00172", "2.5", "-1"} <= set(keys)
