@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import BuildError, PluginLoadError
@@ -59,6 +60,40 @@ def test_a_backend_that_refuses_the_layer_is_not_advised(monkeypatch, backends, 
     monkeypatch.setattr(suitable, "_kernel_of", lambda registry, node: kernel)
     monkeypatch.setattr(suitable, "backends_of", lambda registry, kernel: backends)
     assert suitable._what_to_do(node, None, "") == f"kernel Pool has the RTL backend {advice}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("part", "advice"),
+    [
+        (
+            "xczu7ev-ffvc1156-2-e",
+            "finn:VVAU_rtl, which cannot be this layer: FINN's rules refuse it: Please check the bit-widths to be <= 8 and "
+            "ensure the thresholds are implemented as standalone layer. Note that the RTL-variant of this layer is only "
+            "supported on Versal boards",
+        ),
+        ("xcvc1902-vsva2197-2MP-e-S", f"finn:VVAU_rtl: {TAKE.replace('Pool', 'VVAU')}"),
+    ],
+)
+def test_a_backend_that_finn_s_own_rules_refuse_is_not_advised(part, advice):
+    """FINN has a depthwise unit in RTL for Versal devices alone."""
+    domain = "finn.custom_op.fpgadataflow.hls"
+    ends = {
+        name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [1, 4, 4, 36]), ("y", [1, 4, 4, 4]))
+    }
+    node = helper.make_node(
+        "VVAU_hls", ["x", "w"], ["y"], domain=domain, name="depthwise", backend="fpgadataflow", PE=1, SIMD=1,
+        Channels=4, Kernel=[3, 3], Dim=[4, 4], noActivation=1, inputDataType="INT4", weightDataType="INT4",
+        outputDataType="INT12",
+    )  # fmt: skip
+    weights = [numpy_helper.from_array(np.ones((4, 1, 3, 3), np.float32), "w")]
+    model = ModelWrapper(helper.make_model(helper.make_graph([node], "g", [ends["x"]], [ends["y"]], weights)))
+    model.set_tensor_datatype("x", DataType["INT4"])
+    model.set_tensor_datatype("w", DataType["INT4"])
+    assert (
+        suitable._what_to_do(model.graph.node[0], model, part) == f"kernel VVAU has the RTL backend {advice}"
+    )
 
 
 def test_branches_of_different_scales_are_named_as_the_cause():
