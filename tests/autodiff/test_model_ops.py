@@ -135,7 +135,6 @@ def test_a_missing_op_of_a_bundle_that_nobody_has_is_said(register):
     ]
 
 
-@pytest.mark.slow
 def test_a_bundle_that_offers_a_missing_op_now_is_named(register, tmp_path, monkeypatch):
     register(times(bundle="acme"))
     model = model_of()

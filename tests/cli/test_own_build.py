@@ -13,9 +13,15 @@ from brainsmith.errors import BuildError, UsageError
 from brainsmith.plugin.core import step
 from tests.build import graphs
 
+BLUEPRINT = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e}\n  steps: [fail, rtl_package]\n"
+
 
 def fail(model, cfg):
     raise ValueError("no")
+
+
+def interrupt(model, cfg):
+    raise KeyboardInterrupt
 
 
 @pytest.fixture
@@ -26,9 +32,7 @@ def model(elsewhere):
 
 def test_what_a_failed_build_leaves_is_kept(model, elsewhere, monkeypatch, capsys):
     monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
-    Path("b.yaml").write_text(
-        "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e}\n  steps: [fail, rtl_package]\n"
-    )
+    Path("b.yaml").write_text(BLUEPRINT)
     step(name="fail")(fail)
     failed = pytest.raises(BuildError, match=r"^step 'fail' failed: ValueError: no")
     with failed, built(model, "b.yaml", Terminal()):
@@ -39,6 +43,16 @@ def test_what_a_failed_build_leaves_is_kept(model, elsewhere, monkeypatch, capsy
         == f"what the failed build left is kept: {folder}/build/failed"
     )
     assert (folder / "build" / "failed").is_dir()
+
+
+def test_an_interrupted_build_leaves_nothing(model, elsewhere, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    Path("b.yaml").write_text(BLUEPRINT)
+    step(name="fail")(interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught, built(model, "b.yaml", Terminal()):
+        pass
+    assert str(caught.value) == "interrupted while m.onnx was built; the steps done are in the build cache"
+    assert not list(elsewhere.glob("brainsmith-*"))
 
 
 def test_the_build_of_another_model_is_refused(model):

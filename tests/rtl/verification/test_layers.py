@@ -8,7 +8,7 @@ from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.rtl.library.sources import Source
 from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.rtl.verification.diagnose import diagnose
-from brainsmith.rtl.verification.layers import check_layers, take_apart, verify_layers
+from brainsmith.rtl.verification.layers import LayerCheck, check_layers, take_apart, verify_layers
 from tests.rtl.verification.branches import branches
 
 
@@ -53,6 +53,12 @@ def test_a_design_taken_apart_has_the_same_layers_and_no_link_between_two(mlp):
     assert [link for link in apart.links if link.weights] == [
         link for link in mlp.design.links if link.weights
     ]
+
+
+def test_a_right_layer_says_what_was_compared():
+    assert str(LayerCheck("MVAU_rtl_2", "MVAU_rtl", 6, 120, 0, 0, 0, 0, None)) == (
+        "layer 'MVAU_rtl_2' (MVAU_rtl) alone computes what the golden model computes: 120 values of 6 frames"
+    )
 
 
 @pytest.mark.slow
