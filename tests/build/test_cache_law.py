@@ -212,7 +212,7 @@ def each_part_edited(project):
         assert built(project.folder) == project.expected
 
 
-@pytest.mark.parametrize("no_bytecode", [False, True])
+@pytest.mark.parametrize("no_bytecode", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_each_part_by_itself(project_at, monkeypatch, no_bytecode):
     """Bytecode that Python writes when it imports a plugin is nothing that the plugin read."""
     monkeypatch.setattr(sys, "dont_write_bytecode", no_bytecode)

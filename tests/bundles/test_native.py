@@ -171,6 +171,7 @@ def test_a_rebuilt_library_is_loaded_again(folder):
     assert not is_mapped("spoilt")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", [None, "process"])
 def test_a_reload_is_one_moment_to_eight_threads(folder, isolation):
     build_plugin(folder)

@@ -135,6 +135,7 @@ def everything_below(folder):
 
 
 @pytest.mark.finds_anew
+@pytest.mark.slow
 def test_a_damaged_cache_changes_nothing(project):
     caches = os.environ["XDG_CACHE_HOME"]
     (project / ".brainsmith" / "config.yaml").write_text("plugin_system: {cache_ttl: 3000}\n")

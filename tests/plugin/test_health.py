@@ -66,6 +66,11 @@ def test_what_an_adapter_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
         "OSError: the disk is gone",
         "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step",
     )
+    assert told(status="absent", detail="no package 'finn' is installed", name="finn") == (
+        "absent",
+        "no package 'finn' is installed",
+        "it is not installed; to install it: brainsmith install-finn",
+    )
     monkeypatch.setitem(packages._IMPORT, "qonnx", "raise ImportError('built for another Python')\n")
     assert told() == (
         "failed",
@@ -135,6 +140,7 @@ def test_an_installed_framework_that_cannot_be_imported_degrades_it(site):
     assert (qonnx["status"], qonnx["detail"], qonnx["advice"]) == ("failed", reason, "pip install qonnx")
 
 
+@pytest.mark.slow
 def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, manager):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setitem(sys.modules, "finn", None)  # what Python knows of a package that is not there

@@ -142,25 +142,25 @@ def find_problem(plugin_type, name):
     return str(caught.value).splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def step(function): return function\n@step\ndef f(): ...\n",
-        "import functools\nstep = functools.cache\n@step\ndef f(): ...\n",
-        "for target in (str,): pass\n@target\ndef f(): ...\n",
-        "from tools import *\n@op\ndef f(): ...\n",
-        "from tools import op\n@op('x')\ndef f(): ...\n",
-        "def make(transform):\n    @transform\n    def inner(): ...\n",
-        "from brainsmith import step\ndef make(*step):\n    @step\n    def inner(model, cfg): ...\n",
-        "import click\n@click.op\ndef f(): ...\n",
-        STEP + "def f(model, cfg):\n    assert (model, 'x') is 0, '\\d'\n",
-        STEP + "def f(model, cfg): ...\n" + "x = 1" + " + 1" * 2000 + "\n",
-        "def broken(:\n",
-        "return\n",
-    ],
-)
-def test_what_is_no_plugin_is_no_problem(project, manager, text):
-    project.write("plugins/tools.py", text)
+NO_PLUGINS = [
+    "def step(function): return function\n@step\ndef f(): ...\n",
+    "import functools\nstep = functools.cache\n@step\ndef f(): ...\n",
+    "for target in (str,): pass\n@target\ndef f(): ...\n",
+    "from tools import *\n@op\ndef f(): ...\n",
+    "from tools import op\n@op('x')\ndef f(): ...\n",
+    "def make(transform):\n    @transform\n    def inner(): ...\n",
+    "from brainsmith import step\ndef make(*step):\n    @step\n    def inner(model, cfg): ...\n",
+    "import click\n@click.op\ndef f(): ...\n",
+    STEP + "def f(model, cfg):\n    assert (model, 'x') is 0, '\\d'\n",
+    STEP + "def g(model, cfg): ...\n" + "x = 1" + " + 1" * 2000 + "\n",
+    "def broken(:\n",
+    "return\n",
+]
+
+
+def test_what_is_no_plugin_is_no_problem(project, manager):
+    for number, text in enumerate(NO_PLUGINS):
+        project.write(f"plugins/tools{number}.py", text)
     manager.discover_plugins(modes=["full"])
     assert manager.problems == ()
 

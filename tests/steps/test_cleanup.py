@@ -62,7 +62,7 @@ def test_what_an_exporter_left_to_defaults_is_written_out(config):
     assert get_by_name(conv.attribute, "group").i == 1
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("stride", [2, *(pytest.param(stride, marks=pytest.mark.slow) for stride in (1, 3))])
 @pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER", "VALID"])
 @pytest.mark.parametrize("op_type", ["Conv", "MaxPool", "AveragePool"])
 def test_padding_that_onnx_works_out_is_written_as_numbers(op_type, mode, stride, config):

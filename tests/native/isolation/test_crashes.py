@@ -61,9 +61,9 @@ def wait_until(holds, seconds=5):
     ("name", "how"),
     [
         ("segv", "ended its process by SIGSEGV in forward"),
-        ("aborts", "ended its process by SIGABRT in forward"),
+        pytest.param("aborts", "ended its process by SIGABRT in forward", marks=pytest.mark.slow),
         ("exits", "ended its process with exit code 3 in forward"),
-        ("half", "ended its process by SIGABRT in forward"),
+        pytest.param("half", "ended its process by SIGABRT in forward", marks=pytest.mark.slow),
         ("crashing_shape", "ended its process by SIGABRT in output_shape"),
     ],
 )
