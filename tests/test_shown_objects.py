@@ -82,16 +82,17 @@ def test_a_graph_is_a_table_of_its_nodes_in_a_notebook():
 @pytest.mark.parametrize(
     "imports",
     [
-        "import brainsmith.plugins, qonnx.core.modelwrapper",
         "import qonnx.core.modelwrapper, brainsmith.plugins",
         "from brainsmith import transform; import qonnx.core.modelwrapper",
-        "from brainsmith.plugin import get_plugin_manager; import qonnx.core.modelwrapper",
     ],
 )
 def test_a_graph_is_a_table_whichever_is_imported_first(tmp_path, imports):
     """A package stands for QONNX, whose own takes a second to import."""
-    (tmp_path / "qonnx" / "core").mkdir(parents=True)
-    (tmp_path / "qonnx" / "core" / "modelwrapper.py").write_text("class ModelWrapper:\n    pass\n")
+    core = tmp_path / "qonnx" / "core"
+    core.mkdir(parents=True)
+    (core / "modelwrapper.py").write_text("class ModelWrapper:\n    pass\n")
+    (core / "__init__.py").touch()
+    (core.parent / "__init__.py").touch()
     code = f"""
     {imports}
     import json
