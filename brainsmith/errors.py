@@ -151,6 +151,10 @@ class InputError(BrainsmithError, ValueError):
     """What is given to a model is not its input: a name, shape or dtype; the message says what is expected."""
 
 
+class ArrayFileError(BrainsmithError, ValueError):
+    """A file of arrays (.npy, .npz) cannot be read, or holds others than are needed."""
+
+
 class TargetError(BrainsmithError, RuntimeError):
     """A target failed, in `initialize`, `prepare_resource`, `execute` or `cleanup`; the message names target and cause."""
 

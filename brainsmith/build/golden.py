@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.array_files import is_npy
 from brainsmith.build.golden_files import REAL, array_of_any_type, finite, name_of, read_array
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
@@ -78,8 +79,9 @@ def load_golden(
 
     Args:
         model: The input model.
-        inputs: A .npy file or an array: (samples, *input shape), with or without its batch dimension of 1, where
-            the number of samples is a multiple of a larger batch; without inputs, eight seeded random ones are made.
+        inputs: A file (.npy, or .npz with one array) or an array: (samples, *input shape), with or without its batch
+            dimension of 1, where the number of samples is a multiple of a larger batch; without inputs, eight seeded
+            random ones are made.
         labels: One class number for each sample.
         expected: One output for each sample, or its class number.
         floats: One output of a float model for each sample.
@@ -131,16 +133,16 @@ def inputs_file(inputs: str | Path | Array | None, golden: GoldenData, folder: P
     """Return the file of golden inputs, for steps that run them themselves: (runs, ...).
 
     Args:
-        inputs: A .npy file, or an array, as they were given.
+        inputs: A file, or an array, as they were given.
         golden: Made of them.
-        folder: Where an array is written, or what the file holds where the model's batch is more than 1; steps that
-            name the file name it below this folder.
+        folder: Where an array is written, or what the file holds where the model's batch is more than 1 or it is no
+            .npy file, which FINN's steps read; steps that name the file name it below this folder.
     """
     if inputs is None:
         return None
     data = read_array(inputs, "inputs")
     whole = len(data) == len(golden.inputs)
-    if whole and isinstance(inputs, (str, Path)):
+    if whole and isinstance(inputs, (str, Path)) and is_npy(inputs):
         return Path(inputs).absolute()
     file = folder / INPUTS
     file.parent.mkdir(exist_ok=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError
+from brainsmith.array_files import load_one_array
+from brainsmith.errors import ArrayFileError, BuildError
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +25,7 @@ def read_array(source: str | Path | Array | None, what: str) -> Array:
     """Return golden data from a file, or as they were given.
 
     Args:
-        source: A .npy file, or an array.
+        source: A .npy file, an .npz file with one array, or an array.
         what: What they are, for messages.
 
     Raises:
@@ -57,16 +58,9 @@ def _no_array(what: str, found: object) -> BuildError:
 
 def _load(file: str | Path, what: str) -> Array:
     try:
-        array = np.load(file, allow_pickle=False)
-    except FileNotFoundError:
-        raise BuildError(f"verify {what}: {file} does not exist") from None
-    except (OSError, ValueError, EOFError) as error:
-        reason = "" if "pickle" in str(error) else f": {getattr(error, 'strerror', None) or error}"
-        raise BuildError(f"verify {what}: {file} is not a .npy file of plain numbers{reason}") from error
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise BuildError(f"verify {what}: {file} is an archive; name a .npy file, which holds one array")
-    return array
+        return load_one_array(file)
+    except ArrayFileError as error:
+        raise BuildError(f"verify {what}: {error}") from error
 
 
 def finite(data: Array, source: object) -> Array:

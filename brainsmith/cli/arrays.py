@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.errors import OutputError, UsageError
+from brainsmith import array_files
+from brainsmith.array_files import ALONE
+from brainsmith.errors import ArrayFileError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,9 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ALONE = ""
-"""The name of an array that has none: that of an .npy file."""
-
 
 def load_arrays(name: str) -> dict[str, NDArray[Any]]:
     """Read what a file holds: one array (.npy), or several by name (.npz).
@@ -23,30 +22,10 @@ def load_arrays(name: str) -> dict[str, NDArray[Any]]:
     Raises:
         UsageError: It cannot be read; the message begins with --input.
     """
-    import zlib
-    from pathlib import Path
-    from zipfile import BadZipFile
-
-    import numpy as np
-
     try:
-        with Path(name).open("rb") as file:  # NumPy leaves open what it opens and cannot read
-            values = np.load(file, allow_pickle=False)
-            return {ALONE: values} if isinstance(values, np.ndarray) else dict(values)
-    except FileNotFoundError as error:
-        raise UsageError(f"--input: {name} is not there") from error
-    except IsADirectoryError as error:
-        raise UsageError(f"--input: {name} is a folder, and inputs are an .npy or .npz file") from error
-    except OSError as error:
-        raise UsageError(f"--input: {name} cannot be read: {error.strerror or error}") from error
-    except MemoryError as error:
-        raise UsageError(
-            f"--input: {name} states an array for which there is no memory; it is damaged, or too large"
-        ) from error
-    except (zlib.error, NotImplementedError, RuntimeError) as error:  # RuntimeError: it is encrypted
-        raise UsageError(f"--input: {name} cannot be unpacked: {error}") from error
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise UsageError(f"--input: {name} is no .npy or .npz file of plain numbers") from error
+        return array_files.load_arrays(name)
+    except ArrayFileError as error:
+        raise UsageError(f"--input: {error}") from error
 
 
 def named_arrays(

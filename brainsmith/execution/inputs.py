@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError
+from brainsmith.array_files import load_one_array
+from brainsmith.errors import ArrayFileError, BuildError
 from brainsmith.execution.align import change_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
     """Read golden inputs for a model that steps have changed since.
 
     Args:
-        file: (samples, ...) in a .npy file, as they fitted the model before the build.
+        file: (samples, ...), as they fitted the model before the build.
         shape: Of the model's input now: without ones, flat, or transposed from NCHW to NHWC.
         name: Of the input.
 
@@ -34,14 +35,12 @@ def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
         BuildError: The file cannot be read, or does not fit.
     """
     try:
-        data = np.load(file, allow_pickle=False)
-    except FileNotFoundError:
+        data = load_one_array(file)
+    except ArrayFileError as error:
         raise BuildError(
-            f"golden inputs: {file} does not exist; verify_input_npy names a file, or is None for random inputs"
-        ) from None
-    except (OSError, ValueError, EOFError) as error:
-        raise BuildError(f"golden inputs: {file} is not a .npy file of plain numbers") from error
-    if not isinstance(data, np.ndarray) or data.dtype.kind not in "biuf" or data.ndim < 1 or not len(data):
+            f"golden inputs: {error}; verify_input_npy names a file, or is None for random inputs"
+        ) from error
+    if data.dtype.kind not in "biuf" or data.ndim < 1 or not len(data):
         raise BuildError(f"golden inputs: {file} must hold one array (samples, ...) of real numbers")
     return fit_inputs(
         data, shape, f"golden inputs: {file} has shape {data.shape}, which does not fit input {name!r}"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from qonnx.core.datatype import DataType
 
-from brainsmith.build.golden import load_golden
+from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.errors import BuildError, InputError
 from brainsmith.runtime.manager import ResourceManager
 from tests.build import graphs
@@ -25,6 +25,19 @@ def test_files(tmp_path):
     assert (golden.inputs.shape, golden.inputs.dtype, golden.random) == ((10, 1, 6), np.float32, False)
     assert golden.labels.tolist() == [0, 1, 2] * 3 + [0]
     assert golden.expected.shape == (10, 3)
+
+
+def test_an_archive_with_one_array_is_as_good_as_the_array_and_steps_are_given_an_npy_file(tmp_path):
+    data = np.arange(60, dtype=np.float32).reshape(10, 6)
+    np.savez_compressed(tmp_path / "x.npz", x=data)
+    np.savez(tmp_path / "y.npz", np.arange(10) % 3)
+    golden = load_golden(MLP, tmp_path / "x.npz", tmp_path / "y.npz", None)
+    np.testing.assert_array_equal(golden.inputs.reshape(10, 6), data)
+    assert golden.labels.tolist() == [0, 1, 2] * 3 + [0]
+    (tmp_path / "out").mkdir()
+    file = inputs_file(tmp_path / "x.npz", golden, tmp_path / "out")
+    assert file is not None and file.is_relative_to(tmp_path / "out")
+    np.testing.assert_array_equal(np.load(file), data)
 
 
 @pytest.mark.parametrize("shape", [(5, 6), (5, 1, 6), (5, 2, 3), (5, 6, 1, 1)])
@@ -124,16 +137,24 @@ def test_labels_are_whole_numbers():
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy does not exist"
+    assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy is not there"
     (tmp_path / "x.npy").write_text("no")
-    assert failure(tmp_path / "x.npy", None, None).startswith(
-        f"verify inputs: {tmp_path}/x.npy is not a .npy file of plain numbers"
+    assert failure(tmp_path / "x.npy", None, None) == (
+        f"verify inputs: {tmp_path}/x.npy is no .npy or .npz file of plain numbers"
     )
     np.save(tmp_path / "o.npy", np.asarray([{}], dtype=object), allow_pickle=True)
-    assert "is not a .npy file of plain numbers" in failure(tmp_path / "o.npy", None, None)
-    assert failure("abc.npy", None, None) == "verify inputs: abc.npy does not exist"
+    assert "is no .npy or .npz file of plain numbers" in failure(tmp_path / "o.npy", None, None)
+    assert failure("abc.npy", None, None) == "verify inputs: abc.npy is not there"
     assert failure([1, 2], None, None) == (
         "verify inputs must be real numbers, not list: a .npy file or an array"
+    )
+
+
+def test_a_damaged_archive_says_so(tmp_path):
+    np.savez(tmp_path / "x.npz", np.zeros((2, 6)))
+    (tmp_path / "x.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:-30])
+    assert failure(tmp_path / "x.npz", None, None) == (
+        f"verify inputs: {tmp_path}/x.npz is no .npy or .npz file of plain numbers"
     )
 
 
@@ -155,18 +176,18 @@ def test_labels_that_are_no_classes_are_refused(low, high):
 
 
 def test_files_of_another_kind_are_named(tmp_path):
-    np.savez(tmp_path / "x.npz", np.zeros((2, 6)))
+    np.savez(tmp_path / "x.npz", a=np.zeros((2, 6)), b=np.zeros(2))
     np.save(tmp_path / "s.npy", np.asarray(["a"]))
     (tmp_path / "t.npy").write_text("1,2")
     assert failure(tmp_path / "x.npz", None, None) == (
-        f"verify inputs: {tmp_path}/x.npz is an archive; name a .npy file, which holds one array"
+        f"verify inputs: {tmp_path}/x.npz holds the arrays a, b, and one array is needed: give a file with this one alone"
     )
     assert failure(np.zeros((1, 6)), tmp_path / "s.npy", None) == (
         f"verify labels: {tmp_path}/s.npy holds <U1, not real numbers"
     )
     assert failure(tmp_path / "t.npy", None, None) == (
-        f"verify inputs: {tmp_path}/t.npy is not a .npy file of plain numbers"
+        f"verify inputs: {tmp_path}/t.npy is no .npy or .npz file of plain numbers"
     )
     assert failure(tmp_path, None, None) == (
-        f"verify inputs: {tmp_path} is not a .npy file of plain numbers: Is a directory"
+        f"verify inputs: {tmp_path} is a folder, and arrays are in an .npy or .npz file"
     )

@@ -256,6 +256,34 @@ def test_a_wrong_annotation_in_the_model_ends_the_build(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "declared", "has"), [("m0", [1, 7], [1, 8]), ("m0", [8], [1, 8]), ("wq1", [7, 10], [8, 10])]
+)  # the last one is of a constant
+def test_a_wrong_shape_of_an_inner_tensor_ends_the_build(tmp_path, name, declared, has):
+    model = graphs.quant_mlp((6, 8, CLASSES))
+    model.set_tensor_shape(name, declared)
+    with pytest.raises(BuildError) as caught:
+        build(model, None, tmp_path / "out", steps=[same], verify_inputs=whole_inputs(), use_cache=False)
+    assert str(caught.value) == (
+        f"the input model cannot be executed: tensor '{name}' is declared with the shape {declared}, but has {has}\n"
+        "  so no step can be verified with the golden inputs: mend the model, or build it without verification: "
+        "--no-verify (verify=False)"
+    )
+
+
+def test_a_wrong_shape_that_a_step_declares_ends_the_build(tmp_path):
+    def declare_wrongly(model, cfg):
+        model.set_tensor_shape("m0", [1, 7])
+        return model
+
+    with pytest.raises(VerificationError) as caught:
+        run(tmp_path, [same, declare_wrongly, same], inputs=whole_inputs())
+    assert str(caught.value).splitlines()[0] == (
+        "what step 'declare_wrongly' made of the model cannot be executed: tensor 'm0' is declared with the shape [1, 7], "
+        "but has [1, 8]"
+    )
+
+
 def test_names_of_steps_are_those_of_the_steps_that_run(tmp_path):
     with pytest.raises(BlueprintError) as caught:
         run(tmp_path, [same, cut], verify=Verify(unverified=("cutt",)))

@@ -104,7 +104,7 @@ MISUSE = {
         "  numpy: . is a folder, and a model is an .onnx file"
     ),
     f"compare {MODEL} --targets reference,numpy --input .": (
-        "--input: . is a folder, and inputs are an .npy or .npz file"
+        "--input: . is a folder, and arrays are in an .npy or .npz file"
     ),
     f"run {MODEL} --input empty.npy": "--input: empty.npy is no .npy or .npz file of plain numbers",
     f"run {MODEL} --input huge.npy": (

@@ -104,7 +104,7 @@ def test_what_cannot_be_simulated_is_said_before_anything_is_built(stitched, con
         assert str(caught.value) == problem
     config.verify_input_npy = tmp_path / "x.npy"
     with pytest.raises(
-        BuildError, match=r"x.npy does not exist; verify_input_npy names a file, or is None for random"
+        BuildError, match=r"x.npy is not there; verify_input_npy names a file, or is None for random"
     ):
         steps.rtl_simulate(stitched, config)
     np.save(tmp_path / "x.npy", np.full((4, 8), 300))

@@ -27,7 +27,7 @@ from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.operator_modules import operator_modules
 from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
-from brainsmith.execution.program.program import CHUNK, Program
+from brainsmith.execution.program.program import CHUNK, Program, WrongShapeError
 from brainsmith.execution.program.table import name_of
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.graph.ends import input_values
@@ -80,10 +80,13 @@ class _Lowering:
         for node in self._graph.node:
             with foreign_call(partial(_told, node)):
                 self._add(node)
+            self._require_shapes(node)
         used = {name for made in self._instructions for name in made.inputs}
         used |= {spec.name for spec in signature.outputs}
         constants = {**self.facts.constants, **self._held}
-        sizes = {name: self.facts.shape(name) or () for name in self._tensors}
+        sizes = {
+            name: shape for name in self._tensors if (shape := self.facts.declared_shape(name)) is not None
+        }
         largest = max((4 * int(np.prod(shape)) for shape in sizes.values()), default=1)
         return Program(
             signature,
@@ -103,6 +106,13 @@ class _Lowering:
             self._lower(node)
         else:
             self._fold(node)
+
+    def _require_shapes(self, node: Any) -> None:
+        """Hold what was computed of a node already to the shapes that the graph declares; `Program.run` holds the rest."""
+        for name in node.output:
+            declared = self.facts.declared_shape(name)
+            if name in self.facts.constants and declared not in (None, self.facts.constants[name].shape):
+                raise WrongShapeError(name, declared, self.facts.constants[name].shape)
 
     def _signature(self) -> ModelSignature:
         def specs(values: Any) -> tuple[TensorSpec, ...]:

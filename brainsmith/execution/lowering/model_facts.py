@@ -39,6 +39,7 @@ class ModelFacts:
         graph = model.graph
         values = {v.name: v for v in (*graph.output, *graph.value_info, *graph.input)}
         self._shapes = {name: _shape(value) for name, value in values.items()}
+        self._declared = dict(self._shapes)
         self._kinds = {name: value.type.tensor_type.elem_type for name, value in values.items()}
         self._datatypes: dict[str, Any] = {}
         self._annotated = {a.tensor_name for a in graph.quantization_annotation}
@@ -55,6 +56,11 @@ class ModelFacts:
         if name in self.constants:
             return tuple(self.constants[name].shape)
         return self._shapes.get(name)
+
+    def declared_shape(self, name: str) -> tuple[int, ...] | None:
+        """Return the shape of a tensor as the graph declares it; None if it does not, or leaves a dimension open."""
+        shape = self._declared.get(name)
+        return None if shape is None or 0 in shape else shape
 
     def state_shape(self, name: str, shape: tuple[int, ...]) -> None:
         """Enter the shape of a tensor of which the graph does not state it."""

@@ -35,7 +35,7 @@ class Program:
             rounds it.
         constants: By name: initialisers, and what lowering made of them.
         tensors: Those of the graph that vary, in the order in which they are made; `keep` names of these.
-        shapes: Of one run, of the inputs, outputs and `tensors`.
+        shapes: Of one run, of those of `tensors` for which the graph declares one.
         chunk: Runs that are computed together: as many as keep the largest tensor's memory bounded.
         files: Digests by path of further files that the model names; None if it depends on something that is in no
             file, so that it must not be kept.
@@ -72,7 +72,7 @@ class Program:
 
         Raises:
             BuildError: An instruction cannot be executed, and the message names its node; or a tensor holds what
-                its datatype does not.
+                its datatype does not, or has another shape than the graph declares.
         """
         total = len(next(iter(inputs.values()))) if inputs else 1
         with one_thread():
@@ -96,8 +96,10 @@ class Program:
         with foreign_call(lambda error: _told(self.instructions[at], error)):
             for at, instruction in enumerate(self.instructions):
                 results = self._call(at, instruction, values)
-                made = zip(instruction.outputs, results, strict=True)
-                values.update((name, got) for name, got in made if name)
+                for name, got in zip(instruction.outputs, results, strict=True):
+                    if name:
+                        values[name] = got
+                        self._require_shape(name, got)
                 for name in (*instruction.inputs, *instruction.outputs):
                     if self._last_use[name] == at and name not in wanted:
                         values.pop(name, None)
@@ -105,6 +107,11 @@ class Program:
             if name not in values:
                 values[name] = np.stack([self.constants[name]] * runs)
         return {name: stack for name, stack in values.items() if name in wanted}
+
+    def _require_shape(self, name: str, stack: Array) -> None:
+        declared = self.shapes.get(name)
+        if declared is not None and stack.shape[1:] != declared:
+            raise WrongShapeError(name, declared, stack.shape[1:])
 
     def _call(self, at: int, instruction: Instruction, values: dict[str, Array]) -> tuple[Array, ...]:
         call = self._calls[at]
@@ -120,9 +127,18 @@ class Program:
         return results if isinstance(results, tuple) else (results,)
 
 
+class WrongShapeError(BuildError):
+    """A tensor has another shape than the graph declares."""
+
+    def __init__(self, tensor: str, declared: Shape, found: Shape) -> None:
+        super().__init__(
+            f"tensor '{tensor}' is declared with the shape {list(declared)}, but has {list(found)}"
+        )
+
+
 def _told(instruction: Instruction, error: Exception) -> Exception:
     """Return what is raised where an instruction raised: a check, which has no node, has said all itself."""
-    if not instruction.source and isinstance(error, BrainsmithError):
+    if isinstance(error, WrongShapeError) or (not instruction.source and isinstance(error, BrainsmithError)):
         return error
     return BuildError(f"{instruction.source} cannot be executed: {text_of(error)}")
 
