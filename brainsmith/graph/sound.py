@@ -12,7 +12,7 @@ from brainsmith.errors import ModelError
 from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
 from brainsmith.graph.declarations import declaration_faults
 from brainsmith.graph.evaluated_text import code_faults
-from brainsmith.graph.functions import recursion_faults
+from brainsmith.graph.functions import function_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
 from brainsmith.graph.messages import text_faults
 from brainsmith.graph.node_arguments import argument_faults
@@ -47,7 +47,7 @@ def _faults(model: Any) -> Iterator[str]:
     yield from text_faults(model)
     domains: dict[str, str] = {}
     opset = next((entry.version for entry in model.opset_import if entry.domain in STANDARD[:2]), 1)
-    for fault in recursion_faults(model.functions):
+    for fault in function_faults(model):
         yield f"{fault}. Export the model again."
     for function in model.functions:
         yield from _node_faults(list(function.node), {}, domains, opset)

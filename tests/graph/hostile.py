@@ -95,6 +95,24 @@ def with_functions(**calls):
     return made
 
 
+def with_calls_of(levels, times):
+    """Add functions, each of which calls the one before it so many times, and a node that calls the last one."""
+    made = with_functions(F0=[])
+    opsets = list(made.functions[0].opset_import)
+    for level in range(1, levels):
+        names = ["a", *(f"t{at}" for at in range(1, times)), "b"]
+        nodes = [
+            helper.make_node(f"F{level - 1}", [names[at]], [names[at + 1]], domain="ai.onnx.ml")
+            for at in range(times)
+        ]
+        made.functions.append(helper.make_function("ai.onnx.ml", f"F{level}", ["a"], ["b"], nodes, opsets))
+    last = made.graph.node[-1]
+    call = helper.make_node(f"F{levels - 1}", ["before"], [last.output[0]], "call", domain="ai.onnx.ml")
+    last.output[0] = "before"
+    made.graph.node.append(call)
+    return made
+
+
 def with_cycle():
     made = good()
     made.graph.node[-1].input[0] = made.graph.node[-1].output[0]
@@ -168,6 +186,8 @@ MODELS = {
     "product of nothing": with_no_operand,
     "cycle": with_cycle,
     "function that calls itself": lambda: with_functions(F=["F"]),
+    "functions that double": lambda: with_calls_of(40, 2),
+    "functions within each other": lambda: with_calls_of(502, 1),
     "functions that call each other": lambda: with_functions(A=["C", "B"], B=["C", "D"], C=[], D=["C", "B"]),
     "module beside the model": lambda: with_domain(MODULE),
 }
@@ -221,6 +241,12 @@ FAULTS = {
         "tensor 'act0' is annotated with finn_datatype = 'INT4' and 'INT5'. Export the model again."
     ),
     "cycle": ("it has a cycle: node 'matmul1' (MatMul) -> node 'matmul1' (MatMul). Export the model again."),
+    "functions that double": (
+        "node 'call' (F39) calls function 'F39', with which the model has more than 100,000 nodes. Export the model again."
+    ),
+    "functions within each other": (
+        "node 'call' (F501) calls more than 500 functions within each other. Export the model again."
+    ),
     "function that calls itself": "it has a cycle: function 'F' -> function 'F'. Export the model again.",
     "functions that call each other": (
         "it has a cycle: function 'B' -> function 'D' -> function 'B'. Export the model again."
