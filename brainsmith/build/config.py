@@ -79,8 +79,8 @@ def finn_config(config: StepConfig) -> Any:
 class RecordingView:
     """A config as one step sees it: everything it reads or writes is noted.
 
-    It passes for the config itself (`isinstance`, `dataclasses.fields`), and the config's own methods run on
-    the view, so that what they read is noted too. Whoever copies it, or asks for all of it at once, reads all of it.
+    It passes for the config itself (`isinstance`, `dataclasses.fields`, `asdict`, `replace`), and the config's own methods
+    run on the view, so that what they read is noted too. Whoever copies it, or asks for all of it at once, reads all of it.
     """
 
     __slots__ = ("__weakref__", "_config", "_reads", "_writes")
@@ -94,6 +94,11 @@ class RecordingView:
     def __class__(self) -> type:
         """Return the config's class, so that isinstance tests in steps hold."""
         return type(object.__getattribute__(self, "_config"))
+
+    @property
+    def __dataclass_fields__(self) -> Any:
+        """The config's fields: `dataclasses.asdict` and `replace` look for them in the type itself, not in `__class__`."""
+        return object.__getattribute__(self, "_config").__dataclass_fields__
 
     def __getattr__(self, name: str) -> Any:
         config = object.__getattribute__(self, "_config")

@@ -34,15 +34,33 @@ def test_the_view_passes_for_the_config():
 
 @pytest.mark.parametrize(
     "read",
-    [copy.copy, copy.deepcopy, vars, repr, lambda view: pickle.loads(pickle.dumps(view))],
-    ids=["copy", "deepcopy", "vars", "repr", "pickle"],
+    [
+        copy.copy,
+        copy.deepcopy,
+        vars,
+        repr,
+        lambda view: pickle.loads(pickle.dumps(view)),
+        dataclasses.asdict,
+        dataclasses.astuple,
+        dataclasses.replace,
+    ],
+    ids=["copy", "deepcopy", "vars", "repr", "pickle", "asdict", "astuple", "replace"],
 )
 def test_who_copies_the_config_or_asks_for_all_of_it_reads_all_of_it(read):
     config = StepConfig(fpga_part="p")
     view = RecordingView(config)
     found = read(view)
-    assert found == (vars(config) if read is vars else repr(config) if read is repr else config)
+    plain = read in (vars, repr, dataclasses.asdict, dataclasses.astuple)
+    assert found == (read(config) if plain else config)
     assert reads_of(view) == {name: repr(value) for name, value in vars(config).items()}
+    assert writes_of(view) == ()
+
+
+def test_what_a_copy_replaces_is_not_read():
+    view = RecordingView(StepConfig(fpga_part="p"))
+    changed = dataclasses.replace(view, fpga_part="q")
+    assert (type(changed), changed.fpga_part) == (StepConfig, "q")
+    assert reads_of(view).keys() == vars(changed).keys() - {"fpga_part"}
     assert writes_of(view) == ()
 
 
