@@ -27,8 +27,8 @@ _WEIGHTS = End("", "m_axis_0")
 _WHOLE = re.compile(r"U?INT\d+|BINARY|TERNARY|BIPOLAR")
 _INSIDE = "quantise it to integers, or leave the layers around it out of the accelerator"
 _TAKEN = (
-    "the accelerator takes it: give the model's input a datatype of integers, such as UINT8, and put a factor such as "
-    "1/255 behind it; docs/operators.md shows how"
+    "it is an input of the accelerator: give the model's input a datatype of integers, such as UINT8, and put a factor "
+    "such as 1/255 behind it; docs/operators.md shows how"
 )
 
 

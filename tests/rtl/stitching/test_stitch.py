@@ -323,6 +323,6 @@ def test_a_stream_of_what_is_no_integer_is_refused(layer, tmp_path, kind):
         stitch(model)
     assert str(caught.value) == (
         f"tensor 'x' is {kind}, and the streams of a design carry integers\n"
-        "  the accelerator takes it: give the model's input a datatype of integers, such as UINT8, and put a factor such "
-        "as 1/255 behind it; docs/operators.md shows how"
+        "  it is an input of the accelerator: give the model's input a datatype of integers, such as UINT8, and put a "
+        "factor such as 1/255 behind it; docs/operators.md shows how"
     )
