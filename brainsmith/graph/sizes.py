@@ -7,11 +7,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
+from brainsmith.graph.computed_numbers import computed_numbers
 from brainsmith.graph.datatype_names import MOST_BITS
 from brainsmith.graph.well_formed import node_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 MOST_ELEMENTS = 1 << 28
 """Of a tensor between two nodes: 1 GB in float32."""
@@ -54,22 +55,27 @@ def constant_faults(what: str, tensor: Any) -> Iterator[str]:
 
 
 def bit_width_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[str]:
-    """Yield quantisers whose number of bits is a constant that cannot be one.
+    """Yield quantisers whose number of bits is a constant that cannot be one, or is computed of such alone.
 
     Args:
         nodes: Of a graph.
         constants: Its constants, as tensors by name.
     """
+    computed: dict[str, Any] | None = None
     for node in nodes:
         places = _BIT_WIDTHS.get(node.op_type, ())
         if node.op_type == "Trunc":
             places = (3, len(node.input) - 1)
         for place in dict.fromkeys(places):
-            tensor = constants.get(node.input[place]) if place < len(node.input) else None
-            worst = None if tensor is None else _worst(tensor)
+            name = node.input[place] if place < len(node.input) else ""
+            if name in constants:
+                worst = _worst(constants[name])
+            else:
+                computed = computed_numbers(nodes, constants) if computed is None else computed
+                worst = _worst_of(computed[name].ravel()) if name in computed else None
             if worst is not None:
                 yield (
-                    f"{node_text(node)} has {worst:g} bits (its input '{node.input[place]}'), and there can be "
+                    f"{node_text(node)} has {worst:g} bits (its input '{name}'), and there can be "
                     f"up to {MOST_BITS}"
                 )
 
@@ -112,6 +118,10 @@ def _worst(tensor: Any) -> float | None:
     values = numpy_helper.to_array(tensor).ravel()
     if values.dtype.kind not in "fiu":
         return None
+    return _worst_of(values)
+
+
+def _worst_of(values: Iterable[Any]) -> float | None:
     return next((float(value) for value in values if not 0 <= float(value) <= MOST_BITS), None)
 
 

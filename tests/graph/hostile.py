@@ -113,6 +113,19 @@ def with_calls_of(levels, times):
     return made
 
 
+def with_computed_bits(name, power):
+    """Let nodes compute a number of bits of constants: 10 to a power, and no more."""
+    made = good()
+    (bits,) = (tensor for tensor in made.graph.initializer if tensor.name == name)
+    bits.name = "ten"
+    bits.CopyFrom(numpy_helper.from_array(np.float32(10), "ten"))
+    value = numpy_helper.from_array(np.float32(power), "value")
+    made.graph.node.insert(0, helper.make_node("Pow", ["ten", "power"], ["computed"]))
+    made.graph.node.insert(0, helper.make_node("Constant", [], ["power"], value=value))
+    made.graph.node.insert(2, helper.make_node("Max", ["computed", "ten"], [name]))
+    return made
+
+
 def with_cycle():
     made = good()
     made.graph.node[-1].input[0] = made.graph.node[-1].output[0]
@@ -186,6 +199,9 @@ MODELS = {
     "product of nothing": with_no_operand,
     "cycle": with_cycle,
     "function that calls itself": lambda: with_functions(F=["F"]),
+    "bit width that nodes compute": lambda: with_computed_bits("act0_b", 18),
+    "bit width of weights that nodes compute": lambda: with_computed_bits("weight1_b", 18),
+    "infinite bit width that nodes compute": lambda: with_computed_bits("weight1_b", 1e9),
     "functions that double": lambda: with_calls_of(40, 2),
     "functions within each other": lambda: with_calls_of(502, 1),
     "functions that call each other": lambda: with_functions(A=["C", "B"], B=["C", "D"], C=[], D=["C", "B"]),
@@ -209,6 +225,13 @@ FAULTS = {
         "of its 8"
     ),
     "bit width": "node 'act0' (Quant) has 1e+30 bits (its input 'act0_b'), and there can be up to 64",
+    "bit width that nodes compute": "node 'act0' (Quant) has 1e+18 bits (its input 'act0_b'), and there can be up to 64",
+    "bit width of weights that nodes compute": (
+        "node 'weight1' (Quant) has 1e+18 bits (its input 'weight1_b'), and there can be up to 64"
+    ),
+    "infinite bit width that nodes compute": (
+        "node 'weight1' (Quant) has inf bits (its input 'weight1_b'), and there can be up to 64"
+    ),
     "bit width that is none": "node 'act0' (Quant) has nan bits (its input 'act0_b'), and there can be up to 64",
     "huge dimension": "tensor 'x' has the shape [1, 1000000000000], which is more than 268,435,456 elements",
     "overflowing dimensions": (
