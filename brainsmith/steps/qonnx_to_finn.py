@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
+from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import step
 from brainsmith.steps.own_transforms import own_transform
 from brainsmith.steps.window_batches import check_window_dimensions
@@ -124,7 +125,18 @@ def _integer_weights(model: ModelWrapper) -> ModelWrapper:
         InferDataLayouts(),
     ):
         model = model.transform(transform)
+    _check_constant_parameters(model)
     return model
+
+
+def _check_constant_parameters(model: ModelWrapper) -> None:
+    """Refuse a quantiser of weights that stays one because an input of the model changes how it quantises them."""
+    for node in model.graph.node:
+        if node.op_type not in ("Quant", "IntQuant") or model.get_initializer(node.input[0]) is None:
+            continue
+        for name, what in zip(node.input[1:], ("scale", "zero point", "bit width"), strict=False):
+            if model.get_initializer(name) is None:
+                raise ModelError(f"{node_text(node)} has a {what} that is no constant ('{name}')")
 
 
 def _warn_of_wide(model: ModelWrapper, widest: int) -> None:

@@ -10,6 +10,7 @@ from qonnx.core.onnx_exec import execute_onnx
 from brainsmith.errors import ModelError
 from brainsmith.plugins import steps
 from brainsmith.steps.conversion_limits import check_limits
+from tests.build.graphs import quant_mlp
 from tests.steps.conftest import QONNX, Graph, integers
 
 
@@ -188,4 +189,18 @@ def test_signs_that_no_quantiser_gives_times_signs_are_refused_before_the_loweri
     assert str(caught.value) == (
         f"node '{kind}_0' ({kind}) multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer "
         "that counts equal signs takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
+    )
+
+
+@pytest.mark.parametrize("what", ["scale", "zero point", "bit width"])
+def test_weights_whose_quantiser_an_input_changes_are_refused(config, what):
+    model = quant_mlp()
+    node = next(node for node in model.graph.node if node.name == "weight1")
+    node.input[("scale", "zero point", "bit width").index(what) + 1] = "moving"
+    model.graph.node.insert(0, helper.make_node("ReduceMax", ["x"], ["moving"], keepdims=0))
+    model = steps.cleanup(model, config)
+    with pytest.raises(ModelError) as caught:
+        steps.qonnx_to_finn(model, config)
+    assert (
+        str(caught.value) == f"node 'Quant_2' (Quant) has a {what} that is no constant ('ReduceMax_0_out0')"
     )
