@@ -202,8 +202,15 @@ def test_a_reload_is_one_moment_to_eight_threads(folder, isolation):
         held.forward(np.float32([3]))
 
 
-@pytest.mark.parametrize("name", ["times", "spoilt:times"])
-@pytest.mark.parametrize("change", ["reload", "replace"])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("times", "reload"),
+        ("spoilt:times", "replace"),
+        pytest.param("times", "replace", marks=pytest.mark.slow),
+        pytest.param("spoilt:times", "reload", marks=pytest.mark.slow),
+    ],
+)
 def test_a_call_takes_what_has_the_name_that_it_asked_for(folder, name, change):
     build_plugin(folder)
     door.load_plugin(folder / "spoilt.so")

@@ -339,6 +339,7 @@ simulator.run({"in0_V": np.arange(40, dtype=np.uint8)[:, None]}, {"out0_V": 40},
 """
 
 
+@pytest.mark.slow
 def test_a_long_simulation_can_be_interrupted(build, simulations):
     build(stream_design(designs.STUCK))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
