@@ -108,7 +108,7 @@ def has_changed(name: str) -> bool:
             return False  # another thread is about to read its source
         file = str(getattr(module, "__file__", None))
         archive = getattr(getattr(module, "__loader__", None), "archive", None)
-        return file.endswith(".py") and not _is_older_than_process(archive or file)
+        return file.endswith(".py") and not _is_older_than_import(module, archive or file)
     try:
         if facts_of(os.stat(known.path)) == known.status:
             return False
@@ -132,7 +132,7 @@ def is_file_imported(name: str, path: str, status: os.stat_result, source: str) 
     noted = _NOTED.get(module) if isinstance(module, ModuleType) else None
     if noted is not None:
         return noted.digest == source
-    return getattr(module, "__file__", None) == path and _is_older_than_imports(status)
+    return getattr(module, "__file__", None) == path and _is_settled_before(module, status)
 
 
 def is_settled(status: os.stat_result) -> bool:
@@ -147,8 +147,8 @@ def is_installed(path: str) -> bool:
     return path.startswith(_PYTHONS[0]) or any(folder in path for folder in _PYTHONS[1:])
 
 
-def _is_older_than_process(path: str) -> bool:
-    """Tell whether a file was there before this process began, as it is now.
+def _is_older_than_import(module: Any, path: str) -> bool:
+    """Tell whether a file was there before its module can have been imported, as it is now.
 
     Installers link files of one environment into another one, which changes their status; so only the time of the
     content counts for what is installed.
@@ -157,7 +157,7 @@ def _is_older_than_process(path: str) -> bool:
         status = os.stat(path)
     except OSError:
         return False
-    return _is_older_than_imports(status, with_status=not is_installed(path))
+    return _is_settled_before(module, status, with_status=not is_installed(path))
 
 
 def _older_than_process(module: ModuleType, path: str) -> Imported | None:
@@ -166,7 +166,7 @@ def _older_than_process(module: ModuleType, path: str) -> Imported | None:
         data, status = _read(path)
     except OSError:
         return None
-    if not _is_older_than_imports(status):
+    if not _is_settled_before(module, status):
         return None
     known = _NOTED[module] = Imported(path, data, status)
     return known
@@ -244,13 +244,16 @@ def facts_of(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _is_older_than_imports(status: os.stat_result, with_status: bool = True) -> bool:
-    """Tell whether a file changed last before this process could import anything; its content, or its status too.
+def _is_settled_before(module: Any, status: os.stat_result, with_status: bool = True) -> bool:
+    """Tell whether a file changed last before its module can have been imported; its content, or its status too.
 
     The begin of a process is known to a hundredth of a second, and the interpreter needs longer than that until it imports
-    anything; so what is edited just before a command is no change.
+    anything; so what is edited just before a command is no change. A shell that runs its last command in its own process
+    (`sh -c "make install && brainsmith build ..."`) began long before Python did; so for what was imported after this
+    module, the moment at which this one was imported counts.
     """
-    return max(status.st_mtime_ns, status.st_ctime_ns if with_status else 0) < _BEGUN_NS + _BEGIN_TICK_NS
+    moment = _BEGUN_NS + _BEGIN_TICK_NS if id(module) in _IMPORTED_BEFORE else _HERE_NS
+    return max(status.st_mtime_ns, status.st_ctime_ns if with_status else 0) < moment
 
 
 def _is_older(status: os.stat_result, moment: int) -> bool:
@@ -279,3 +282,5 @@ def _begun_ns() -> int:
 
 _BEGIN_TICK_NS = 10_000_000
 _BEGUN_NS = _begun_ns()
+_IMPORTED_BEFORE = {id(module): module for module in list(sys.modules.values())}
+_HERE_NS = time.time_ns() - _BEGIN_TICK_NS  # the times of files may be a tick behind the clock

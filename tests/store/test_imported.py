@@ -150,3 +150,19 @@ def test_a_module_imported_before_counts_with_its_file_if_that_is_older_than_the
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + BEFORE.format(edit=edit)
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == told
+
+
+def test_what_a_shell_installed_before_it_became_python_has_not_changed(tmp_path):
+    """`sh -c "make install && brainsmith build ..."`: the process is older than the files of what it imports."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    code = (
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+        "from brainsmith.store.imported import has_changed\n"
+        "import installed_late; print(has_changed('installed_late'))\n"
+        f"open({str(folder / 'installed_late.py')!r}, 'w').write('VALUE = 22')\n"
+        "print(has_changed('installed_late'))\n"
+    )
+    shell = 'sleep 0.1; echo "VALUE = 1" > "$1"; exec "$2" -c "$3"'
+    command = ["sh", "-c", shell, "sh", str(folder / "installed_late.py"), sys.executable, code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\nTrue\n"
