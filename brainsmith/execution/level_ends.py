@@ -59,7 +59,8 @@ class RoundedEnds:
 
     def distances(self, values: Array) -> Distances:
         """Return how far the values of a stack (frames, *shape of the tensor) are from the ends."""
-        levels = np.clip(np.nan_to_num(values / self.scale + self.shift), -_FARTHEST, _FARTHEST)
+        levels = np.nan_to_num(values / self.scale + self.shift).reshape(values.shape)
+        levels = np.clip(levels, -_FARTHEST, _FARTHEST)
         place = _by_channel(np.rint(levels * PARTS).astype(np.int64), self.axis)
         end = np.clip(place // PARTS, self.low - 1, self.low + self.count - 1)
         return Distances(end - self.low, place - end * PARTS, (end + 1) * PARTS - place, place)
@@ -124,7 +125,8 @@ def varying_tensors(model: ModelWrapper, name: str) -> set[str]:
 def _ends(model: ModelWrapper, node: Any) -> Ends | None:
     """Return the ends of a node's levels; None if it has none, or they are no constants."""
     kind = {"IntQuant": "Quant"}.get(node.op_type, node.op_type)
-    axis = _channel_axis(model, node)
+    shape = tuple(model.get_tensor_shape(node.input[0]) or (1,))
+    axis = _channel_axis(shape, node)
     if kind == "BipolarQuant":
         return RoundedEnds(node.input[0], axis, np.ones(1), np.zeros(1), 0, 1)
     if kind not in ("Quant", "MultiThreshold"):
@@ -134,10 +136,10 @@ def _ends(model: ModelWrapper, node: Any) -> Ends | None:
         return None
     constants = [np.asarray(value, np.float64) for value in given]
     if kind == "MultiThreshold":
-        fits = len(constants[0]) in (1, (model.get_tensor_shape(node.input[0]) or (1,))[axis])
+        fits = constants[0].size and len(constants[0]) in (1, shape[axis])
         return ThresholdEnds(node.input[0], axis, np.sort(constants[0], axis=1)) if fits else None
     scale, zero, bits = constants
-    if not scale.all():
+    if not scale.all() or not (_is_for(scale, shape) and _is_for(zero, shape)):
         return None
     levels = 2 ** int(min(bits.max(), 32))
     shift = zero if _attribute(node, "rounding_mode", b"ROUND").upper() in _DIRECTED else zero + 0.5
@@ -145,9 +147,16 @@ def _ends(model: ModelWrapper, node: Any) -> Ends | None:
     return RoundedEnds(node.input[0], axis, scale, shift, low, levels + 1)
 
 
-def _channel_axis(model: ModelWrapper, node: Any) -> int:
+def _is_for(constant: Array, shape: tuple[int, ...]) -> bool:
+    """Tell whether a constant has one value for each of a tensor's, for each channel, or for all."""
+    sizes = constant.shape[max(0, constant.ndim - len(shape)) :]
+    return constant.size == np.prod(sizes) and all(
+        size in (1, whole) for size, whole in zip(reversed(sizes), reversed(shape), strict=False)
+    )
+
+
+def _channel_axis(shape: tuple[int, ...], node: Any) -> int:
     """Return which axis holds the channels: the second of images, the last of anything else."""
-    shape = model.get_tensor_shape(node.input[0]) or (1,)
     last = _attribute(node, "data_layout", b"").endswith("C") or len(shape) != 4
     return len(shape) - 1 if last else 1
 

@@ -119,6 +119,31 @@ def test_thresholds_are_reached_too(rows):
             assert {bound - 1, bound, bound + 1} <= set(sums[:, channel])
 
 
+def test_a_scale_of_more_dimensions_than_the_tensor_is_read():
+    graph = Graph(1, 2)
+    graph.node("MatMul", np.asarray([[2, 1], [4, -1]], np.float32))
+    graph.node(
+        "Quant",
+        np.full((1, 1, 1, 1), 16.0),
+        0.0,
+        3.0,
+        domain=QONNX,
+        signed=1,
+        narrow=0,
+        rounding_mode="ROUND",
+    )
+    model = graph.model(1, 2, datatype="UINT8").transform(InferShapes())
+    sums = {float(each) for each in generated_inputs(model, "in")[:, 0] @ np.asarray([1, -1], np.float32)}
+    assert {7, 8, 9, -7, -8, -9} <= sums
+
+
+def test_thresholds_of_which_there_are_none_have_no_ends():
+    graph = Graph(1, 2).node("Relu")
+    graph.node("MultiThreshold", np.zeros((2, 0), np.float32), domain=QONNX, out_dtype="UINT2")
+    model = graph.model(1, 2, datatype="UINT4").transform(InferShapes())
+    assert nearest_inputs(model, "in", Range(0.0, 15.0, True, 1.0)) is None
+
+
 def test_signs_are_reached_on_both_sides_of_zero():
     graph = Graph(1, 4)
     graph.node("MatMul", np.asarray([[7], [-5], [3], [-1]], np.float32))
