@@ -152,9 +152,10 @@ def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Array | None:
     scales = [
         model.get_initializer(node.input[1]) for node in model.graph.node if node.op_type in _QUANTISERS
     ]
-    if any(scale is None or not _are_powers(scale) for scale in scales):
+    known = [scale for scale in scales if scale is not None]
+    if len(known) < len(scales):
         return None
-    return nearest_inputs(model, name, allowed)
+    return nearest_inputs(model, name, allowed, exact=all(map(_are_powers, known)))
 
 
 def _are_powers(scale: Array) -> bool:

@@ -22,19 +22,21 @@ _FARTHEST = float(1 << 20)  # levels
 class Distances(NamedTuple):
     """How far values are from the two ends that are next to them.
 
-    All arrays are (frames, channels, values of a channel), in parts of a level.
+    All arrays are (frames, channels, values of a channel), in parts of a level, or of 1 for thresholds.
 
     Attributes:
         end: The greatest end that is not above the value; -1 where there is none. The next one is `end + 1`.
         above: How far the value is above `end`; 0 on it.
         below: How far it is below the next one.
         place: The value itself.
+        exact: Whether all values are whole numbers of parts, as sums of quantised values are.
     """
 
     end: Array
     above: Array
     below: Array
     place: Array
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,11 @@ class RoundedEnds:
     def distances(self, values: Array) -> Distances:
         """Return how far the values of a stack (frames, *shape of the tensor) are from the ends."""
         levels = np.nan_to_num(values / self.scale + self.shift).reshape(values.shape)
-        levels = np.clip(levels, -_FARTHEST, _FARTHEST)
-        place = _by_channel(np.rint(levels * PARTS).astype(np.int64), self.axis)
+        parts = _parts(levels)
+        place = _by_channel(parts, self.axis)
         end = np.clip(place // PARTS, self.low - 1, self.low + self.count - 1)
-        return Distances(end - self.low, place - end * PARTS, (end + 1) * PARTS - place, place)
+        exact = np.array_equal(parts, levels * PARTS)
+        return Distances(end - self.low, place - end * PARTS, (end + 1) * PARTS - place, place, exact)
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,10 @@ class ThresholdEnds:
         )
         channels = np.arange(stack.shape[1])[:, None]
         above, below = stack - edges[channels, reached], edges[channels, reached + 1] - stack
-        return Distances(reached - 1, *(_parts(each) for each in (above, below, stack)))
+        place = _parts(stack)
+        return Distances(
+            reached - 1, _parts(above), _parts(below), place, np.array_equal(place, stack * PARTS)
+        )
 
 
 Ends = RoundedEnds | ThresholdEnds

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.level_ends import PARTS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -25,6 +27,11 @@ SAMPLES = 64
 
 _SIDES = 3
 _ON, _BELOW, _ABOVE = range(_SIDES)
+UNDECIDED = 2.0**-16
+"""Of the largest value, in levels: what is nearer to an end may be on either side of it by float32's rounding."""
+
+_ALIKE = PARTS >> 12
+_NEXT = PARTS >> 6
 _NUMBERS = 1 << 20  # inputs are numbered below it; a place's record is distance * _NUMBERS + number
 _NONE = np.int64(2**62)
 
@@ -58,16 +65,25 @@ class _Block:
 class NearestInputs:
     """For each place the nearest input so far. A place is an end of a quantiser's channel, and on, below or above it.
 
+    Where values are not exact, float32's rounding decides on which side of an end a value is that is almost on it. Other
+    arithmetic that is as right may decide otherwise, so inputs that bring any value there are not taken.
+
     Args:
         ends: Of the quantisers.
         channels: How many each has.
         compute: Runs a stack of inputs and returns the tensors that are quantised.
+        exact: Whether values are exact, as far as is known. They are not where any is no whole number of parts of a level.
     """
 
     def __init__(
-        self, ends: Sequence[Ends], channels: Sequence[int], compute: Callable[[Array], Mapping[str, Array]]
+        self,
+        ends: Sequence[Ends],
+        channels: Sequence[int],
+        compute: Callable[[Array], Mapping[str, Array]],
+        exact: bool,
     ) -> None:
         self._compute = compute
+        self._exact = exact
         self._blocks: list[_Block] = []
         first = 0
         for each, width in zip(ends, channels, strict=True):
@@ -88,7 +104,9 @@ class NearestInputs:
             Whether any came nearer to an end than all before.
         """
         before = self._records // _NUMBERS
-        found = self.distances(inputs)
+        inputs, found = self._decided(inputs)
+        if not len(inputs):
+            return False
         for block, far in zip(self._blocks, found, strict=True):
             number = self._next + np.arange(len(inputs))[:, None, None]
             for place, distance, counts in block.sides(far):
@@ -102,21 +120,22 @@ class NearestInputs:
             for number in used
         }
         self._next += len(inputs)
-        return bool((self._records // _NUMBERS < before).any())
+        return bool((self._records // _NUMBERS < before - self._alike).any())
 
     def wanted(self) -> Array:
         """Return the places to which an input may come nearer.
 
         The values of a channel differ by multiples of a step. What is at most one step away from an end is next to it;
-        and it can be on the end only if that is a multiple of the step away.
+        and it can be on the end only if that is a multiple of the step away. Values that are not exact have no such step;
+        they are next to an end within a 64th of a level, and never on it.
         """
         wanted = []
         for block, step in zip(self._blocks, self._steps, strict=True):
-            records, unit = self._of(block), np.maximum(step, 1)[:, None]
+            records, unit = self._of(block), np.maximum(step, 1 if self._exact else _NEXT)[:, None]
             distance = records // _NUMBERS
             further = distance > unit[..., None]
             apart = (records[..., _BELOW] < _NONE) & (distance[..., _BELOW] % unit != 0)
-            further[..., _ON] = (records[..., _ON] == _NONE) & ~apart
+            further[..., _ON] = (records[..., _ON] == _NONE) & ~apart & self._exact
             wanted.append((further & (step > 0)[:, None, None]).reshape(-1))
         return np.flatnonzero(np.concatenate(wanted))
 
@@ -133,23 +152,28 @@ class NearestInputs:
         )
         return self._stack(below), self._stack(above)
 
-    def fewest(self, most: int) -> Array:
+    def fewest(self, most: int) -> Array | None:
         """Return few inputs that reach what was reached: for each quantiser's ends, then for those of its channels.
 
         Args:
             most: How many are returned at most.
+
+        Returns:
+            (inputs, *shape); None if there are none.
         """
-        stack = np.stack(list(self._inputs.values()))
+        stack, found = self._decided(np.stack([*self._inputs.values()])) if self._inputs else ((), [])
+        if not len(stack):
+            return None
         least = self._records // _NUMBERS
         pairs = []
-        for block, far in zip(self._blocks, self.distances(stack), strict=True):
+        for block, far in zip(self._blocks, found, strict=True):
             number = np.arange(len(stack))[:, None, None]
             for place, distance, counts in block.sides(far):
-                nearest = counts & (distance == least[place])
+                nearest = counts & (distance <= least[place] + self._alike)
                 pairs.append(np.unique((place * _NUMBERS + number)[nearest]))
         place, number = np.divmod(np.concatenate(pairs), _NUMBERS)
         whole, best = self._of_quantisers()
-        first = least[place] == best[place]
+        first = least[place] <= best[place] + self._alike
         chosen = _cover(whole[place[first]], number[first], [], most)
         return np.asarray(stack[np.sort(_cover(place, number, chosen, most))])
 
@@ -167,6 +191,33 @@ class NearestInputs:
         """Return for each quantiser how far from ends its values are with some inputs."""
         results = self._compute(inputs)
         return [block.ends.distances(results[block.ends.tensor]) for block in self._blocks]
+
+    def _decided(self, inputs: Array) -> tuple[Array, list[Distances]]:
+        """Return those of inputs with which no value's side of an end is a matter of rounding, and the distances."""
+        found = self.distances(inputs)
+        self._exact = self._exact and all(far.exact for far in found)
+        if self._exact:
+            return inputs, found
+        good = np.ones(len(inputs), bool)
+        for block, far in zip(self._blocks, found, strict=True):
+            nearest = np.minimum(
+                np.where(far.end >= 0, far.above, _NONE),
+                np.where(far.end + 1 < block.ends.count, far.below, _NONE),
+            )
+            largest = np.maximum(np.abs(far.place).max(axis=(1, 2)), PARTS)
+            good &= nearest.min(axis=(1, 2)) > UNDECIDED * largest
+        decided = [
+            far._replace(
+                end=far.end[good], above=far.above[good], below=far.below[good], place=far.place[good]
+            )
+            for far in found
+        ]
+        return inputs[good], decided
+
+    @property
+    def _alike(self) -> int:
+        """How far distances may differ and still be the same: by rounding."""
+        return 0 if self._exact else _ALIKE
 
     def _note_steps(self, values: Sequence[Array]) -> None:
         """Bring the steps between values up to date; `values` are (inputs, channels, ...) for each quantiser."""

@@ -30,6 +30,9 @@ KEPT = 64, 256
 KEPT_VALUES = 1 << 18
 """Elements of all tensors of the inputs that are kept; they are no fewer and no more than KEPT."""
 
+ALONE = 1 << 10
+"""As many elements does an input count for in addition where values are not exact: each is then computed alone."""
+
 PATIENCE = 4
 """Rounds without a nearer input after which the search ends."""
 
@@ -38,7 +41,7 @@ HALVINGS = 16
 """Of a float's range, to get its smallest move."""
 
 
-def nearest_inputs(model: ModelWrapper, name: str, allowed: Range) -> Array | None:
+def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool = True) -> Array | None:
     """Search for inputs that bring what quantisers get onto, just below and just above where their levels end.
 
     All inputs are tried if there are few. Else the search begins with random ones, and those that bring each channel to
@@ -46,9 +49,11 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range) -> Array | No
     one above are mixed, or a few elements go up or down or get a new value.
 
     Args:
-        model: With power-of-two scales: it computes exactly.
+        model: It.
         name: Its input.
         allowed: What the input may hold.
+        exact: Whether all scales are powers of two. If not, or if a tensor shows that it is not exact, no value is brought
+            onto an end, or so near that float32's rounding decides.
 
     Returns:
         (runs, *shape of the input); None if there is nothing to search for, or the model is too large.
@@ -60,13 +65,15 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range) -> Array | No
     if not ends or executor.inputs != (name,):
         return None
     varying = varying_tensors(model, name)
-    elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying)
+    elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying) + (
+        0 if exact else ALONE
+    )
     most = MOST_VALUES // elements
     if most < 1:
         return None
     tensors = frozenset(each.tensor for each in ends)
     channels = [(*executor.shape(each.tensor), 1)[each.axis] for each in ends]
-    nearest = NearestInputs(ends, channels, lambda inputs: executor.run({name: inputs}, keep=tensors))
+    nearest = NearestInputs(ends, channels, lambda inputs: executor.run({name: inputs}, keep=tensors), exact)
     shape = tuple(model.get_tensor_shape(name))
     every = _every(shape, allowed, EVERY_VALUES // elements)
     if every is None:
