@@ -49,9 +49,9 @@ def generated_inputs(model: ModelWrapper, name: str) -> Array:
     """Make inputs for a model; the same model gets the same ones.
 
     All minimum, all maximum, both in turns, each of a few elements alone, all values of the range one after the other,
-    values on, just below and just above each threshold behind the input, random ones. Where all scales of quantisers
-    are powers of two, so that QONNX's own result is exact, further ones are searched that bring tensors in front of
-    quantisers and thresholds onto, just below and just above where each level ends (`nearest_inputs`).
+    values on, just below and just above each threshold behind the input, random ones. And those that a search finds to
+    bring tensors inside the network onto, just below and just above where each level ends, as far as it reaches them
+    (`nearest_inputs`); onto an end only where QONNX's own result is exact.
 
     Returns:
         (runs, *shape of the input), float32.
@@ -148,7 +148,10 @@ def _random(model: ModelWrapper, name: str, allowed: Range, count: int) -> Array
 
 
 def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Array | None:
-    """Return inputs with which what quantisers get lies on, just below and just above where their levels end."""
+    """Return inputs with which what quantisers get lies on, just below and just above where their levels end.
+
+    None where a scale is no constant: what is behind it may be undecided by rounding, which nothing shows.
+    """
     scales = [
         model.get_initializer(node.input[1]) for node in model.graph.node if node.op_type in _QUANTISERS
     ]

@@ -142,8 +142,9 @@ def _ends(model: ModelWrapper, node: Any) -> Ends | None:
         return None
     constants = [np.asarray(value, np.float64) for value in given]
     if kind == "MultiThreshold":
-        fits = constants[0].size and len(constants[0]) in (1, shape[axis])
-        return ThresholdEnds(node.input[0], axis, np.sort(constants[0], axis=1)) if fits else None
+        (bounds,) = constants
+        fits = bounds.ndim == 2 and bounds.size and len(bounds) in (1, shape[axis])
+        return ThresholdEnds(node.input[0], axis, np.sort(bounds, axis=1)) if fits else None
     scale, zero, bits = constants
     if not scale.all() or not (_is_for(scale, shape) and _is_for(zero, shape)):
         return None

@@ -61,8 +61,10 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool =
     from brainsmith.execution.execute import Executor
 
     ends = inner_ends(model, name)
+    if not ends:
+        return None
     executor = Executor(model)
-    if not ends or executor.inputs != (name,):
+    if executor.inputs != (name,):
         return None
     varying = varying_tensors(model, name)
     elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying) + (

@@ -153,6 +153,20 @@ def test_signs_are_reached_on_both_sides_of_zero():
     assert {-1, 0, 1} <= sums
 
 
+@pytest.mark.parametrize("every", [0, 1 << 30])
+def test_with_other_scales_no_value_is_where_rounding_decides(every, monkeypatch):
+    """Sums of tenths are halved: every second one is a tie, or would be if a tenth were a float32."""
+    monkeypatch.setattr(search_inputs, "EVERY_VALUES", every)
+    graph = Graph(1, 3)
+    weights = np.asarray([[1], [2], [-3]], np.float32)
+    graph.node("MatMul", graph.weights(weights, bits=3, scale=0.1)).quant(BITS, scale=0.2)
+    model = graph.model(1, 1, datatype="INT4").transform(InferShapes())
+    inputs = nearest_inputs(model, "in", Range(-8.0, 7.0, True, 1.0), exact=False)
+    sums = set((inputs[:, 0] @ weights)[:, 0].tolist())
+    ends = range(-2 * HALF - 1, 2 * HALF)  # of the sums
+    assert {each for each in ends if each in sums} == {each for each in ends if each % 2 == 0}
+
+
 def test_a_network_without_inner_quantisers_or_with_two_inputs_is_not_searched():
     model = Graph(1, 2).node("Relu").quant(3).model(1, 2, datatype="INT4").transform(InferShapes())
     allowed = Range(-8.0, 7.0, True, 1.0)
