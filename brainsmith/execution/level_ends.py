@@ -148,6 +148,8 @@ def _ends(model: ModelWrapper, node: Any) -> Ends | None:
     scale, zero, bits = constants
     if not scale.all() or not (_is_for(scale, shape) and _is_for(zero, shape)):
         return None
+    if not bits.size or bits.min() < 1:
+        return None
     levels = 2 ** int(min(bits.max(), 32))
     shift = zero if _attribute(node, "rounding_mode", b"ROUND").upper() in _DIRECTED else zero + 0.5
     low = -levels // 2 if _attribute(node, "signed", 1) else 0

@@ -137,6 +137,12 @@ def test_a_scale_of_more_dimensions_than_the_tensor_is_read():
     assert {7, 8, 9, -7, -8, -9} <= sums
 
 
+@pytest.mark.parametrize("bits", [0.0, -1.0])
+def test_a_quantiser_without_bits_has_no_ends(bits):
+    model = Graph(1, 2).node("Relu").quant(bits).model(1, 2, datatype="UINT4").transform(InferShapes())
+    assert nearest_inputs(model, "in", Range(0.0, 15.0, True, 1.0)) is None
+
+
 def test_thresholds_of_which_there_are_none_have_no_ends():
     graph = Graph(1, 2).node("Relu")
     graph.node("MultiThreshold", np.zeros((2, 0), np.float32), domain=QONNX, out_dtype="UINT2")
