@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 _EARLY = ("FMPadding", "Pad1D")
 """FINN's kernels that may begin a frame before their first input beat."""
 
+_WINDOWS = "ConvolutionInputGenerator"
+"""FINN's sliding windows."""
+
 _TAKE_WINDOWS = ("Pool_rtl", "VVAU_rtl")
 """Layers that take the windows of `PE` channels at a time."""
 
@@ -20,9 +23,29 @@ _SAME_ORDER = ("StreamingDataWidthConverter", "StreamingFIFO")
 """Layers that give values in the order in which they take them."""
 
 
-def is_early(layer: Any) -> bool:
-    """Tell whether a layer may give beats of a frame that is not fed; a plugin's says so itself (`early = True`)."""
+def early_layers(nodes: Mapping[str, Any]) -> set[str]:
+    """Return the layers that may give beats of a frame that is not fed; a plugin's says so itself (`early = True`).
+
+    Args:
+        nodes: QONNX's instances of the layers, by their names.
+    """
+    makers = {tensor: layer for layer in nodes.values() for tensor in layer.onnx_node.output}
+    return {name for name, layer in nodes.items() if _is_early(layer) or _begins_in_padding(layer, makers)}
+
+
+def _is_early(layer: Any) -> bool:
     return layer.onnx_node.op_type.startswith(_EARLY) or bool(getattr(layer, "early", False))
+
+
+def _begins_in_padding(layer: Any, makers: Mapping[str, Any]) -> bool:
+    """Tell whether the first window of a layer holds several pixels, all of which padding gives before its image."""
+    padding = _giver(layer, makers) if layer.onnx_node.op_type.startswith(_WINDOWS) else None
+    if padding is None or not padding.onnx_node.op_type.startswith("FMPadding_"):
+        return False
+    kernel = layer.get_nodeattr("ConvKernelDim")
+    top, left, *_ = padding.get_nodeattr("Padding")
+    row, column = ((size - 1) * by for size, by in zip(kernel, layer.get_nodeattr("Dilation"), strict=True))
+    return prod(kernel) > 1 and (row, column) < (top, left)
 
 
 def check_windows(nodes: Mapping[str, Any]) -> None:
@@ -47,12 +70,18 @@ def check_windows(nodes: Mapping[str, Any]) -> None:
         )
 
 
-def _other_order(taker: Any, makers: Mapping[str, Any]) -> str:
-    """Say how a layer and the sliding window in front differ; empty if they do not, or if there is none."""
-    maker = makers.get(taker.onnx_node.input[0])
+def _giver(layer: Any, makers: Mapping[str, Any]) -> Any:
+    """Return the layer whose values a layer takes in the order in which they are given; None if there is none."""
+    maker = makers.get(layer.onnx_node.input[0])
     while maker is not None and maker.onnx_node.op_type.startswith(_SAME_ORDER):
         maker = makers.get(maker.onnx_node.input[0])
-    if maker is None or not maker.onnx_node.op_type.startswith("ConvolutionInputGenerator"):
+    return maker
+
+
+def _other_order(taker: Any, makers: Mapping[str, Any]) -> str:
+    """Say how a layer and the sliding window in front differ; empty if they do not, or if there is none."""
+    maker = _giver(taker, makers)
+    if maker is None or not maker.onnx_node.op_type.startswith(_WINDOWS):
         return ""
     channels = maker.get_nodeattr("IFMChannels")
     given = maker.get_nodeattr("SIMD") if maker.get_nodeattr("depthwise") else channels

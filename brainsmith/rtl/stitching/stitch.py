@@ -11,7 +11,7 @@ from brainsmith.graph.ends import input_values
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
-from brainsmith.rtl.stitching.orders import is_early
+from brainsmith.rtl.stitching.orders import early_layers
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 
 if TYPE_CHECKING:
@@ -60,9 +60,12 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
             raise BuildError(f"two different sources of the design are called {source.name}")
     for layer in code.values():
         memories += layer.memories
+    early = early_layers(nodes)
     return Design(
         top=TOP,
-        layers=tuple(one for name, node in nodes.items() for one in _layers(name, node, code[name])),
+        layers=tuple(
+            one for name, node in nodes.items() for one in _layers(name, node, code[name], name in early)
+        ),
         links=tuple(_links(model, nodes, code)),
         inputs=tuple(_inputs(model, nodes)),
         outputs=tuple(_outputs(model, nodes)),
@@ -71,10 +74,9 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
     )
 
 
-def _layers(name: str, node: Any, code: LayerCode) -> list[Layer]:
+def _layers(name: str, node: Any, code: LayerCode, early: bool) -> list[Layer]:
     """Return a layer's instance, and that of the memory of its weights before it."""
-    cycles, early = int(node.get_exp_cycles()), is_early(node)
-    layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, cycles, early)
+    layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, int(node.get_exp_cycles()), early)
     return (
         [Layer(code.memory, code.memory, "memstream", code.memory_ports), layer] if code.memory else [layer]
     )

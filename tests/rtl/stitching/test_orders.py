@@ -5,7 +5,7 @@ from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.stitching.orders import check_windows, is_early
+from brainsmith.rtl.stitching.orders import check_windows, early_layers
 
 DOMAIN = "finn.custom_op.fpgadataflow.rtl"
 
@@ -69,5 +69,29 @@ def test_padding_may_begin_before_its_frame():
         "FMPadding_rtl", "padding", "y", "x", ImgDim=[2, 2], Padding=[1, 1, 1, 1], NumChannels=2, SIMD=1,
         inputDataType="INT4",
     )  # fmt: skip
-    assert is_early(padding)
-    assert not is_early(layers(2, 2)["pool"])
+    assert early_layers({"pad": padding, **layers(2, 2)}) == {"pad"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "dilation", "padding", "early"),
+    [
+        ((2, 2), (1, 1), (1, 1), False),  # the last pixel of the first window is the first one of the image
+        ((2, 2), (1, 1), (1, 2), True),
+        ((2, 2), (1, 1), (2, 0), True),
+        ((2, 2), (2, 2), (2, 2), False),
+        ((1, 3), (1, 1), (0, 2), False),
+        ((1, 3), (1, 1), (0, 3), True),
+        ((1, 1), (1, 1), (1, 1), False),  # `Design.surplus` knows windows of one pixel
+    ],
+)
+def test_windows_that_lie_wholly_in_padding_begin_early(kernel, dilation, padding, early):
+    nodes = layers(2, 2, kernel=kernel)
+    window = nodes["window"]
+    window.set_nodeattr("Dilation", list(dilation))
+    window.onnx_node.input[0] = "padded"
+    pad = instance(
+        "FMPadding_rtl", "pad", "padded", "x", ImgDim=[4, 4], NumChannels=8, SIMD=2, Padding=[*padding, 0, 0],
+        inputDataType="INT4",
+    )  # fmt: skip
+    assert early_layers({"pad": pad, **nodes}) == ({"pad", "window"} if early else {"pad"})
