@@ -1,10 +1,15 @@
 """BrainSmith: a plugin hub for FPGA compilers of quantised neural networks.
 
-Nothing is imported here: the hub starts in a few milliseconds, and a process pays only for what it uses. The decorators
-are imported when they are asked for (PEP 562): `from brainsmith import transform`.
+Nothing that has a file is imported here: the hub starts in a few milliseconds, and a process pays only for what it uses.
+The decorators are imported when they are asked for (PEP 562): `from brainsmith import transform`.
 """
 
+import time
+
 __version__ = "0.1.0"
+
+IMPORTED_NS = time.time_ns()
+"""When this was imported: what is imported later was read later."""
 
 DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
 """The names of the decorators, which the scan looks for."""

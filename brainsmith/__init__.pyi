@@ -8,5 +8,6 @@ from brainsmith.plugin.core import target as target
 from brainsmith.plugin.core import transform as transform
 
 __version__: str
+IMPORTED_NS: int
 DECORATORS: tuple[str, ...]
 MODES: tuple[str, ...]

@@ -12,10 +12,12 @@ import sys
 import time
 from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.util import cache_from_source
+from itertools import takewhile
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from brainsmith import IMPORTED_NS
 from brainsmith.store.files import is_racy
 from brainsmith.store.fingerprint import digest
 
@@ -250,7 +252,7 @@ def _is_settled_before(module: Any, status: os.stat_result, with_status: bool = 
     The begin of a process is known to a hundredth of a second, and the interpreter needs longer than that until it imports
     anything; so what is edited just before a command is no change. A shell that runs its last command in its own process
     (`sh -c "make install && brainsmith build ..."`) began long before Python did; so for what was imported after this
-    module, the moment at which this one was imported counts.
+    package, the moment at which the package was imported counts.
     """
     moment = _BEGUN_NS + _BEGIN_TICK_NS if id(module) in _IMPORTED_BEFORE else _HERE_NS
     return max(status.st_mtime_ns, status.st_ctime_ns if with_status else 0) < moment
@@ -282,5 +284,8 @@ def _begun_ns() -> int:
 
 _BEGIN_TICK_NS = 10_000_000
 _BEGUN_NS = _begun_ns()
-_IMPORTED_BEFORE = {id(module): module for module in list(sys.modules.values())}
-_HERE_NS = time.time_ns() - _BEGIN_TICK_NS  # the times of files may be a tick behind the clock
+_IMPORTED_BEFORE = {
+    id(module): module
+    for _, module in takewhile(lambda one: one[0] != "brainsmith", list(sys.modules.items()))
+}
+_HERE_NS = IMPORTED_NS - _BEGIN_TICK_NS  # the times of files may be a tick behind the clock
