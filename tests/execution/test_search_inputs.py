@@ -132,7 +132,7 @@ def test_a_scale_of_more_dimensions_than_the_tensor_is_read():
         narrow=0,
         rounding_mode="ROUND",
     )
-    model = graph.model(1, 2, datatype="UINT8").transform(InferShapes())
+    model = graph.model(1, 1, 1, 2, datatype="UINT8").transform(InferShapes())
     sums = {float(each) for each in generated_inputs(model, "in")[:, 0] @ np.asarray([1, -1], np.float32)}
     assert {7, 8, 9, -7, -8, -9} <= sums
 
