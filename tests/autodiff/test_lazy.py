@@ -52,6 +52,7 @@ def test_nothing_is_computed_before_it_is_asked_for():
     assert x.realize() is x
 
 
+@pytest.mark.slow
 def test_chains_run_as_one_loop_and_what_others_read_is_computed_apart():
     x, row = Tensor(X), Tensor(X[0])
     with ops.lazy():

@@ -20,6 +20,7 @@ def built(name, forward, count=1, **rules):
     return builder.output_dtype(rules["dtype"]).build() if rules else builder.build()
 
 
+@pytest.mark.slow
 def test_the_rule_of_dtype_holds_however_an_op_is_run():
     trunc = built("trunc", lambda i: i[0] * 1.7, dtype=lambda dtypes: np.dtype(np.int32))
     eager = call_op(trunc, [X])
@@ -110,6 +111,7 @@ class Shifted(Op):
         return x + self.k
 
 
+@pytest.mark.slow
 def test_a_loop_is_of_the_state_of_its_ops():
     op, found = Shifted(1.0), []
     for k in (1.0, 4.0):

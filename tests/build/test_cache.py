@@ -174,6 +174,7 @@ def test_trim_removes_what_was_used_longest_ago(cache, model, tmp_path, monkeypa
     assert kept == [0, 3]
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_only_whole_entries(tmp_path):
     code = """
 import os, sys

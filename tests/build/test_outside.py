@@ -133,6 +133,7 @@ def test_a_transform_that_reads_a_file_runs_again_when_that_changed(project):
     assert built(step)[:2] == (START * 2, True)
 
 
+@pytest.mark.slow
 def test_a_step_that_reads_a_variable_runs_again_when_that_changed(project, monkeypatch):
     assert built("scale_by_variable")[:2] == (START, False)
     assert built("scale_by_variable")[:2] == (START, True)

@@ -170,6 +170,7 @@ def test_golden_inputs_that_are_none(project):
     assert not (project / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_same_golden_file_elsewhere_is_the_same_and_other_content_is_not(project):
     data = np.load("x.npy")
     (project / "other").mkdir()

@@ -37,6 +37,7 @@ def test_beats_of_any_width_go_in_and_come_out(cache):
     np.testing.assert_array_equal(unpack(given["out0_V"], 7, 1, signed=False)[:, 0], 2 * lanes[:, 0] % 128)
 
 
+@pytest.mark.slow
 def test_a_program_is_compiled_once_per_content(cache):
     path = compile_program(program(), cache)
     assert compile_program(program(), cache) == path

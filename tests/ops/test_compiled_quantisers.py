@@ -68,6 +68,7 @@ def test_the_check_draws_what_the_op_takes(name):
 
 
 @pytest.mark.parametrize("scale", [1.0, -0.5])
+@pytest.mark.slow
 def test_bipolar_quant_is_the_same_in_every_bit(scale):
     expect_equal(ops.compile_op("bipolar_quant"), [X, np.asarray(scale, np.float32)])
 

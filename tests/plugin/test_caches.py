@@ -255,6 +255,7 @@ def test_a_cache_folder_that_cannot_be_written_changes_nothing(project, steps, m
     assert steps() == (["one"], "scan")
 
 
+@pytest.mark.slow
 def test_deleting_every_cache_changes_no_result(project, manager):
     project.write("plugins/one.py", step_file("one"))
     settle()

@@ -66,6 +66,7 @@ def test_the_first_axis_is_any_multiple_of_the_batch(target, samples):
     assert whole.shape == (len(inputs), 3)
 
 
+@pytest.mark.slow
 def test_a_second_process_imports_neither_onnx_nor_qonnx(target):
     model, inputs = DIGITS / "mlp.onnx", DIGITS / "digits_mlp_x.npy"
     prepared = target.prepare_resource(model)

@@ -77,6 +77,7 @@ def test_a_chain_between_two_others_becomes_one_node():
     assert [constant.name for constant in after.graph.initializer] == ["row"]
 
 
+@pytest.mark.slow
 def test_a_graph_that_forks_and_joins_becomes_one_node():
     after = fused([node("Sigmoid", ["x"], "s"), node("Mul", ["x", "s"], "m"), node("Add", ["m", "s"], "y")])
     assert types_of(after) == [FUSED]
@@ -96,6 +97,7 @@ def test_a_tensor_that_is_read_elsewhere_stays():
     assert types_of(after) == ["Exp", "Neg", FUSED, "Transpose"]
 
 
+@pytest.mark.slow
 def test_what_broadcasts_later_is_computed_in_its_own_shape():
     after = fused(
         [
@@ -275,6 +277,7 @@ def test_a_node_that_is_none_is_said(attributes, message):
     assert str(raised.value) == message
 
 
+@pytest.mark.slow
 def test_softplus_of_the_infinities_is_what_it_tends_to():
     x = np.float32([-np.inf, -1, 0, 1, np.inf, np.nan])
     model = make_model([node("Softplus", ["x"], "s"), node("Neg", ["s"], "y")], {"x": (6,)}, ["y"])

@@ -133,7 +133,8 @@ EVERY_FLOAT = "; ".join(
 )
 
 
-@pytest.mark.parametrize("dtype", ["f4", pytest.param("f8", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.slow
 def test_every_function_takes_every_pair_of_special_values(dtype):
     numbers = [*SPECIAL, 2.5, -2.5, 7.25, -0.3]
     x, y = (one.ravel().astype(dtype) for one in np.meshgrid(numbers, numbers))
@@ -149,9 +150,8 @@ INTEGERS = (
 )
 
 
-@pytest.mark.parametrize(
-    "dtype", ["u1", "i8", *(pytest.param(other, marks=pytest.mark.slow) for other in ("i1", "i4"))]
-)
+@pytest.mark.parametrize("dtype", ["u1", "i8", "i1", "i4"])
+@pytest.mark.slow
 def test_integers_wrap_and_divide_as_numpy_does(dtype):
     info = np.iinfo(dtype)
     numbers = sorted({info.min, info.max, 0, 1, 2, 7, max(info.min, -1), max(info.min, -7)})
@@ -159,6 +159,7 @@ def test_integers_wrap_and_divide_as_numpy_does(dtype):
     check(f"inputs = 2; {INTEGERS}; return {', '.join(f't{at}' for at in range(17))}", x, y)
 
 
+@pytest.mark.slow
 def test_mixed_dtypes_are_promoted_as_numpy_promotes_them():
     text = (
         "inputs = 3; t0 = multiply(x0, x1); t1 = divide(x1, 2); t2 = add(x0, float64(0.1)); t3 = greater(x2, 0); "
@@ -177,20 +178,15 @@ REDUCTIONS = (
 OPTIONS = ("", ", axis=-1", ", axis=-1, keepdims=True", ", axis=0", ", axis=(1, 2), keepdims=True")
 
 
-@pytest.mark.parametrize(
-    ("dtype", "options"),
-    [
-        ("f4", ""),
-        ("i4", ", axis=0"),
-        *(pytest.param("f4", one, marks=pytest.mark.slow) for one in OPTIONS[1:]),
-        *(pytest.param("i4", one, marks=pytest.mark.slow) for one in OPTIONS if one != ", axis=0"),
-    ],
-)
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
+@pytest.mark.slow
 def test_reductions(options, dtype):
     x = (np.random.default_rng(3).standard_normal((3, 4, 1037)) * 4).astype(dtype)
     check(f"inputs = 1; {REDUCTIONS.format(o=options)}", x)
 
 
+@pytest.mark.slow
 def test_a_sum_does_not_lose_small_numbers_however_many_there_are():
     x = np.full(3_000_001, 0.1)
     x[0] = 1e9
@@ -259,9 +255,8 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [*list(LIES)[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in list(LIES)[2:])]
-)
+@pytest.mark.parametrize("name", LIES)
+@pytest.mark.slow
 def test_arrays_that_are_not_contiguous(name):
     x = np.random.default_rng(2).standard_normal((4, 5, 33)).astype("f4")
     y = LIES[name](x)
@@ -316,6 +311,7 @@ def test_without_a_compiler_the_message_says_what_to_do(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["f4", "i4"])
+@pytest.mark.slow
 def test_bounds_that_are_numbers_keep_what_is_no_number(kind):
     x = np.array([-9, -2, -1, 0, 1, 2, 9] if kind == "i4" else [*SPECIAL, -2.0, 2.0], kind)
     bounds = (-1, 0, 2) if kind == "i4" else (-1, 0, np.inf, np.nan)

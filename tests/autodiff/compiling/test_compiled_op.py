@@ -40,6 +40,7 @@ class Scaled(Op):
         return grad_output * inputs[1], None
 
 
+@pytest.mark.slow
 def test_the_compiled_op_is_the_op_but_for_how_it_runs():
     op, compiled = Leaky(), compile_op(Leaky(), check=True)
     assert (compiled.name, compiled.version, compiled.num_inputs) == ("leaky", "2.1.0", 1)
@@ -51,6 +52,7 @@ def test_the_compiled_op_is_the_op_but_for_how_it_runs():
     assert "brainsmith::where<float>" in compiled.source
 
 
+@pytest.mark.slow
 def test_its_gradient_is_compiled_and_the_same():
     op, compiled = Leaky(), compile_op(Leaky())
     y, grad = op.forward(X, slope=0.25), np.full_like(X, 3)
@@ -109,6 +111,7 @@ def test_a_backward_that_cannot_be_traced_runs_in_python():
     np.testing.assert_array_equal(found, X)
 
 
+@pytest.mark.slow
 def test_a_function_is_an_op_with_its_keywords_as_attributes():
     def shifted(x, y, *, by=2.0):
         return x * y + by, np.maximum(x, y)
@@ -132,6 +135,7 @@ def test_a_chain_is_one_loop_with_the_gradient_of_all():
     assert not chain.has_gradient
 
 
+@pytest.mark.slow
 def test_the_gradient_of_a_chain_is_checked_by_finite_differences():
     chain = fuse([Leaky(), Scaled()])
     x, scale = np.array([[1.5, -2.0, 0.5]]), np.array([2.0, 3.0, -1.0])
@@ -222,6 +226,7 @@ class Widened(Op):
 
 
 @pytest.mark.parametrize("make", [ChainOp, fuse], ids=["python", "compiled"])
+@pytest.mark.slow
 def test_a_chain_hands_on_gradients_in_the_dtypes_of_the_tape(make):
     links = [Tenth(), Widened()]
     found = []

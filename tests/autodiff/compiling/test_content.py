@@ -45,6 +45,7 @@ class Tab(Op):
         return x + (float(table[1500]) + self.k)
 
 
+@pytest.mark.slow
 def test_a_compiled_op_computes_with_the_attributes_and_the_state_of_the_call():
     op, x = Tab(), np.zeros(2, np.float32)
     fast = compile_op(op)

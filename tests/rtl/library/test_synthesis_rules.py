@@ -34,13 +34,8 @@ def read(library, files, body, leave_out=""):
     return Piece("a piece", "test", "top", tuple(sources), ())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "thresholding-first-stage",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("default-nettype-inside", "startup-watch")),
-    ],
-)
+@pytest.mark.parametrize("name", ["thresholding-first-stage", "default-nettype-inside", "startup-watch"])
+@pytest.mark.slow
 def test_a_rule_is_needed_and_enough(name, library, store):  # noqa: F811
     body, files, complaint = NEEDED[name]
     with pytest.raises(BuildError, match=complaint):
