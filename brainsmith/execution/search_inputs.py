@@ -26,8 +26,8 @@ MOST_VALUES = 1 << 22
 EVERY_VALUES = 1 << 20
 """Elements of all tensors of all inputs that there are, if all are tried."""
 
-KEPT = 64, 256
-KEPT_VALUES = 1 << 18
+KEPT = 64, 1024
+KEPT_VALUES = 1 << 20
 """Elements of all tensors of the inputs that are kept; they are no fewer and no more than KEPT."""
 
 ALONE = 1 << 10
