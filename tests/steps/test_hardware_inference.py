@@ -106,7 +106,7 @@ def test_a_normalisation_is_a_kernel_of_floats_unless_the_blueprint_names_one(co
     found = steps.hardware_inference(model, config)
     (kernel,) = found.get_nodes_by_op_type("LayerNormKernel")
     assert found.get_tensor_datatype(kernel.output[0]).name == "FLOAT32"
-    (result,) = Executor(found).run({found.graph.input[0].name: x}).values()
+    (result,) = Executor(found).run({found.graph.input[0].name: x[None]}).values()
     assert np.array_equal(result.reshape(1, 5), expected)
     config.kernel_preferences = {"LayerNorm": ("rtl",)}
     named = steps.hardware_inference(model, config)
