@@ -390,9 +390,9 @@ class Registry(RecordMapping):
         return reduced(self)
 
     def __repr__(self) -> str:
-        kinds = [info.type for info in self.known()]
-        from brainsmith.figures import plural
+        from brainsmith.figures import plural  # who looks at it pays for it, not each discovery
 
+        kinds = [info.type for info in self.known()]
         found = ", ".join(plural(kinds.count(kind), kind) for kind in PLUGIN_TYPES if kind in kinds)
         return f"<registry: {found or 'no plugin found yet'}>"
 
