@@ -14,8 +14,8 @@ from brainsmith.blueprint.schema import (
     PHASES,
     Blueprint,
     Position,
+    StepEntry,
     Target,
-    TransformEntry,
     Verify,
 )
 from brainsmith.blueprint.target import read_target
@@ -81,9 +81,9 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
 
 def _phases(
     doc: Document, values: Mapping[str, Node], positions: dict[str, Position]
-) -> dict[str, tuple[TransformEntry, ...]]:
+) -> dict[str, tuple[StepEntry, ...]]:
     """Read ``transforms`` and the lists of ``transforms_phased``."""
-    phases: dict[str, tuple[TransformEntry, ...]] = {}
+    phases: dict[str, tuple[StepEntry, ...]] = {}
     if "transforms" in values:
         phases["transforms"] = read_transforms(doc, values["transforms"], "transforms")
     if "transforms_phased" in values:

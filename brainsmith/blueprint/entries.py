@@ -12,7 +12,6 @@ from brainsmith.blueprint.schema import (
     KernelEntry,
     PluginName,
     StepEntry,
-    TransformEntry,
 )
 from brainsmith.close_names import close_names
 
@@ -82,13 +81,13 @@ def _one_name(doc: Document, node: Node, label: str) -> PluginName | None:
     return doc.name(node, label)
 
 
-def read_transforms(doc: Document, node: Node, label: str) -> tuple[TransformEntry, ...]:
+def read_transforms(doc: Document, node: Node, label: str) -> tuple[StepEntry, ...]:
     """Read a list of transforms: ``name`` or ``{transform: name, args: {...}, passes: N}``."""
     entries = []
     for item_label, item in doc.items(node, label):
         found = _named_with_args(doc, item, item_label, KEYS["transform"], ("transform",))
         if found:
-            entries.append(TransformEntry(*found[1:]))
+            entries.append(StepEntry(*found))
     return tuple(entries)
 
 

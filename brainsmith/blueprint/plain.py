@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from brainsmith.blueprint import schema, selection
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
 from brainsmith.store.fingerprint import short_digest
@@ -18,14 +19,12 @@ _CLASSES: dict[str, type] = {
         schema.PluginName,
         schema.Arguments,
         schema.KernelEntry,
-        schema.TransformEntry,
         schema.StepEntry,
         schema.Target,
         schema.Verify,
         schema.Blueprint,
         selection.KernelUse,
-        selection.TransformUse,
-        selection.StepUse,
+        BuildStep,
         selection.Selection,
     )
 }

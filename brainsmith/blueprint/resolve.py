@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from brainsmith.blueprint.arguments import argument_problems
+from brainsmith.blueprint.arrangement import Arrangement, arrange
 from brainsmith.blueprint.backends import BackendChoice
+from brainsmith.blueprint.build_step import BuildStep, step_of
 from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
-from brainsmith.blueprint.outputs import Arrangement, Entry, arrange
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
     NOWHERE,
@@ -21,9 +22,8 @@ from brainsmith.blueprint.schema import (
     PluginName,
     Position,
     StepEntry,
-    TransformEntry,
 )
-from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse, kernel_use, step_name
+from brainsmith.blueprint.selection import KernelUse, Selection, kernel_use
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.finn_install import INSTALL_FINN
@@ -88,20 +88,21 @@ def resolve_parts(
     lookup = Lookup(registry)
     for place in blueprint.blanks:
         lookup.note(place, "~ stands for nothing here")
-    written = _steps(lookup, blueprint)
-    arrangement, steps = _arranged(lookup, blueprint, written)
+    arrangement, steps = _arranged(lookup, blueprint)
     selection = Selection(
         kernels=_kernels(lookup, blueprint),
-        transforms=_transforms(lookup, blueprint.transforms),
-        pre_hw=_transforms(lookup, blueprint.pre_hw),
-        post_hw=_transforms(lookup, blueprint.post_hw),
+        transforms=_steps(lookup, blueprint.transforms),
+        pre_hw=_steps(lookup, blueprint.pre_hw),
+        post_hw=_steps(lookup, blueprint.post_hw),
         steps=steps,
         output=arrangement.output,
-        left_out=tuple(written[at] for at in arrangement.left_out),
+        left_out=arrangement.left_out,
         targets=_targets(lookup, blueprint),
         skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
     )
-    _check_steps_named(lookup, blueprint, _names(selection) if steps_given is None else steps_given)
+    if steps_given is None:  # those that would run if it went further, too
+        steps_given = dict.fromkeys(step.name for step in (*selection.pipeline, *selection.left_out))
+    _check_steps_named(lookup, blueprint, steps_given)
     if lookup.needing_finn:
         note = Problem(blueprint.file, 0, 0, _goes_without_finn(selection, lookup.needing_finn))
         selection = replace(selection, skipped=(str(note), *selection.skipped))
@@ -132,7 +133,7 @@ def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:
                 lookup.report(entry.name, text)
             else:
                 backends = choice.select(record, entry)
-                uses[record] = kernel_use(record, backends, entry.name.optional, entry.position)
+                uses[record] = kernel_use(record, backends, entry.position)
     return tuple(uses.values())
 
 
@@ -149,15 +150,18 @@ def _targets(lookup: Lookup, blueprint: Blueprint) -> tuple[PluginInfo, ...] | N
     return tuple(uses)
 
 
-def _transforms(lookup: Lookup, entries: Iterable[TransformEntry]) -> tuple[TransformUse, ...]:
-    """Look up transforms, with groups expanded in their order."""
-    return tuple(
-        TransformUse(
-            record, dict(entry.args.values), entry.name.optional, group, entry.position, entry.passes
+def _steps(lookup: Lookup, entries: Iterable[StepEntry]) -> tuple[BuildStep, ...]:
+    """Look up steps or transforms as they are written, with groups expanded in their order."""
+    found: list[BuildStep] = []
+    for entry in entries:
+        if entry.kind == "phase":
+            found.append(BuildStep(entry.name.name, "", "phase", position=entry.position))
+            continue
+        found += (
+            step_of(record, entry.position, args=dict(entry.args.values), passes=entry.passes, group=group)
+            for record, group in _with_arguments(lookup, entry.kind, entry.name, entry.args)
         )
-        for entry in entries
-        for record, group in _with_arguments(lookup, "transform", entry.name, entry.args)
-    )
+    return tuple(found)
 
 
 def _with_arguments(
@@ -176,42 +180,21 @@ def _with_arguments(
     return found
 
 
-def _steps(lookup: Lookup, blueprint: Blueprint) -> tuple[StepUse, ...]:
-    """Look up the pipeline as it is written."""
-    uses: list[StepUse] = []
-    for entry in blueprint.steps if blueprint.steps is not None else _default_steps(blueprint):
-        if entry.kind == "phase":
-            uses.append(StepUse(entry.name.name, "phase", position=entry.position))
-            continue
-        for record, _ in _with_arguments(lookup, entry.kind, entry.name, entry.args):
-            args = dict(entry.args.values)
-            uses.append(StepUse(step_name(record), entry.kind, record, args, entry.position, entry.passes))
-    return tuple(uses)
-
-
-def _arranged(
-    lookup: Lookup, blueprint: Blueprint, uses: tuple[StepUse, ...]
-) -> tuple[Arrangement, tuple[StepUse, ...]]:
+def _arranged(lookup: Lookup, blueprint: Blueprint) -> tuple[Arrangement, tuple[BuildStep, ...]]:
     """Make the pipeline go as far as the output says; what is added has the place of the key ``output``."""
-    arrangement = arrange([_entry(use) for use in uses], blueprint.output)
-    for at, text in arrangement.problems:
-        lookup.problems.append(uses[at].position.problem(text))
+    entries = _default_steps(blueprint) if blueprint.steps is None else blueprint.steps
+    arrangement = arrange(_steps(lookup, entries), blueprint.output)
+    lookup.problems += [step.position.problem(text) for step, text in arrangement.problems]
     place = blueprint.positions.get("output", Position(blueprint.file, 0, 0))
     reported = {entry.name.name for entry in blueprint.steps or () if not entry.name.optional}
-    steps: list[StepUse] = []
+    steps: list[BuildStep] = []
     for item in arrangement.order:
-        if isinstance(item, int):
-            steps.append(uses[item])
+        if isinstance(item, BuildStep):
+            steps.append(item)
         elif item not in reported:
             found = _with_arguments(lookup, "step", PluginName(item, position=place), Arguments())
-            steps += [StepUse(step_name(record), "step", record, position=place) for record, _ in found]
+            steps += [step_of(record, place) for record, _ in found]
     return arrangement, tuple(steps)
-
-
-def _entry(use: StepUse) -> Entry:
-    if use.record is None:
-        return Entry(use.name, use.kind, "", str(use.position))
-    return Entry(use.record.name, use.kind, use.record.framework, str(use.position))
 
 
 def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
@@ -221,16 +204,6 @@ def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
         StepEntry("phase" if word in PHASES else "step", PluginName(word, position=place))
         for word in DEFAULT_STEPS
     ]
-
-
-def _names(selection: Selection) -> list[str]:
-    """Return the names of all that the pipeline runs, or would run if it went further."""
-    names: dict[str, None] = {}
-    for use in selection.steps:
-        run = selection.phase(use.name) if use.record is None else (use,)
-        names.update((step_name(one.record), None) for one in run if one.record)
-    names.update((use.name, None) for use in selection.left_out)
-    return list(names)
 
 
 def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[str]) -> None:

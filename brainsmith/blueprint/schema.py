@@ -127,26 +127,8 @@ class KernelEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class TransformEntry:
-    """A transform, or a group of them, to apply.
-
-    Attributes:
-        passes: How often it may be applied again; None for the build's default.
-    """
-
-    name: PluginName
-    args: Arguments = field(default_factory=Arguments)
-    passes: int | None = None
-
-    @property
-    def position(self) -> Position:
-        """Give the place of the transform's name."""
-        return self.name.position
-
-
-@dataclass(frozen=True, slots=True)
 class StepEntry:
-    """One entry of ``steps``.
+    """One entry of ``steps``, or of a list of transforms.
 
     Attributes:
         kind: ``step``, ``transform``, or ``phase`` for one of the words of `PHASES`.
@@ -247,9 +229,9 @@ class Blueprint:
     file: str
     target: Target = field(default_factory=Target)
     kernels: tuple[KernelEntry, ...] = ()
-    transforms: tuple[TransformEntry, ...] = ()
-    pre_hw: tuple[TransformEntry, ...] = ()
-    post_hw: tuple[TransformEntry, ...] = ()
+    transforms: tuple[StepEntry, ...] = ()
+    pre_hw: tuple[StepEntry, ...] = ()
+    post_hw: tuple[StepEntry, ...] = ()
     steps: tuple[StepEntry, ...] | None = None
     verify: Verify = field(default_factory=Verify)
     output: str | None = None
@@ -257,6 +239,6 @@ class Blueprint:
     blanks: tuple[Position, ...] = field(default=(), compare=False)
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
 
-    def phase(self, word: str) -> tuple[TransformEntry, ...]:
+    def phase(self, word: str) -> tuple[StepEntry, ...]:
         """Give the list that a word of `PHASES` places."""
         return {"pre_hw": self.pre_hw, "transforms": self.transforms, "post_hw": self.post_hw}[word]

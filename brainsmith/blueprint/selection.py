@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
 
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.blueprint.schema import NOWHERE, Position
 from brainsmith.plugin.info import PluginInfo
@@ -18,51 +18,12 @@ class KernelUse:
     Attributes:
         backends: In order of preference; all backends of the kernel, ranked, where the blueprint names none.
         backend_types: The types of `backends`, each once, in that order.
-        optional: Whether the blueprint wrote it with ``~``.
     """
 
     record: PluginInfo
     backends: tuple[PluginInfo, ...] = ()
     backend_types: tuple[str, ...] = ()
-    optional: bool = False
     position: Position = field(default=NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TransformUse:
-    """A transform to apply with its arguments.
-
-    Attributes:
-        group: The group through which the blueprint named it; empty if it did so itself.
-        passes: How often it may be applied again; None for the build's default.
-    """
-
-    record: PluginInfo
-    args: Mapping[str, Any] = field(default_factory=dict)
-    optional: bool = False
-    group: str = ""
-    position: Position = field(default=NOWHERE, compare=False)
-    passes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StepUse:
-    """One entry of the pipeline.
-
-    Attributes:
-        name: As `step_name` gives it, or the word of a phase.
-        kind: ``step``, ``transform``, or ``phase``, which stands for a list of transforms.
-        record: None for a phase.
-        args: Keywords of a step beyond ``(model, cfg)``, or of a transform's constructor.
-        passes: How often it, or each transform of the step, may be applied again; None for the build's default.
-    """
-
-    name: str
-    kind: str
-    record: PluginInfo | None = None
-    args: Mapping[str, Any] = field(default_factory=dict)
-    position: Position = field(default=NOWHERE, compare=False)
-    passes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +39,24 @@ class Selection:
     """
 
     kernels: tuple[KernelUse, ...] = ()
-    transforms: tuple[TransformUse, ...] = ()
-    pre_hw: tuple[TransformUse, ...] = ()
-    post_hw: tuple[TransformUse, ...] = ()
-    steps: tuple[StepUse, ...] = ()
+    transforms: tuple[BuildStep, ...] = ()
+    pre_hw: tuple[BuildStep, ...] = ()
+    post_hw: tuple[BuildStep, ...] = ()
+    steps: tuple[BuildStep, ...] = ()
     output: str = OUTPUTS[0]
-    left_out: tuple[StepUse, ...] = ()
+    left_out: tuple[BuildStep, ...] = ()
     targets: tuple[PluginInfo, ...] | None = None
     skipped: tuple[str, ...] = ()
 
-    def phase(self, word: str) -> tuple[TransformUse, ...]:
+    def phase(self, word: str) -> tuple[BuildStep, ...]:
         """Give the transforms that a phase of the pipeline stands for."""
         return {"pre_hw": self.pre_hw, "transforms": self.transforms, "post_hw": self.post_hw}[word]
+
+    @property
+    def pipeline(self) -> tuple[BuildStep, ...]:
+        """The steps, each phase replaced by its transforms."""
+        runs = (self.phase(step.name) if step.kind == "phase" else (step,) for step in self.steps)
+        return tuple(chain.from_iterable(runs))
 
     @property
     def records(self) -> tuple[PluginInfo, ...]:
@@ -97,21 +64,13 @@ class Selection:
         found: dict[PluginInfo, None] = {}
         for kernel in self.kernels:
             found.update(dict.fromkeys((kernel.record, *kernel.backends)))
-        for transform in (*self.pre_hw, *self.transforms, *self.post_hw):
-            found[transform.record] = None
-        found.update({step.record: None for step in self.steps if step.record is not None})
+        steps = (*self.pre_hw, *self.transforms, *self.post_hw, *self.steps)
+        found.update({step.record: None for step in steps if step.record is not None})
         found.update(dict.fromkeys(self.targets or ()))
         return tuple(found)
 
 
-def step_name(record: PluginInfo) -> str:
-    """Name a step of the pipeline, for tolerances and reports: FINN's steps show whose they are."""
-    return record.qualified if record.type == "step" and record.framework == "finn" else record.name
-
-
-def kernel_use(
-    record: PluginInfo, backends: tuple[PluginInfo, ...], optional: bool, position: Position
-) -> KernelUse:
+def kernel_use(record: PluginInfo, backends: tuple[PluginInfo, ...], position: Position) -> KernelUse:
     """Make a `KernelUse`, whose types follow from its backends."""
     types = dict.fromkeys(backend.backend_type for backend in backends if backend.backend_type)
-    return KernelUse(record, backends, tuple(types), optional, position)
+    return KernelUse(record, backends, tuple(types), position)

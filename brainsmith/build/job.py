@@ -17,7 +17,7 @@ from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.graphs import graphs_of
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
-from brainsmith.build.pipeline import BuildStep, Pipeline
+from brainsmith.build.pipeline import Pipeline
 from brainsmith.build.rate import rate_of
 from brainsmith.build.report import PACKAGE, PAGE, assemble, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -32,6 +32,7 @@ from brainsmith.store.audit import RUNNING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.selection import BuildSelection
     from brainsmith.build.workspace import Workspace

@@ -19,7 +19,7 @@ from brainsmith.store.reads import file_digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.blueprint.build_step import BuildStep
 
 # Whose sources can change what a step does: steps reach into all of them through the door.
 _PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
@@ -160,9 +160,9 @@ def _source(step: BuildStep) -> str:
 
 
 def _arguments(step: BuildStep) -> str:
-    if not all(_plain(value) for value in step.arguments.values()):
+    if not all(_plain(value) for value in step.args.values()):
         raise Uncacheable("it has an argument that is not plain data")
-    return json.dumps(dict(step.arguments), sort_keys=True)
+    return json.dumps(dict(step.args), sort_keys=True)
 
 
 def _plain(value: Any) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.blueprint.build_step import BuildStep
 
 _INFERENCE = "hardware_inference"
 _KNOWN = ("brainsmith", "qonnx", "finn")

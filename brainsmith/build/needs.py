@@ -12,7 +12,7 @@ from brainsmith.errors import BuildError, ToolError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.plugin.registry import Registry
 
 _ASKS_FOR_PART = "._resolve_fpga_part("
@@ -112,7 +112,7 @@ def _is_own(step: BuildStep) -> bool:
 
 def _places(steps: Iterable[BuildStep]) -> list[str]:
     """Return the devices that designs are placed on besides."""
-    named = [step.arguments.get("place") for step in steps if _is_own(step) and step.name in _SYNTHESISE]
+    named = [step.args.get("place") for step in steps if _is_own(step) and step.name in _SYNTHESISE]
     return [device for device in named if device]
 
 

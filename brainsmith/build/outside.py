@@ -17,7 +17,7 @@ from brainsmith.store.sources import sources_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.store.recorder import Recorder
     from brainsmith.store.rules import Rules

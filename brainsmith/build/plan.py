@@ -6,13 +6,13 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.blueprint.outputs import Entry, arrange
-from brainsmith.blueprint.selection import step_name
-from brainsmith.build.pipeline import BuildStep
+from brainsmith.blueprint.arrangement import arrange
+from brainsmith.blueprint.build_step import BuildStep, step_of
+from brainsmith.blueprint.schema import Position
 from brainsmith.errors import BuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 
 def steps_of(selection: Selection) -> tuple[BuildStep, ...]:
     """List the steps of a blueprint in order, each phase replaced by its transforms."""
-    planned: list[BuildStep] = []
-    for use in selection.steps:
-        if use.record is None:
-            planned.extend(
-                plugin_step(each.record, each.args, each.passes) for each in selection.phase(use.name)
-            )
-        else:
-            planned.append(plugin_step(use.record, use.args, use.passes))
-    return _checked(planned)
+    return _checked(selection.pipeline)
 
 
 def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, ...]:
@@ -45,7 +37,7 @@ def steps_from(entries: Iterable[Any], registry: Registry) -> tuple[BuildStep, .
         BuildError: An entry is something else.
         PluginNotFoundError: A name is unknown.
     """
-    return _checked([_entry(entry, at, registry) for at, entry in enumerate(entries)])
+    return _checked([_step(entry, at, registry) for at, entry in enumerate(entries)])
 
 
 def arranged(
@@ -66,63 +58,46 @@ def arranged(
         BuildError: RTL steps stand where they cannot work; all of them are named.
         PluginNotFoundError: A step that is added is unknown.
     """
-    entries = [
-        Entry(
-            step.record.name if step.record is not None else step.name,
-            step.kind,
-            step.framework,
-            f"steps[{at}]",
-        )
-        for at, step in enumerate(steps)
-    ]
-    arrangement = arrange(entries, output)
+    arrangement = arrange(steps, output)
     if arrangement.problems:
-        raise BuildError("\n".join(f"steps[{at}]: {text}" for at, text in arrangement.problems))
+        raise BuildError("\n".join(f"{step.position}: {text}" for step, text in arrangement.problems))
     order = [
-        steps[item] if isinstance(item, int) else plugin_step(registry.resolve("step", item))
-        for item in arrangement.order
+        step if isinstance(step, BuildStep) else step_of(registry.resolve("step", step))
+        for step in arrangement.order
     ]
     return _checked(order), arrangement.output
 
 
-def plugin_step(
-    record: PluginInfo, arguments: Mapping[str, Any] | None = None, passes: int | None = None
-) -> BuildStep:
-    """Make a step of a plugin's record; nothing is imported."""
-    return BuildStep(
-        step_name(record), record.framework, record.type, dict(arguments or {}), record, passes=passes
-    )
-
-
-def _entry(entry: Any, at: int, registry: Registry) -> BuildStep:
+def _step(entry: Any, at: int, registry: Registry) -> BuildStep:
+    place = Position(f"steps[{at}]", 0, 0)
     if isinstance(entry, str):
-        return plugin_step(registry.resolve("step", entry))
+        return step_of(registry.resolve("step", entry), place)
     if isinstance(entry, dict):
-        return _named(entry, at, registry)
+        return _named(entry, place, registry)
     if hasattr(entry, "qualified") and hasattr(entry, "reference"):
-        return plugin_step(entry)
+        return step_of(entry, place)
     kind = "transform" if _is_transform(entry) else "step"
     if kind == "step" and not callable(entry):
         raise BuildError(
-            f"steps[{at}] must be a function (model, cfg) -> model, the name of a step, or a transform, "
-            f"not {entry!r}"
+            f"{place} must be a function (model, cfg) -> model, the name of a step, or a transform, not {entry!r}"
         )
     record = _record_of(entry, kind, registry)
     if record is not None:
-        return plugin_step(record)
-    return BuildStep(callable_name(entry), "callable", kind, target=entry)
+        return step_of(record, place)
+    return BuildStep(callable_name(entry), "callable", kind, target=entry, position=place)
 
 
-def _named(entry: Mapping[str, Any], at: int, registry: Registry) -> BuildStep:
+def _named(entry: Mapping[str, Any], place: Position, registry: Registry) -> BuildStep:
     kinds = [kind for kind in ("step", "transform") if kind in entry]
     if len(kinds) != 1 or set(entry) - {kinds[0], "args", "passes"}:
         raise BuildError(
-            f"steps[{at}] must be {{'step' or 'transform': name, 'args': {{...}}, 'passes': N}}, not {entry!r}"
+            f"{place} must be {{'step' or 'transform': name, 'args': {{...}}, 'passes': N}}, not {entry!r}"
         )
     passes = entry.get("passes")
     if passes is not None and (not isinstance(passes, int) or isinstance(passes, bool) or passes < 1):
-        raise BuildError(f"steps[{at}]: passes must be a whole number, 1 or more, not {passes!r}")
-    return plugin_step(registry.resolve(kinds[0], entry[kinds[0]]), entry.get("args"), passes)
+        raise BuildError(f"{place}: passes must be a whole number, 1 or more, not {passes!r}")
+    record = registry.resolve(kinds[0], entry[kinds[0]])
+    return step_of(record, place, args=dict(entry.get("args") or {}), passes=passes)
 
 
 def _is_transform(entry: Any) -> bool:
@@ -147,7 +122,7 @@ def callable_name(entry: Any) -> str:
     return str(name)
 
 
-def _checked(steps: list[BuildStep]) -> tuple[BuildStep, ...]:
+def _checked(steps: Sequence[BuildStep]) -> tuple[BuildStep, ...]:
     """Return the steps; an empty pipeline is an error."""
     if not steps:
         raise BuildError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from brainsmith.build.pipeline import BuildStep
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.build.result import StepResult, Verified
     from brainsmith.plugin.registry import Registry
 

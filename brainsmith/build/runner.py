@@ -37,7 +37,7 @@ from brainsmith.store.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.build.pipeline import BuildStep, StepFunction
+    from brainsmith.blueprint.build_step import BuildStep, StepFunction
 
 LOGGER = logging.getLogger(__name__)
 # Stands for the output folder in what is cached: another build has another one.

@@ -13,9 +13,9 @@ from brainsmith.errors import BlueprintError, BuildError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.blueprint.schema import Approximation, Blueprint, ChangesOutputs
     from brainsmith.blueprint.selection import Selection
-    from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
     from brainsmith.rtl.devices.device import Device

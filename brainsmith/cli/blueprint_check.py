@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.blueprint.schema import Blueprint, Position, Verify
-    from brainsmith.blueprint.selection import KernelUse, Selection, StepUse, TransformUse
+    from brainsmith.blueprint.selection import KernelUse, Selection
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.plugin.info import PluginInfo
@@ -48,11 +49,10 @@ def _load(selection: Selection) -> None:
     """
     from brainsmith.plugin.source_check import load_problems
 
-    transforms = (*selection.pre_hw, *selection.transforms, *selection.post_hw)
+    steps = (*selection.pre_hw, *selection.transforms, *selection.post_hw, *selection.steps)
     uses: list[tuple[PluginInfo | None, Position]] = [(use.record, use.position) for use in selection.kernels]
     uses += [(backend, use.position) for use in selection.kernels for backend in use.backends]
-    uses += [(use.record, use.position) for use in transforms]
-    uses += [(use.record, use.position) for use in selection.steps]
+    uses += [(step.record, step.position) for step in steps]
     problems: dict[str, Problem] = {}
     for record, place in uses:
         for problem in load_problems([record] if record else []):
@@ -86,17 +86,16 @@ def _plain(path: str, blueprint: Blueprint, selection: Selection) -> dict[str, A
     }
 
 
-def _plain_step(use: StepUse, selection: Selection) -> dict[str, Any]:
+def _plain_step(step: BuildStep, selection: Selection) -> dict[str, Any]:
     transforms = [
-        {"plugin": one.record.qualified, "args": one.args, "group": one.group or None}
-        for one in (selection.phase(use.name) if use.kind == "phase" else ())
+        {"plugin": one.plugin, "args": one.args, "group": one.group or None}
+        for one in (selection.phase(step.name) if step.kind == "phase" else ())
     ]
-    plugin = use.record.qualified if use.record is not None else None
     return {
-        "name": use.name,
-        "kind": use.kind,
-        "plugin": plugin,
-        "args": use.args,
+        "name": step.name,
+        "kind": step.kind,
+        "plugin": step.plugin or None,
+        "args": step.args,
         "transforms": transforms,
     }
 
@@ -105,11 +104,11 @@ def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str
     yield "target", _target(blueprint)
     yield "kernels", "\n".join(map(_kernel, selection.kernels))
     steps = []
-    for number, use in enumerate(selection.steps, 1):
-        record = f"  {use.kind} {use.record.qualified}" if use.record is not None else ""
-        steps.append(f"{number:2} {use.name}{record}{_arguments(use.args)}")
-        if use.kind == "phase":
-            steps.extend(f"     {_transform(transform)}" for transform in selection.phase(use.name))
+    for number, step in enumerate(selection.steps, 1):
+        plugin = f"  {step.kind} {step.plugin}" if step.plugin else ""
+        steps.append(f"{number:2} {step.name}{plugin}{_arguments(step.args)}")
+        if step.kind == "phase":
+            steps.extend(f"     {_transform(transform)}" for transform in selection.phase(step.name))
     yield "steps", "\n".join(steps)
     yield "verify", _exceptions(blueprint.verify)
     yield "output", _output(selection)
@@ -150,9 +149,9 @@ def _kernel(use: KernelUse) -> str:
     return f"{use.record.qualified}: {backends}"
 
 
-def _transform(use: TransformUse) -> str:
-    group = f"  (of {use.group})" if use.group else ""
-    return f"{use.record.qualified}{_arguments(use.args)}{group}"
+def _transform(step: BuildStep) -> str:
+    group = f"  (of {step.group})" if step.group else ""
+    return f"{step.plugin}{_arguments(step.args)}{group}"
 
 
 def _arguments(arguments: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from brainsmith.blueprint.schema import Blueprint, PluginName, TransformEntry, Verify
+from brainsmith.blueprint.schema import Blueprint, PluginName, StepEntry, Verify
 
 SAMPLES = "the samples that it belongs to"
 TOLERANCE = "verify.tolerance must be a number from 0 up, or a mapping from step names to numbers"
@@ -17,7 +17,7 @@ def test_an_empty_blueprint_is_the_default_build(files):
 def test_phases_are_found_by_their_word(files):
     blueprint = files.body("transforms: [A]\ntransforms_phased: {pre_hw: [B], post_hw: [C]}")
     for phase, name in {"transforms": "A", "pre_hw": "B", "post_hw": "C"}.items():
-        assert blueprint.phase(phase) == (TransformEntry(PluginName(name)),)
+        assert blueprint.phase(phase) == (StepEntry("transform", PluginName(name)),)
 
 
 @pytest.mark.parametrize(

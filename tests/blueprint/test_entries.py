@@ -1,6 +1,6 @@
 import pytest
 
-from brainsmith.blueprint.schema import Arguments, KernelEntry, PluginName, StepEntry, TransformEntry
+from brainsmith.blueprint.schema import Arguments, KernelEntry, PluginName, StepEntry
 
 
 def names(*texts):
@@ -155,7 +155,8 @@ def test_arguments_are_plain_values(files):
         " l: [1, a], m: {k: 2}, d: 2020-01-01, r: 1:30, e: '1e3'}}]"
     )
     (entry,) = files.body(text).transforms
-    assert entry == TransformEntry(
+    assert entry == StepEntry(
+        "transform",
         PluginName("A"),
         Arguments(
             {

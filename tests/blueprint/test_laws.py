@@ -15,7 +15,6 @@ from brainsmith.blueprint.schema import (
     KernelEntry,
     PluginName,
     StepEntry,
-    TransformEntry,
 )
 from brainsmith.errors import BlueprintError
 
@@ -33,7 +32,7 @@ plain_values = st.recursive(
     max_leaves=5,
 )
 arguments = st.builds(Arguments, st.dictionaries(identifiers, plain_values, max_size=3))
-transforms = st.builds(TransformEntry, plugin_names, arguments)
+transforms = st.builds(StepEntry, st.just("transform"), plugin_names, arguments)
 kernels = st.builds(
     KernelEntry,
     plugin_names,

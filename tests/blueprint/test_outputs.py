@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.blueprint.outputs import OUTPUTS, RTL_STEPS, TAKES, Entry, arrange
+from brainsmith.blueprint.arrangement import arrange
+from brainsmith.blueprint.build_step import BuildStep
+from brainsmith.blueprint.outputs import OUTPUTS, RTL_STEPS, TAKES
 from brainsmith.blueprint.plain import from_plain, to_plain
 from brainsmith.blueprint.schema import DEFAULT_STEPS
 
@@ -28,17 +30,14 @@ def pipelines(draw):
 
 def entries(names):
     ours = ("mine", "look")
-    return [
-        Entry(name, "step", "project" if name in ours else "brainsmith", f"[{at}]")
-        for at, name in enumerate(names)
-    ]
+    return [BuildStep(name, "project" if name in ours else "brainsmith", "step") for name in names]
 
 
 def run(names, output):
     """Return the output, and the names of what runs."""
     found = arrange(entries(names), output)
     assert found.problems == ()
-    return found.output, [names[item] if isinstance(item, int) else item for item in found.order]
+    return found.output, [step if isinstance(step, str) else step.name for step in found.order]
 
 
 @given(pipelines(), st.sampled_from(OUTPUTS))

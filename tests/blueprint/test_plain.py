@@ -13,7 +13,6 @@ from brainsmith.blueprint.schema import (
     PluginName,
     Position,
     StepEntry,
-    TransformEntry,
 )
 from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.registry import Registry
@@ -27,8 +26,8 @@ def plugin_names(*known):
 
 values = st.dictionaries(st.sampled_from(["depth", "strict"]), st.integers() | st.lists(st.text(max_size=3)))
 transforms = st.lists(
-    st.builds(TransformEntry, plugin_names("ExpandNorms", "norms", "nested", "gone"))
-    | st.builds(TransformEntry, plugin_names("MergeChains"), st.builds(Arguments, values)),
+    st.builds(StepEntry, st.just("transform"), plugin_names("ExpandNorms", "norms", "nested", "gone"))
+    | st.builds(StepEntry, st.just("transform"), plugin_names("MergeChains"), st.builds(Arguments, values)),
     max_size=4,
 ).map(tuple)
 kernels = st.lists(

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import keys, selection
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.keys import PARTS, Surroundings, framework_versions, key_of, plugin_sources, step_parts
-from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.core import step

@@ -1,9 +1,9 @@
 import pytest
 from onnx import helper
 
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import build
 from brainsmith.build.layers import refuse, unsupported_layers
-from brainsmith.build.pipeline import BuildStep
 from brainsmith.errors import ModelError
 from tests.build import graphs
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import build, needs
 from brainsmith.build.needs import require_part, require_reader, require_tools
-from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.plan import steps_from
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin import get_plugin_manager
@@ -120,7 +120,7 @@ def test_a_build_says_it_before_its_first_step(tmp_path, monkeypatch):
 
 
 def placed(device, framework="brainsmith"):
-    return [BuildStep("rtl_synthesise", framework, "step", arguments={"place": device})]
+    return [BuildStep("rtl_synthesise", framework, "step", args={"place": device})]
 
 
 def test_where_a_design_is_placed_is_checked_before_the_first_step():

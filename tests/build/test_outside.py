@@ -358,8 +358,8 @@ def test_what_the_hub_looks_at_for_a_step_is_no_input_of_the_step(project, tmp_p
 def test_a_framework_s_step_whose_plugin_starts_a_program_is_not_kept():
     import subprocess
 
+    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.build.outside import why_not_kept
-    from brainsmith.build.pipeline import BuildStep
     from brainsmith.plugin.read_rules import read_rules
     from brainsmith.store.recorder import Recorder
 

@@ -1,5 +1,6 @@
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.pipeline import BuildStep, Pipeline
+from brainsmith.build.pipeline import Pipeline
 
 STEPS = tuple(BuildStep(name, "callable", "step") for name in ("a", "b"))
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from onnx import helper
 
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.config import StepConfig
-from brainsmith.build.pipeline import BuildStep
 from brainsmith.build.runner import StepRunner
 from brainsmith.errors import BuildError
 from tests.build import graphs
