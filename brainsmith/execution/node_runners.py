@@ -123,9 +123,9 @@ class CustomRunner(NodeRunner):
         self._operations: dict[int, Any] = {}
 
     def _may_batch(self) -> bool:
-        from brainsmith.execution.runs_apart import is_of_known_project
+        from brainsmith.execution.runs_apart import keeps_runs_apart
 
-        return is_of_known_project(self._operation(1)) and super()._may_batch()
+        return keeps_runs_apart(self.model, self.node, self._constants, self.opset, self._operation(1))
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.standard_onnx.facts import Facts, NodeView
-from brainsmith.execution.standard_onnx.plans import CHANNELS_LAST, FINN, OURS, QONNX, STANDARD, known_as
+from brainsmith.execution.standard_onnx.plans import CHANNELS_LAST, FINN, QONNX, STANDARD, known_as
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 
 if TYPE_CHECKING:
@@ -29,19 +29,22 @@ _OPERATIONS = {
         "StreamingDataWidthConverter", "StreamingFIFO", "StreamingSplit", "Thresholding", "UpsampleNearestNeighbour",
         "VVAU",
     },
-    OURS: {"LayerNorm", "MatMul", "Softmax"},
 }  # fmt: skip
 """Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
-
-_BY_PLACE = ("Max", "Min")
-"""Of two zeros ONNX Runtime takes one or the other by where in its vectors they lie, so a run's depends on the others."""
 
 _PROJECTS = ("brainsmith", "finn", "qonnx")
 """Whose operations these are; another's of the same name may do anything."""
 
+_BY_PLACE = ("Max", "Min")
+"""Of two zeros ONNX Runtime takes one or the other by where in its vectors they lie, so a run's depends on the others."""
+
 
 def keeps_runs_apart(
-    model: ModelWrapper, node: Any, constants: Mapping[str, np.ndarray[Any, Any]], opset: int
+    model: ModelWrapper,
+    node: Any,
+    constants: Mapping[str, np.ndarray[Any, Any]],
+    opset: int,
+    operation: Any = None,
 ) -> bool:
     """Tell whether a node surely computes each run by itself when runs of (1, ...) lie in the first axis.
 
@@ -50,6 +53,7 @@ def keeps_runs_apart(
         node: Of the model.
         constants: By name; its other inputs vary.
         opset: Version of its domain.
+        operation: That executes it, if it is a custom one; it may know that itself (`own_semantics`).
 
     Returns:
         False also where that is not known.
@@ -64,12 +68,11 @@ def keeps_runs_apart(
     view = NodeView(node, facts, kind, opset)
     if domain == STANDARD:
         return kind not in (*MOVED, *_BY_PLACE) and mixes_runs(view, domain) == APART
-    if domain == FINN and kind.startswith("Elementwise"):
-        return mixes_runs(view, domain) == APART
-    known = kind in _OPERATIONS.get(domain, ()) and all(len(shape) > 1 for shape in shapes.values())
+    stacked = all(len(shape) > 1 for shape in shapes.values())
+    if hasattr(operation, "mixes_runs"):
+        return stacked and operation.mixes_runs(view) == APART
+    if type(operation).__module__.partition(".")[0] not in _PROJECTS:
+        return False
+    known = domain == FINN and kind.startswith("Elementwise")
+    known = known or (stacked and kind in _OPERATIONS.get(domain, ()))
     return known and mixes_runs(view, domain) == APART
-
-
-def is_of_known_project(operation: Any) -> bool:
-    """Tell whether the code of a custom operation is that of which `keeps_runs_apart` knows."""
-    return type(operation).__module__.partition(".")[0] in _PROJECTS

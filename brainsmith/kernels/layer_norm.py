@@ -7,17 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from finn.custom_op.fpgadataflow.layernorm import LayerNorm as FinnLayerNorm
+from onnx import TensorProto
 
-from brainsmith.errors import ModelError
+from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.program.functions import whole_rows
 from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
+from brainsmith.kernels.rows import RowKernel, rounded_down, whole
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
 
+    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+
 PIPELINE_FILL = 36
 """Cycles through the floating-point units of both reductions (FINN+ 1.6.1, LayerNorm_rtl)."""
+
+_OFF = 4
+"""More than an estimate of a root is off by."""
 
 
 @kernel(
@@ -29,7 +39,7 @@ PIPELINE_FILL = 36
     tags=("normalisation", "transformer"),
     domain="brainsmith.kernels",
 )
-class LayerNormKernel(FinnLayerNorm):
+class LayerNormKernel(RowKernel, FinnLayerNorm):
     """`(x - mean(x)) / sqrt(variance(x) + epsilon)` over the last axis.
 
     FINN's LayerNorm with a Python execution that needs no torch, and with cycles. Input: any shape
@@ -47,21 +57,6 @@ class LayerNormKernel(FinnLayerNorm):
         attributes["NumChannels"] = ("i", False, 0)
         attributes["fraction_bits"] = ("i", False, 0)
         return attributes
-
-    def is_integer(self) -> bool:
-        """Tell whether the output is integers."""
-        return bool(self.get_output_datatype().is_integer())
-
-    def arithmetic(self) -> IntegerLayerNorm:
-        """Return which integers are computed.
-
-        Raises:
-            ModelError: They do not fit in 64 bits, or the input or the output has a datatype that is not supported.
-        """
-        arithmetic, problem = self.try_arithmetic()
-        if problem:
-            raise ModelError(f"node '{self.onnx_node.name}' ({self.onnx_node.op_type}): {problem}")
-        return arithmetic
 
     def try_arithmetic(self) -> tuple[IntegerLayerNorm, str]:
         """Return the integer arithmetic, and why it is not possible; an empty text if it is."""
@@ -86,11 +81,62 @@ class LayerNormKernel(FinnLayerNorm):
         if self.is_integer():
             context[node.output[0]] = self.arithmetic().compute(context[node.input[0]]).astype(np.float32)
             return
-        rows = context[node.input[0]].astype(np.float64)
-        centred = rows - rows.mean(axis=-1, keepdims=True)
-        variance = np.square(centred).mean(axis=-1, keepdims=True)
-        normal = centred / np.sqrt(variance + self.get_nodeattr("epsilon"))
-        context[node.output[0]] = normal.astype(np.float32)
+        epsilon = self.get_nodeattr("epsilon")
+        context[node.output[0]] = whole_rows.normalise_floats(context[node.input[0]], epsilon=epsilon)
+
+    def to_program(self, node: NodeView) -> None:
+        """Normalise rows, of integers by integers."""
+        if not self.is_integer():
+            epsilon = float(self.get_nodeattr("epsilon"))
+            node.emit(whole_rows.normalise_floats, node.inputs, node.outputs, epsilon=epsilon)
+            return
+        arithmetic = self.arithmetic_in(node, NotLowered)
+        node.emit(
+            whole_rows.normalise_rows,
+            node.inputs,
+            node.outputs,
+            size=arithmetic.size,
+            epsilon_term=arithmetic.epsilon_term,
+            shift=arithmetic.shift,
+            root_bits=arithmetic.root_bits,
+            fraction_bits=arithmetic.fraction_bits,
+            output_bits=arithmetic.output_bits,
+        )
+        limit = 1 << (arithmetic.output_bits - 1)
+        node.prove(node.outputs[0], -limit, limit - 1)
+
+    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+        """Write rows with mean 0 and variance 1, of integers by the greatest integer below an inverse root."""
+        x, axis = node.inputs[0], [len(node.shape(node.inputs[0])) - 1]
+        if self.is_integer():
+            self._integers_to_onnx(node, emit, axis)
+            return
+        count = emit.constant(node.shape(x)[-1], "count", np.float64)
+        epsilon = emit.constant(self.get_nodeattr("epsilon"), "epsilon", np.float64)
+        wide = emit.add("Cast", [x], to=TensorProto.DOUBLE)
+        mean = emit.add("Div", [emit.sum_over(wide, axis, keep=True), count])
+        centred = emit.add("Sub", [wide, mean])
+        squares = emit.sum_over(emit.add("Mul", [centred, centred]), axis, keep=True)
+        deviation = emit.add("Sqrt", [emit.add("Add", [emit.add("Div", [squares, count]), epsilon])])
+        emit.add("Cast", [emit.add("Div", [centred, deviation])], node.outputs[0], to=TensorProto.FLOAT)
+
+    def _integers_to_onnx(self, node: OnnxView, emit: Emitter, axis: list[int]) -> None:
+        arithmetic = self.arithmetic_in(node, node.refused)
+        values = emit.add("Cast", node.inputs, to=TensorProto.INT64)
+        total = emit.sum_over(values, axis, keep=True)
+        squares = emit.sum_over(emit.add("Mul", [values, values]), axis, keep=True)
+        scaled = whole(emit, "Mul", arithmetic.size, squares)
+        spread = emit.add("Sub", [scaled, emit.add("Mul", [total, total])])
+        deviation = whole(emit, "Add", arithmetic.epsilon_term, spread)
+        root = _inverse_root(emit, deviation, arithmetic.shift, arithmetic.root_bits)
+        centred = emit.add("Sub", [whole(emit, "Mul", arithmetic.size, values), total])
+        product = emit.add("Mul", [centred, root])
+        rounded = rounded_down(emit, product, arithmetic.shift - arithmetic.fraction_bits)
+        limit = 1 << (arithmetic.output_bits - 1)
+        ends = [emit.constant(end, "limit") for end in (-limit, limit - 1)]
+        floats = emit.add("Cast", [rounded], to=TensorProto.FLOAT)
+        emit.add("Clip", [floats, *ends], node.outputs[0])
+        node.facts.note_span(node.outputs[0], -limit, limit - 1)
 
     def get_exp_cycles(self) -> int:
         """Return the cycles of one input.
@@ -105,3 +151,28 @@ class LayerNormKernel(FinnLayerNorm):
             return int(size // shape[-1] * max(shape[-1] // simd, self.arithmetic().serial_cycles))
         tree = 4 * math.ceil(math.log2(simd)) if simd > 1 else 0
         return int(size // simd + 2 * (shape[-1] // simd) + tree + PIPELINE_FILL)
+
+
+def _inverse_root(emit: Emitter, deviation: str, shift: int, root_bits: int) -> str:
+    """Write floor(2^shift / sqrt(d)), at most what fits in so many bits; that of 0 is that of 1.
+
+    An estimate in double precision is off by a few at the most. What is left, 4^shift - root^2 d, then tells which
+    way: it fits in 64 bits, although its terms need not, so it is computed modulo 2^64.
+    """
+    most = (1 << root_bits) - 1
+    one = int(np.uint64(pow(4, shift, 1 << 64)).view(np.int64))
+    zero, up, down = (emit.constant(value, "whole", np.int64) for value in (0, 1, -1))
+    d = emit.add("Max", [deviation, up])
+    inverse = emit.add("Sqrt", [emit.add("Cast", [d], to=TensorProto.DOUBLE)])
+    estimate = emit.add("Floor", [emit.add("Div", [emit.constant(2.0**shift, "power", np.float64), inverse])])
+    clipped = emit.add("Greater", [estimate, emit.constant(most + _OFF, "most", np.float64)])
+    nearest = emit.add("Min", [estimate, emit.constant(most + _OFF, "most", np.float64)])
+    root = emit.add("Cast", [nearest], to=TensorProto.INT64)
+    for _ in range(_OFF):
+        square = emit.add("Mul", [emit.add("Mul", [root, root]), d])
+        left = whole(emit, "Sub", one, square)
+        enough = emit.add("Mul", [whole(emit, "Add", 1, whole(emit, "Mul", 2, root)), d])
+        rising = emit.add("Where", [emit.at_least(left, enough), up, zero])
+        step = emit.add("Where", [emit.add("Less", [left, zero]), down, rising])
+        root = emit.add("Add", [root, emit.add("Where", [clipped, zero, step])])
+    return emit.add("Min", [root, emit.constant(most, "most", np.int64)])

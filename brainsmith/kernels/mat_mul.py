@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
+from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
+from brainsmith.execution.lowering.products import type_of_bound
+from brainsmith.execution.program.functions import matrix
+from brainsmith.execution.standard_onnx.facts import DOUBLE_LIMIT, FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.samples import products_mix_runs
 from brainsmith.figures import plural
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import kernel
@@ -19,6 +24,10 @@ if TYPE_CHECKING:
     from onnx import GraphProto
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
 
 MATRIX = 2
 """Dimensions of a matrix."""
@@ -59,6 +68,48 @@ class MatMulKernel(HWCustomOp):
         node = self.onnx_node
         lhs, rhs = (context[name].astype(np.float64) for name in node.input)
         context[node.output[0]] = np.matmul(lhs, rhs).astype(np.float32)
+
+    def to_program(self, node: NodeView) -> None:
+        """Multiply in double precision, or in single where that is proved to be exact."""
+        exact, bound = "float64", self._bound(node)
+        if bound is None:
+            node.rounds_differently()
+        else:
+            exact = "float32" if type_of_bound(bound) == "float32" else "float64"
+            node.prove(node.outputs[0], -bound, bound)
+        rank = max(len(node.shape(name)) for name in node.inputs)
+        stacks = [node.stack(0, rank), node.stack(1, rank)]
+        node.emit(matrix.matmul, stacks, node.outputs, exact=exact, dtype="float32")
+
+    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+        """Write the product in double precision, or in single where that is proved to be exact.
+
+        Raises:
+            ModelError: Sums may become too large for double precision.
+        """
+        bound = self._bound(node)
+        if bound is not None:
+            if bound >= DOUBLE_LIMIT:
+                raise node.refused(f"its sums may reach {bound:.3g}, beyond 2^53, where float64 is not exact")
+            node.facts.note_span(node.outputs[0], -bound, bound)
+        if bound is not None and bound < FLOAT_LIMIT:
+            emit.add("MatMul", node.inputs, node.outputs[0])
+            return
+        product = emit.add(
+            "MatMul", [emit.add("Cast", [name], to=TensorProto.DOUBLE) for name in node.inputs]
+        )
+        emit.add("Cast", [product], node.outputs[0], to=TensorProto.FLOAT)
+
+    def mixes_runs(self, node: OnnxView) -> str:
+        """Return why several runs cannot lie in the first axis; empty if they can."""
+        return products_mix_runs(node)
+
+    def _bound(self, node: NodeView | OnnxView) -> int | None:
+        """Return what the sizes of all sums stay below; None if the inputs' values are not known to be integers."""
+        left, right = (node.span(name) for name in node.inputs)
+        if left is None or right is None:
+            return None
+        return node.shape(node.inputs[0])[-1] * max(map(abs, left)) * max(map(abs, right))
 
     @property
     def depth(self) -> int:

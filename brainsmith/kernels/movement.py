@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from qonnx.core.datatype import DataType
 
+from brainsmith.execution.lowering.hardware import emit_reshaped, prove_moved
+
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
 
 
 class Movement(HWCustomOp):
@@ -66,6 +73,25 @@ class Movement(HWCustomOp):
     def get_outstream_width(self, ind: int = 0) -> int:
         """Return the bits of a beat."""
         return self.get_instream_width()
+
+    @abstractmethod
+    def move_in_program(self, node: NodeView) -> str:
+        """Emit the instructions that move the values; return what they give, in any shape."""
+
+    @abstractmethod
+    def move_in_onnx(self, node: OnnxView, emit: Emitter) -> None:
+        """Write the standard operators that move the values of each run."""
+
+    def to_program(self, node: NodeView) -> None:
+        """Move the values; what was proved of them holds of the output too."""
+        emit_reshaped(node, self.move_in_program(node))
+        prove_moved(node)
+
+    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+        """Move the values; what was proved of them holds of the output too."""
+        self.move_in_onnx(node, emit)
+        if (span := node.span(node.inputs[0])) is not None:
+            node.facts.note_span(node.outputs[0], *span)
 
     def get_exp_cycles(self) -> int:
         """Return the beats of an input: one is taken in every cycle."""

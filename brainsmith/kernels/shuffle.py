@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.program.functions import shapes
 from brainsmith.kernels.axes import Loop, transpose_loops
 from brainsmith.kernels.movement import Movement
 from brainsmith.plugin.core import kernel
@@ -14,6 +15,10 @@ from brainsmith.plugin.core import kernel
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
+
+    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
 
 
 @kernel(
@@ -45,6 +50,16 @@ class ShuffleKernel(Movement):
         values = context[node.input[0]].reshape(self.get_nodeattr("transpose_in_shape"))
         moved = np.transpose(values, self.get_nodeattr("perm"))
         context[node.output[0]] = moved.reshape(self.get_nodeattr("out_shape"))
+
+    def move_in_program(self, node: NodeView) -> str:
+        """Reshape and transpose."""
+        inner = node.emit(shapes.reshape, node.inputs, shape=tuple(self.get_nodeattr("transpose_in_shape")))
+        return node.emit(shapes.transpose, [inner], order=tuple(self.get_nodeattr("perm")))
+
+    def move_in_onnx(self, node: OnnxView, emit: Emitter) -> None:
+        """Write a transpose between two reshapes."""
+        shape, perm = self.get_nodeattr("transpose_in_shape"), self.get_nodeattr("perm")
+        emit.transposed(node.inputs[0], shape, perm, node.shape(node.outputs[0]), node.outputs[0])
 
     def loops(self) -> tuple[Loop, ...]:
         """Return the loops that read the input in the order of the output, over single values."""

@@ -6,16 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from finn.custom_op.fpgadataflow.hwsoftmax import HWSoftmax
+from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
-from brainsmith.errors import ModelError
+from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.program.functions import whole_rows
 from brainsmith.kernels.integer_softmax import IntegerSoftmax
+from brainsmith.kernels.rows import RowKernel, rounded_down, whole
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
     from qonnx.core.datatype import BaseDataType
+
+    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
 
 PIPELINE_FILL = 30
 """Cycles through exponential and division (FINN+ 1.6.1, HWSoftmax_hls)."""
@@ -30,7 +37,7 @@ PIPELINE_FILL = 30
     tags=("activation", "transformer"),
     domain="brainsmith.kernels",
 )
-class SoftmaxKernel(HWSoftmax):
+class SoftmaxKernel(RowKernel, HWSoftmax):
     """`exp(x) / sum(exp(x))` over the last axis, with the row's maximum subtracted first.
 
     FINN's HWSoftmax with cycles of its own. Input: any shape (`ifm_dim`), channels last; output: the same
@@ -57,21 +64,6 @@ class SoftmaxKernel(HWSoftmax):
         """Return the datatype that the node states."""
         return DataType[self.get_nodeattr("outputDataType")]
 
-    def is_integer(self) -> bool:
-        """Tell whether the output is integers."""
-        return bool(self.get_output_datatype().is_integer())
-
-    def arithmetic(self) -> IntegerSoftmax:
-        """Return which integers are computed.
-
-        Raises:
-            ModelError: The integers do not fit, or a softmax of integers cannot have the datatypes.
-        """
-        arithmetic, problem = self.try_arithmetic()
-        if problem:
-            raise ModelError(f"node '{self.onnx_node.name}' ({self.onnx_node.op_type}): {problem}")
-        return arithmetic
-
     def try_arithmetic(self) -> tuple[IntegerSoftmax, str]:
         """Return the integer arithmetic, and why it is not possible; an empty text if it is."""
         taken, given = self.get_input_datatype(), self.get_output_datatype()
@@ -95,9 +87,46 @@ class SoftmaxKernel(HWSoftmax):
         if self.is_integer():
             context[node.output[0]] = self.arithmetic().compute(context[node.input[0]]).astype(np.float32)
             return
-        rows = context[node.input[0]].astype(np.float64)
-        powers = np.exp(rows - rows.max(axis=-1, keepdims=True))
-        context[node.output[0]] = (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32)
+        context[node.output[0]] = whole_rows.soften_floats(context[node.input[0]], wide=True)
+
+    def to_program(self, node: NodeView) -> None:
+        """Divide powers by their sum; the powers of integers are looked up."""
+        if not self.is_integer():
+            node.emit(whole_rows.soften_floats, node.inputs, node.outputs, wide=True)
+            return
+        arithmetic = self.arithmetic_in(node, NotLowered)
+        node.emit(
+            whole_rows.soften_rows,
+            [node.inputs[0], node.hold(np.asarray(arithmetic.table, np.int64))],
+            node.outputs,
+            shift=arithmetic.shift,
+            fraction_bits=arithmetic.fraction_bits,
+            output_bits=arithmetic.output_bits,
+        )
+        node.prove(node.outputs[0], 0, (1 << arithmetic.output_bits) - 1)
+
+    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+        """Write powers divided by their sum; the powers of integers are looked up."""
+        x, output, axis = node.inputs[0], node.outputs[0], [len(node.shape(node.inputs[0])) - 1]
+        if not self.is_integer():
+            wide = emit.add("Cast", [x], to=TensorProto.DOUBLE)
+            powers = emit.add("Exp", [emit.add("Sub", [wide, emit.maximum_over(wide, axis, keep=True)])])
+            total = emit.sum_over(powers, axis, keep=True)
+            emit.add("Cast", [emit.add("Div", [powers, total])], output, to=TensorProto.FLOAT)
+            return
+        arithmetic = self.arithmetic_in(node, node.refused)
+        table = np.asarray(arithmetic.table, np.int64)
+        below = emit.add("Sub", [emit.maximum_over(x, axis, keep=True), x])
+        last = emit.constant(len(table) - 1, "last")
+        place = emit.add("Cast", [emit.add("Min", [below, last])], to=TensorProto.INT64)
+        found = emit.looked_up(table, place, node.shape(x))
+        reciprocal = whole(emit, "Div", 1 << arithmetic.shift, emit.sum_over(found, axis, keep=True))
+        scaled = emit.add("Mul", [found, reciprocal])
+        rounded = rounded_down(emit, scaled, arithmetic.shift - arithmetic.fraction_bits)
+        highest = (1 << arithmetic.output_bits) - 1
+        floats = emit.add("Cast", [rounded], to=TensorProto.FLOAT)
+        emit.add("Min", [floats, emit.constant(highest, "most")], output)
+        node.facts.note_span(output, 0, highest)
 
     def get_exp_cycles(self) -> int:
         """Return the cycles of one input.

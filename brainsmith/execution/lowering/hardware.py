@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.lowering.node_view import NodeView
 
 FINN = "finn.custom_op.fpgadataflow"
-OURS = "brainsmith.kernels"
-OURS_RTL = "brainsmith.backends.rtl"
-OURS_HLS = "brainsmith.backends.hls"
 QONNX = "qonnx.custom_op.general"
 
 
@@ -26,16 +23,6 @@ def needed(node: NodeView, name: str) -> Any:
     if name not in node.attributes:
         raise NotLowered(f"it does not state {name}")
     return node.attributes[name]
-
-
-def as_python_model(node: NodeView) -> None:
-    """Refuse one of our nodes that asks for its C++ or its RTL to be run.
-
-    Raises:
-        NotLowered: It does.
-    """
-    if node.attribute("exec_mode", "") not in ("", "python"):
-        raise NotLowered("it is to run as C++ or RTL")
 
 
 def whole_datatype(name: str) -> bool:

@@ -25,6 +25,7 @@ from brainsmith.execution.lowering.partitions import (
 from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.operator_modules import operator_modules
+from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import CHUNK, Program, WrongShapeError
@@ -33,6 +34,8 @@ from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
@@ -128,10 +131,7 @@ class _Lowering:
     def _lower(self, node: Any) -> None:
         view, proved = NodeView(node, self.facts), {}
         try:
-            lowering = find_lowering(node.domain, node.op_type)
-            if lowering is None:
-                raise NotLowered("it has no lowering")
-            lowering(view)
+            self._lowering(node, view)(view)
             if view.constant_outputs:
                 self.facts.constants.update(view.constant_outputs)
                 return
@@ -147,6 +147,17 @@ class _Lowering:
         for name in filter(None, view.outputs):
             self._tensors.append(name)
             self._check(name, view)
+
+    def _lowering(self, node: Any, view: NodeView) -> Callable[[NodeView], None]:
+        lowering = find_lowering(node.domain, node.op_type)
+        if lowering is not None:
+            return lowering
+        lowering = own_method(node, view.opset, "to_program")
+        if lowering is None:
+            raise NotLowered("it has no lowering")
+        if view.attribute("exec_mode", "") not in ("", "python"):
+            raise NotLowered("it is to run as C++ or RTL")
+        return lowering
 
     def _lower_partition(self, node: Any) -> None:
         """Put the instructions of the model that a dataflow partition holds in the node's place."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.plans import FINN, OURS, QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
@@ -57,7 +57,6 @@ def rewrite_split(view: NodeView, emit: Emitter) -> None:
 
 
 @rewrites(FINN, "Shuffle", "OuterShuffle", "InnerShuffle")
-@rewrites(OURS, "Shuffle")
 def rewrite_shuffle(view: NodeView, emit: Emitter) -> None:
     """Write a transpose between two reshapes; an InnerShuffle exchanges the last two axes."""
     shape = view.needed("transpose_in_shape")
@@ -66,19 +65,6 @@ def rewrite_shuffle(view: NodeView, emit: Emitter) -> None:
     emit.transposed(view.inputs[0], shape, view.attribute("perm", inner), view.shape(output), output)
     if (span := view.span(view.inputs[0])) is not None:
         view.facts.note_span(output, *span)
-
-
-@rewrites(OURS, "Crop")
-def rewrite_window(view: NodeView, emit: Emitter) -> None:
-    """Write a window of each run, whatever it leaves of the first axis."""
-    starts, sizes = view.needed("starts"), view.needed("sizes")
-    ends = [start + size for start, size in zip(starts, sizes, strict=True)]
-    axes = range(1, len(starts) + 1)
-    limits = [emit.constant(values, "limits", np.int64) for values in (starts, ends, list(axes))]
-    apart = emit.reshaped(view.inputs[0], (1, *view.shape(view.inputs[0])))
-    emit.reshaped(emit.add("Slice", [apart, *limits]), view.shape(view.outputs[0]), view.outputs[0])
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *span)
 
 
 @rewrites(FINN, "Crop")

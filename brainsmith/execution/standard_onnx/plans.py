@@ -15,7 +15,6 @@ Plan = Callable[[NodeView, Emitter], None]
 QONNX = "qonnx.custom_op.general"
 CHANNELS_LAST = "qonnx.custom_op.channels_last"
 FINN = "finn.custom_op.fpgadataflow"
-OURS = "brainsmith.kernels"
 STANDARD = ""
 
 _SAME_DOMAIN = {
@@ -24,14 +23,12 @@ _SAME_DOMAIN = {
     "ai.onnx": STANDARD,
     f"{FINN}.hls": FINN,
     f"{FINN}.rtl": FINN,
-    "brainsmith.backends.hls": OURS,
-    "brainsmith.backends.rtl": OURS,
 }
 _KERNELS = {"BinaryMVAU": "MVAU", "ElementwiseAddInt": "ElementwiseAdd"}
 """Kernels of backends that have another name, because FINN's own backends of them have theirs."""
 _FAMILIES = (
     "quantisers", "float_quantiser", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
-    "hardware_arithmetic", "whole_rows",
+    "hardware_arithmetic",
 )  # fmt: skip
 _PLANS: dict[tuple[str, str], Plan] = {}
 
@@ -61,9 +58,6 @@ def plan_of(domain: str, kind: str) -> Plan | None:
 def known_as(domain: str, op_type: str) -> tuple[str, str]:
     """Return the domain and the operator as which a node is known: of a hardware backend, its kernel."""
     known = _SAME_DOMAIN.get(domain, domain)
-    if known == OURS:
-        for suffix in ("Kernel", "RTL", "HLS"):
-            op_type = op_type.removesuffix(suffix)
-    elif known == FINN and op_type.endswith(("_hls", "_rtl")):
+    if known == FINN and op_type.endswith(("_hls", "_rtl")):
         op_type = _KERNELS.get(op_type[:-4], op_type[:-4])
     return known, op_type

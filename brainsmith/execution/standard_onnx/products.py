@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.execution.standard_onnx.counting import emit_levels
 from brainsmith.execution.standard_onnx.facts import DOUBLE_LIMIT, FLOAT_LIMIT
-from brainsmith.execution.standard_onnx.plans import FINN, OURS, QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
 from brainsmith.execution.standard_onnx.thresholds import hardware_levels
 
 if TYPE_CHECKING:
@@ -123,28 +123,6 @@ def rewrite_mvau(view: NodeView, emit: Emitter) -> None:
     elif not straight:
         emit.reshaped(product, view.shape(view.outputs[0]), view.outputs[0])
         _pass_span(view, product)
-
-
-@rewrites(OURS, "MatMul")
-def rewrite_mat_mul(view: NodeView, emit: Emitter) -> None:
-    """Write the product of two matrices, in float64 as the kernel does unless float32 is known to be exact.
-
-    Raises:
-        ModelError: Whole numbers become too large for float64.
-    """
-    spans = [view.span(name) for name in view.inputs]
-    terms, output = view.shape(view.inputs[0])[-1], view.outputs[0]
-    bound = FLOAT_LIMIT
-    if spans[0] is not None and spans[1] is not None:
-        bound = terms * max(map(abs, spans[0])) * max(map(abs, spans[1]))
-        if bound >= DOUBLE_LIMIT:
-            raise view.refused(f"its sums may reach {bound:.3g}, beyond 2^53, where float64 is not exact")
-        view.facts.note_span(output, -bound, bound)
-    if bound < FLOAT_LIMIT:
-        emit.add("MatMul", view.inputs, output)
-        return
-    wide = [emit.add("Cast", [name], to=11) for name in view.inputs]
-    emit.add("Cast", [emit.add("MatMul", wide)], output, to=1)
 
 
 @rewrites(FINN, "VVAU")

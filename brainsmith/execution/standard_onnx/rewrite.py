@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError, ModelError
-from brainsmith.execution.foreign_failures import first_line_of, foreign_call
+from brainsmith.execution.foreign_failures import first_line_of, foreign_call, text_of
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.execution.standard_onnx.constants import fold_constants
 from brainsmith.execution.standard_onnx.emitter import Emitter
 from brainsmith.execution.standard_onnx.facts import Facts, NodeView
 from brainsmith.execution.standard_onnx.guards import Guard, emit_guard
-from brainsmith.execution.standard_onnx.plans import FINN, OURS, STANDARD, known_as, plan_of
+from brainsmith.execution.standard_onnx.plans import FINN, STANDARD, known_as, plan_of
 from brainsmith.execution.standard_onnx.samples import mixes_runs
 from brainsmith.execution.standard_onnx.standard import copy_standard
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
@@ -104,17 +105,24 @@ class _Rewriting:
         domain, kind = known_as(node.domain, node.op_type)
         view = NodeView(node, self.facts, kind, self.opsets.get(node.domain, 1))
         plan = copy_standard if domain == STANDARD else plan_of(domain, kind)
+        own = plan is None
+        plan = plan or own_method(node, view.version, "to_onnx")
         if plan is None:
             raise view.refused(f"no plan is known for {node.op_type} of domain {node.domain}")
         if domain == STANDARD and any(attribute.HasField("g") for attribute in node.attribute):
             self._check_inside(view)
         reason = mixes_runs(view, domain)
+        if own and (own_reason := own_method(node, view.version, "mixes_runs")) is not None:
+            reason = reason or own_reason(view)
         if reason:
             self._note_mixed(f"node '{node.name}' ({node.op_type}): {reason}")
-        if domain in (FINN, OURS):
+        if own or domain == FINN:
             # Hardware layers give floats in Python, also where the graph still states what was there before.
             self.facts.kinds.update(dict.fromkeys(node.output, "float32"))
-        plan(view, self.emit)
+        with foreign_call(
+            lambda error: view.refused(text_of(error)) if own and not isinstance(error, ModelError) else error
+        ):
+            plan(view, self.emit)
         for name in filter(None, node.output):
             if (guard := emit_guard(self.facts, self.emit, name)) is not None:
                 self.guards.append(guard)

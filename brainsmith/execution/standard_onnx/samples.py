@@ -57,8 +57,6 @@ def mixes_runs(view: NodeView, domain: str) -> str:
         broadcasts = (domain == QONNX and view.kind in _QUANTISERS) or (
             domain == FINN and view.kind.startswith("Elementwise")
         )
-        if view.kind == "MatMul":
-            return _mat_mul(view)
         return _broadcast(view) if broadcasts else APART
     if view.kind in UNARY or view.kind in BROADCAST:
         return _broadcast(view)
@@ -132,7 +130,8 @@ def _reduction(view: NodeView) -> str:
     return "it reduces the first axis" if any(axis % rank == 0 for axis in axes) else APART
 
 
-def _mat_mul(view: NodeView) -> str:
+def products_mix_runs(view: NodeView) -> str:
+    """Say why a product of matrices does not keep runs apart; empty if it does."""
     left, right = view.shape(view.inputs[0]), view.shape(view.inputs[1])
     rank = max(len(left), len(right))
     if not view.varies(1):
@@ -198,7 +197,7 @@ def _gathers(view: NodeView) -> str:
 
 
 _RULES: dict[str, Callable[[NodeView], str]] = {
-    "MatMul": _mat_mul,
+    "MatMul": products_mix_runs,
     "Gemm": _gemm,
     "Gather": _gathers,
     "Pad": _constant_parameters(_pads_no_runs, "it pads the first axis"),

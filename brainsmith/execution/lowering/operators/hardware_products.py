@@ -1,4 +1,4 @@
-"""Products with matrices in hardware: FINN's MVAU and VVAU, QONNX's XnorPopcountMatMul, our MatMul."""
+"""Products with matrices in hardware: FINN's MVAU and VVAU, and QONNX's XnorPopcountMatMul."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ import numpy as np
 
 from brainsmith.execution.lowering.hardware import (
     FINN,
-    OURS,
-    OURS_HLS,
-    OURS_RTL,
     QONNX,
-    as_python_model,
     emit_reshaped,
     needed,
 )
@@ -21,11 +17,10 @@ from brainsmith.execution.lowering.products import (
     emit_product,
     exact_type,
     product_span,
-    type_of_bound,
 )
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.lowering.staircase import emit_staircase
-from brainsmith.execution.program.functions import arithmetic, channel_products, matrix, shapes
+from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
 
 if TYPE_CHECKING:
     from brainsmith.execution.lowering.node_view import NodeView
@@ -157,23 +152,3 @@ def vvau(node: NodeView) -> None:
         emit_reshaped(node, made)
         if known is not None:
             node.prove(node.outputs[0], *known, made in node.bipolar)
-
-
-@lowers(OURS, "MatMulKernel")
-@lowers(OURS_RTL, "MatMulRTL")
-@lowers(OURS_HLS, "MatMulHLS")
-def mat_mul(node: NodeView) -> None:
-    """Multiply matrices that are both computed; the kernel does so in double precision, which holds every sum."""
-    as_python_model(node)
-    left, right = (node.span(name) for name in node.inputs)
-    exact = "float64"
-    if left is not None and right is not None:
-        terms = node.shape(node.inputs[0])[-1]
-        bound = terms * max(map(abs, left)) * max(map(abs, right))
-        exact = "float32" if type_of_bound(bound) == "float32" else "float64"
-        node.prove(node.outputs[0], -bound, bound)
-    else:
-        node.rounds_differently()
-    rank = max(len(node.shape(name)) for name in node.inputs)
-    stacks = [node.stack(0, rank), node.stack(1, rank)]
-    node.emit(matrix.matmul, stacks, node.outputs, exact=exact, dtype="float32")

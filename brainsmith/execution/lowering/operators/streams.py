@@ -1,4 +1,4 @@
-"""Hardware layers that only move values: FIFOs, forks, joins, shuffles, crops, look-ups; FINN's and our own."""
+"""Hardware layers that only move values: FIFOs, forks, joins, shuffles, crops, look-ups."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.execution.lowering.hardware import (
     FINN,
-    OURS,
-    OURS_RTL,
     QONNX,
-    as_python_model,
     emit_reshaped,
     needed,
     prove_moved,
@@ -77,11 +74,8 @@ def part(node: NodeView) -> None:
 
 
 @lowers(FINN, "Shuffle", "OuterShuffle")
-@lowers(OURS, "ShuffleKernel")
-@lowers(OURS_RTL, "ShuffleRTL")
 def shuffle(node: NodeView) -> None:
     """Reshape, transpose, reshape."""
-    as_python_model(node)
     inner = node.emit(shapes.reshape, node.inputs, shape=tuple(needed(node, "transpose_in_shape")))
     moved = node.emit(shapes.transpose, [inner], order=tuple(needed(node, "perm")))
     node.emit(shapes.reshape, [moved], node.outputs, shape=tuple(needed(node, "out_shape")))
@@ -111,15 +105,6 @@ def crop(node: NodeView) -> None:
     if len(shape) == CROPPED[0]:
         limits = [columns, (0, shape[-1])]
     _cut(node, limits)
-
-
-@lowers(OURS, "CropKernel")
-@lowers(OURS_RTL, "CropRTL")
-def crop_window(node: NodeView) -> None:
-    """Cut a window out, and reshape it."""
-    as_python_model(node)
-    limits = zip(needed(node, "starts"), needed(node, "sizes"), strict=True)
-    _cut(node, [(start, start + size) for start, size in limits])
 
 
 @lowers(FINN, "SelectToken")

@@ -1,0 +1,94 @@
+"""A project's kernel that says in its own file how it is executed: batched like ours; without, as its Python model."""
+
+import numpy as np
+import pytest
+
+from brainsmith.errors import ModelError
+from brainsmith.execution.lowering.lower import lower
+from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.standard_onnx.rewrite import rewrite
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.plugin.manager import reset_plugin_system
+from tests.execution.lowering.single_node import is_foreign, one_node, run_reference
+from tests.execution.own_kernel import MODEL, SEMANTICS, sum_pairs
+from tests.execution.standard_onnx.rewritten import assert_rewritten_right
+
+prepare_finn()
+X = np.random.default_rng(0).integers(-8, 8, (5, 1, 3, 8)).astype(np.float32)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Write the plugin of a project; return the function."""
+    (tmp_path / ".brainsmith").mkdir()
+    (tmp_path / "plugins").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        (tmp_path / "plugins" / "sum_pairs.py").write_text(text)
+        reset_plugin_system()
+
+    yield write
+    monkeypatch.undo()
+    reset_plugin_system()
+
+
+def assert_runs_right(model, foreign):
+    program = lower(runnable_copy(model))
+    assert is_foreign(program) == foreign
+    np.testing.assert_array_equal(program.run({"x": X})["y"], run_reference(model, {"x": X})["y"])
+    return program
+
+
+def test_a_kernel_with_semantics_runs_batched_on_both_targets(project):
+    project(MODEL + SEMANTICS)
+    program = assert_runs_right(sum_pairs(), foreign=False)
+    assert [made.function for made in program.instructions] == [
+        "checks.annotated", "shapes.reshape", "reductions.reduce", "arithmetic.add",
+    ]  # fmt: skip
+    assert any(name.endswith(".sum_pairs") for name in program.modules)
+    assert_rewritten_right(sum_pairs(), x=X)
+
+
+def test_a_kernel_without_semantics_runs_as_its_python_model(project):
+    project(MODEL)
+    assert_runs_right(sum_pairs(), foreign=True)
+    with pytest.raises(ModelError) as caught:
+        rewrite(sum_pairs())
+    assert str(caught.value) == (
+        "node 'node' (SumPairsKernel) cannot be written with standard ONNX operators: no plan is known for "
+        "SumPairsKernel of domain brainsmith.kernels"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("says", "calls"), [("''", 1), ("'it adds them'", 5)])
+def test_a_python_model_takes_several_runs_at_once_if_it_says_so(project, says, calls):
+    project(f"{MODEL}\n    def mixes_runs(self, node):\n        return {says}\n")
+    program = assert_runs_right(sum_pairs(), foreign=True)
+    from brainsmith.kernels import SumPairsKernel
+
+    seen, execute = [], SumPairsKernel.execute_node
+    SumPairsKernel.execute_node = lambda self, *given: (seen.append(1), execute(self, *given))
+    program.run({"x": X})
+    assert len(seen) == calls
+
+
+def test_a_failure_of_its_code_names_the_node(project):
+    project(MODEL + "\n    def to_onnx(self, node, emit):\n        return 1 / 0\n")
+    with pytest.raises(ModelError) as caught:
+        rewrite(sum_pairs())
+    assert str(caught.value) == (
+        "node 'node' (SumPairsKernel) cannot be written with standard ONNX operators: division by zero"
+    )
+
+
+@pytest.mark.slow
+def test_a_backend_runs_as_its_kernel_unless_it_is_to_simulate():
+    stated = {"in_shape": [1, 2, 4], "out_shape": [1, 2, 2], "starts": [0, 0, 1], "sizes": [1, 2, 2]}
+    for mode, foreign in (("", False), ("python", False), ("rtlsim", True)):
+        model = one_node(
+            "CropRTL", {"x": (1, 2, 4)}, {"y": (1, 2, 2)}, domain="brainsmith.backends.rtl", inputDataType="INT4",
+            datatypes={"x": "INT4"}, exec_mode=mode, **stated,
+        )  # fmt: skip
+        assert is_foreign(lower(runnable_copy(model))) == foreign
