@@ -33,6 +33,7 @@ class GeneratedCheck:
     Attributes:
         samples: How many samples there are; 0 where the input model cannot be executed with them.
         problem: Why it cannot; empty if it can.
+        coverage: Which thresholds inside the network the samples do not reach; empty if nothing is missing.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class GeneratedCheck:
         self._verifier: Verifier | None = None
         self.samples = 0
         self.problem = ""
+        made = generated_inputs(model, name)
+        self.coverage = made.coverage
         try:
-            golden = GoldenData(generated_inputs(model, name), random=True)
+            golden = GoldenData(made.stack, random=True)
             self._verifier = Verifier(model, golden, tolerances, device=device, unverified=exceptions)
         except (
             BuildError

@@ -67,7 +67,8 @@ class BuildVerification:
         self._generated = self._generated_check(source.peek(), selection)
         accuracy, generated = self._verifier.accuracy, self._generated.samples
         right = "" if accuracy is None else f", accuracy {share(accuracy)}"
-        made_up = f"; {plural(generated, 'generated input')}" if generated else ""
+        missing = self._generated.coverage and f" ({self._generated.coverage})"
+        made_up = f"; {plural(generated, 'generated input')}{missing}" if generated else ""
         self.told = f"input model: {plural(self._verifier.samples, 'sample')}{right}{made_up}"
 
     def _started(self, model: ModelWrapper, selection: BuildSelection) -> Verifier | None:
@@ -146,6 +147,7 @@ class BuildVerification:
             "samples": len(self._golden.inputs) if self._verifier is None else self._verifier.samples,
             "random": self._golden.random,
             "generated": 0 if self._generated is None else self._generated.samples,
+            "generated_coverage": "" if self._generated is None else self._generated.coverage,
             "generated_problem": "" if self._generated is None else self._generated.problem,
             "problem": self._problem,
         }

@@ -8,11 +8,14 @@ import numpy as np
 
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.search_inputs import nearest_inputs
+from brainsmith.figures import count, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.nearest_inputs import Nearest
 
 Array = np.ndarray[Any, Any]
 
@@ -45,16 +48,38 @@ class Range(NamedTuple):
     step: float
 
 
-def generated_inputs(model: ModelWrapper, name: str) -> Array:
+class Generated(NamedTuple):
+    """Inputs for a model, and how well they cover its inner thresholds.
+
+    Attributes:
+        stack: (runs, *shape of the input), float32.
+        thresholds: How many thresholds of channels inside the network have values on both sides.
+        missed: How many of these no run is known to reach on, just below or just above.
+        unsearched: Why no inputs were searched for that reach thresholds; empty if they were, or there are none.
+    """
+
+    stack: Array
+    thresholds: int = 0
+    missed: int = 0
+    unsearched: str = ""
+
+    @property
+    def coverage(self) -> str:
+        """Say what of the thresholds inside the network was not reached; empty if nothing is missing."""
+        if self.unsearched:
+            return f"thresholds inside the network were not searched: {self.unsearched}"
+        if not self.missed:
+            return ""
+        return f"{count(self.missed)} of {plural(self.thresholds, 'threshold')} inside the network not reached exactly"
+
+
+def generated_inputs(model: ModelWrapper, name: str) -> Generated:
     """Make inputs for a model; the same model gets the same ones.
 
     All minimum, all maximum, both in turns, each of a few elements alone, all values of the range one after the other,
     values on, just below and just above each threshold behind the input, random ones. And those that a search finds to
     bring tensors inside the network onto, just below and just above where each level ends, as far as it reaches them
     (`nearest_inputs`); onto an end only where QONNX's own result is exact.
-
-    Returns:
-        (runs, *shape of the input), float32.
     """
     shape = tuple(model.get_tensor_shape(name))
     allowed = range_of(model, name)
@@ -62,10 +87,13 @@ def generated_inputs(model: ModelWrapper, name: str) -> Array:
     stack = np.stack([np.asarray(frame, np.float32) for frame in frames])
     drawn = _random(model, name, allowed, RANDOM)
     nearest = _nearest(model, name, allowed)
-    parts = [stack, drawn] if nearest is None else [stack, drawn, nearest]
-    every = np.concatenate(parts)
+    found = [] if isinstance(nearest, str) else [nearest.stack]
+    every = np.concatenate([stack, drawn, *found])
     _, first = np.unique(every.reshape(len(every), -1), axis=0, return_index=True)
-    return every[np.sort(first)]
+    unlike = every[np.sort(first)]
+    if isinstance(nearest, str):
+        return Generated(unlike, unsearched=nearest)
+    return Generated(unlike, nearest.ends, nearest.missed)
 
 
 def range_of(model: ModelWrapper, name: str) -> Range:
@@ -147,17 +175,17 @@ def _random(model: ModelWrapper, name: str, allowed: Range, count: int) -> Array
     return np.asarray(generator.uniform(allowed.low, allowed.high, size), np.float32)
 
 
-def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Array | None:
+def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Nearest | str:
     """Return inputs with which what quantisers get lies on, just below and just above where their levels end.
 
-    None where a scale is no constant: what is behind it may be undecided by rounding, which nothing shows.
+    Or why none are searched. Where a scale is not constant, rounding may decide a level, and nothing shows where.
     """
     scales = [
         model.get_initializer(node.input[1]) for node in model.graph.node if node.op_type in _QUANTISERS
     ]
     known = [scale for scale in scales if scale is not None]
     if len(known) < len(scales):
-        return None
+        return "the scale of a quantiser is not constant"
     return nearest_inputs(model, name, allowed, exact=all(map(_are_powers, known)))
 
 

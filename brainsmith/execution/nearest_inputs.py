@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,20 @@ class _Block:
         ):
             place = self.first + (groups * self.count + end % self.count) * _SIDES + side
             yield place, distance, counts
+
+
+class Nearest(NamedTuple):
+    """Inputs that bring tensors onto, just below and just above the ends of levels.
+
+    Attributes:
+        stack: (inputs, *shape).
+        ends: How many ends of channels have values on both sides.
+        missed: Of how many of these no input is known that is on the end (where values can be), just below or just above.
+    """
+
+    stack: Array
+    ends: int
+    missed: int
 
 
 class NearestInputs:
@@ -139,6 +153,11 @@ class NearestInputs:
             wanted.append((further & (step > 0)[:, None, None]).reshape(-1))
         return np.flatnonzero(np.concatenate(wanted))
 
+    def crossed(self, places: Array) -> Array:
+        """Tell of places whether values of the channel lie on both sides of the end."""
+        ends = places // _SIDES * _SIDES
+        return np.asarray((self._records[ends + _BELOW] < _NONE) & (self._records[ends + _ABOVE] < _NONE))
+
     def neighbours(self, places: Array) -> tuple[Array, Array]:
         """Return the nearest inputs below and above the ends of places; where there is none, others of the channel."""
         sides = [
@@ -152,14 +171,15 @@ class NearestInputs:
         )
         return self._stack(below), self._stack(above)
 
-    def fewest(self, most: int) -> Array | None:
+    def fewest(self, most: int, every: bool) -> Nearest | None:
         """Return few inputs that reach what was reached: for each quantiser's ends, then for those of its channels.
 
         Args:
             most: How many are returned at most.
+            every: Whether all inputs that there are were tried, so that no other can come nearer.
 
         Returns:
-            (inputs, *shape); None if there are none.
+            None if there are none.
         """
         stack, found = self._decided(np.stack([*self._inputs.values()])) if self._inputs else ((), [])
         if not len(stack):
@@ -175,7 +195,13 @@ class NearestInputs:
         whole, best = self._of_quantisers()
         first = least[place] <= best[place] + self._alike
         chosen = _cover(whole[place[first]], number[first], [], most)
-        return np.asarray(stack[np.sort(_cover(place, number, chosen, most))])
+        chosen = _cover(place, number, chosen, most)
+        open_places = np.setdiff1d(place, place[np.isin(number, chosen)])
+        if not every:
+            open_places = np.union1d(open_places, self.wanted())
+        missed = np.unique(open_places[self.crossed(open_places)] // _SIDES)
+        crossed = self.crossed(np.arange(0, len(self._records), _SIDES))
+        return Nearest(np.asarray(stack[np.sort(chosen)]), int(crossed.sum()), len(missed))
 
     def _of_quantisers(self) -> tuple[Array, Array]:
         """Return for each place a number that all channels of its quantiser share, and their least distance."""

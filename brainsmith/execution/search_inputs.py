@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.level_ends import inner_ends, varying_tensors
-from brainsmith.execution.nearest_inputs import NearestInputs
+from brainsmith.execution.nearest_inputs import Nearest, NearestInputs
+from brainsmith.figures import count
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -20,28 +21,28 @@ SEED = 20_130_102
 CANDIDATES = 512
 """Random inputs to begin with, and inputs of one round."""
 
-MOST_VALUES = 1 << 22
+MOST_VALUES = 1 << 24
 """Elements of all tensors of all inputs that are searched; large models get fewer inputs."""
 
 EVERY_VALUES = 1 << 20
 """Elements of all tensors of all inputs that there are, if all are tried."""
 
-KEPT = 64, 1024
+KEPT = 64, 4096
 KEPT_VALUES = 1 << 20
 """Elements of all tensors of the inputs that are kept; they are no fewer and no more than KEPT."""
 
 ALONE = 1 << 10
 """As many elements does an input count for in addition where values are not exact: each is then computed alone."""
 
-PATIENCE = 4
+PATIENCE = 16
 """Rounds without a nearer input after which the search ends."""
 
-MOST_ROUNDS = 48
+MOST_ROUNDS = 128
 HALVINGS = 16
 """Of a float's range, to get its smallest move."""
 
 
-def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool = True) -> Array | None:
+def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool = True) -> Nearest | str:
     """Search for inputs that bring what quantisers get onto, just below and just above where their levels end.
 
     All inputs are tried if there are few. Else the search begins with random ones, and those that bring each channel to
@@ -56,23 +57,23 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool =
             onto an end, or so near that float32's rounding decides.
 
     Returns:
-        (runs, *shape of the input); None if there is nothing to search for, or the model is too large.
+        What was found; or why nothing was searched, which is "" if there are no levels inside the network.
     """
     from brainsmith.execution.execute import Executor
 
     ends = inner_ends(model, name)
     if not ends:
-        return None
+        return ""
     executor = Executor(model)
     if executor.inputs != (name,):
-        return None
+        return f"the model has {len(executor.inputs)} inputs"
     varying = varying_tensors(model, name)
     elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying) + (
         0 if exact else ALONE
     )
     most = MOST_VALUES // elements
     if most < 1:
-        return None
+        return f"its tensors have {count(elements)} elements, and the limit is {count(MOST_VALUES)}"
     tensors = frozenset(each.tensor for each in ends)
     channels = [(*executor.shape(each.tensor), 1)[each.axis] for each in ends]
     nearest = NearestInputs(ends, channels, lambda inputs: executor.run({name: inputs}, keep=tensors), exact)
@@ -82,7 +83,8 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool =
         _search(nearest, shape, allowed, most)
     else:
         nearest.add(every)
-    return nearest.fewest(int(np.clip(KEPT_VALUES // elements, *KEPT)))
+    kept = int(np.clip(KEPT_VALUES // elements, *KEPT))
+    return nearest.fewest(kept, every is not None) or "of each input float32's rounding decides a level"
 
 
 def _search(nearest: NearestInputs, shape: tuple[int, ...], allowed: Range, most: int) -> None:
@@ -96,9 +98,22 @@ def _search(nearest: NearestInputs, shape: tuple[int, ...], allowed: Range, most
         wanted = nearest.wanted()
         if not len(wanted) or not patience:
             return
-        places = np.resize(generator.permutation(wanted), len(first))
+        places = _places(nearest, wanted, len(first), generator)
         near = nearest.add(_changed(*nearest.neighbours(places), allowed, generator))
         patience = PATIENCE if near else patience - 1
+
+
+def _places(nearest: NearestInputs, wanted: Array, count: int, generator: np.random.Generator) -> Array:
+    """Return which places to look for: mostly ends that the channel's values lie on both sides of."""
+    crossed = nearest.crossed(wanted)
+    parts = [wanted[crossed], wanted[~crossed]]
+    beyond = count if not len(parts[0]) else count // 4 if len(parts[1]) else 0
+    return np.concatenate(
+        [
+            np.resize(generator.permutation(part), size)
+            for part, size in zip(parts, (count - beyond, beyond), strict=True)
+        ]
+    )
 
 
 def _every(shape: tuple[int, ...], allowed: Range, most: int) -> Array | None:
@@ -140,7 +155,8 @@ def _changed(below: Array, above: Array, allowed: Range, generator: np.random.Ge
     chosen[np.arange(len(below)), generator.integers(size, size=len(below))] = True
     span = allowed.high - allowed.low
     least = allowed.step if allowed.whole else span * 2.0**-HALVINGS
-    steps = least * 2.0 ** generator.integers(int(np.log2(max(span / least, 1))) + 1, size=start.shape)
+    doublings = np.log2(max(span / least, 1)) + 1
+    steps = least * 2.0 ** np.floor(doublings * generator.random(start.shape) ** 2)  # small ones more often
     moved = start + np.where(generator.integers(2, size=start.shape), steps, -steps)
     drawn = _drawn(start.shape, allowed, generator)
     changed = np.select([kind == 0, kind == 1], [other, np.clip(moved, allowed.low, allowed.high)], drawn)

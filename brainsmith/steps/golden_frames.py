@@ -92,7 +92,7 @@ class GoldenFrames:
         if not all(model.get_tensor_datatype(name).is_integer() for name in fed):
             return fed
         most = max(1, min(GENERATED_FRAMES, GENERATED_CYCLES // max(1, self._design.interval)))
-        made = {name: generated_inputs(model, name) for name in fed}
+        made = {name: generated_inputs(model, name).stack for name in fed}
         count = min(most, *(len(stack) for stack in made.values()))
         return {name: np.concatenate([stack, made[name][:count]]) for name, stack in fed.items()}
 

@@ -29,7 +29,7 @@ def ties(datatype="INT5"):
 @pytest.mark.parametrize("datatype", ["INT5", "UINT3", "BIPOLAR", "TERNARY"])
 def test_generated_inputs_are_values_of_the_datatype_with_both_ends(datatype):
     model, kind = ties(datatype), DataType[datatype]
-    stack = generated_inputs(model, "in")
+    stack = generated_inputs(model, "in").stack
     assert stack.dtype == np.float32
     assert stack.shape[1:] == (1, 4)
     assert all(kind.allowed(value) for value in np.unique(stack))
@@ -49,16 +49,16 @@ def test_weights_that_a_constant_node_gives_are_no_inner_tensor():
     (tensor,) = (each for each in model.graph.initializer if each.name == quantiser.input[0])
     model.graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
     model.graph.initializer.remove(tensor)
-    np.testing.assert_array_equal(generated_inputs(model, "in"), generated_inputs(ties(), "in"))
+    np.testing.assert_array_equal(generated_inputs(model, "in").stack, generated_inputs(ties(), "in").stack)
 
 
 def test_the_same_model_gets_the_same_inputs():
-    first, second = (generated_inputs(ties(), "in") for _ in range(2))
+    first, second = (generated_inputs(ties(), "in").stack for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
 def test_every_value_of_a_small_range_comes_in():
-    assert set(np.unique(generated_inputs(ties(), "in"))) == set(range(-16, 16))
+    assert set(np.unique(generated_inputs(ties(), "in").stack)) == set(range(-16, 16))
 
 
 @pytest.mark.parametrize("rounding", ["ROUND", "FLOOR"])
@@ -72,7 +72,7 @@ def test_inner_tensors_lie_on_just_below_and_just_above_where_each_level_ends(ro
     shift = 0.5 if rounding == "ROUND" else 0.0
     sums = [np.asarray(frame) @ weights[:, 0] for frame in itertools.product(range(-4, 4), repeat=3)]
     possible = np.unique(sums) / 4 + shift
-    found = np.unique(generated_inputs(model, "in")[:, 0] @ weights) / 4 + shift
+    found = np.unique(generated_inputs(model, "in").stack[:, 0] @ weights) / 4 + shift
     for end in range(-8, 9):
         assert (end in found) == (end in possible)
         assert max(found[found < end]) == max(possible[possible < end])
@@ -82,7 +82,7 @@ def test_inner_tensors_lie_on_just_below_and_just_above_where_each_level_ends(ro
 def test_the_range_of_floats_is_that_of_the_quantiser_behind():
     model = quant_mlp()
     assert range_of(model, "x") == Range(-2.5, 2.5, False, 0.125)
-    values = np.unique(generated_inputs(model, "x"))
+    values = np.unique(generated_inputs(model, "x").stack)
     for tie in (0.125, -0.375):
         assert {
             np.float32(tie),
@@ -128,7 +128,7 @@ def test_the_report_has_both_counts(tmp_path):
         progress=lambda step: lines.append(str(step)),
     )  # fmt: skip
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    generated = len(generated_inputs(ties(), "in"))
+    generated = len(generated_inputs(ties(), "in").stack)
     assert (report["golden"]["samples"], report["golden"]["generated"]) == (3, generated)
     assert [step["verified"]["generated"] for step in report["steps"]] == [generated] * 2
     assert lines[0] == f"input model: 3 samples; {generated} generated inputs"

@@ -74,7 +74,7 @@ def test_what_any_input_reaches_in_any_channel_the_generated_ones_reach(data):
     datatype = DataType[f"{'INT' if signed else 'UINT'}{bits}"]
     model = network(weights, scales, datatype.name)
     every = all_inputs(int(datatype.min()), int(datatype.max()), 2)
-    made = levels(generated_inputs(model, "in"), weights, scales)
+    made = levels(generated_inputs(model, "in").stack, weights, scales)
     for possible, found in zip(levels(every, weights, scales), made, strict=True):
         for channel in range(possible.shape[1]):
             assert reached(found[:, channel]) == reached(possible[:, channel])
@@ -89,7 +89,7 @@ def test_the_search_reaches_what_any_input_reaches(seed, monkeypatch):
     scales = [16.0, 4.0]
     model = network(weights, scales, "INT4")
     every = levels(all_inputs(-8, 7, 3), weights, scales)
-    inputs = nearest_inputs(model, "in", Range(-8.0, 7.0, True, 1.0))
+    inputs = nearest_inputs(model, "in", Range(-8.0, 7.0, True, 1.0)).stack
     for possible, found in zip(every, levels(inputs, weights, scales), strict=True):
         assert reached(found) == reached(possible)
 
@@ -98,12 +98,34 @@ def test_the_search_goes_to_sums_that_no_random_input_has():
     """Of 64 products each at its greatest: random sums stay within a quarter of that."""
     weights, scales = [np.full((64, 1), 7, np.float32)], [8192.0]
     model = network(weights, scales, "INT8")
-    (found,) = levels(nearest_inputs(model, "in", Range(-128.0, 127.0, True, 1.0)), weights, scales)
+    (found,) = levels(nearest_inputs(model, "in", Range(-128.0, 127.0, True, 1.0)).stack, weights, scales)
     assert {on for on, _, _ in reached(found)[1:-1]} == {False}
     step = 7 / 8192
     for end, (_, below, above) in zip(range(1 - HALF, HALF), reached(found), strict=True):
         if abs(end - 0.5) * 8192 < 64 * 7 * 127:
             assert end - step <= below < end < above <= end + step
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_each_end_of_each_channel_of_a_wide_layer_is_reached(seed):
+    """A weight of 1 gives each channel every whole number as a sum; 64 inputs of 8 bits are too many to try."""
+    generator = np.random.default_rng(seed)
+    weights = generator.integers(-7, 8, (64, 16)).astype(np.float32)
+    weights[0] = 1
+    made = generated_inputs(network([weights], [2048.0], "INT8"), "in")
+    (found,) = levels(made.stack, [weights], [2048.0])
+    ends = [
+        (channel, end)
+        for channel, greatest in enumerate(np.abs(weights).sum(axis=0) * 127 / 2048)
+        for end in range(1 - HALF, HALF)
+        if abs(end - 0.5) < greatest - 1 / 2048
+    ]
+    assert {(channel, end) for channel, end in ends if end not in found[:, channel]} == set()
+    for side in (-1, 1):
+        assert {
+            (channel, end) for channel, end in ends if end + side / 2048 not in found[:, channel]
+        } == set()
+    assert (made.missed, made.coverage) == (0, "")
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -113,7 +135,7 @@ def test_thresholds_are_reached_too(rows):
     graph = Graph(1, 2)
     graph.node("MatMul", weights).node("MultiThreshold", bounds, domain=QONNX, out_dtype="UINT2")
     model = graph.model(1, 3, datatype="INT8").transform(InferShapes())
-    sums = generated_inputs(model, "in")[:, 0] @ weights
+    sums = generated_inputs(model, "in").stack[:, 0] @ weights
     for channel in range(3):
         for bound in bounds[channel % rows]:
             assert {bound - 1, bound, bound + 1} <= set(sums[:, channel])
@@ -133,21 +155,23 @@ def test_a_scale_of_more_dimensions_than_the_tensor_is_read():
         rounding_mode="ROUND",
     )
     model = graph.model(1, 1, 1, 2, datatype="UINT8").transform(InferShapes())
-    sums = {float(each) for each in generated_inputs(model, "in")[:, 0] @ np.asarray([1, -1], np.float32)}
+    sums = {
+        float(each) for each in generated_inputs(model, "in").stack[:, 0] @ np.asarray([1, -1], np.float32)
+    }
     assert {7, 8, 9, -7, -8, -9} <= sums
 
 
 @pytest.mark.parametrize("bits", [0.0, -1.0])
 def test_a_quantiser_without_bits_has_no_ends(bits):
     model = Graph(1, 2).node("Relu").quant(bits).model(1, 2, datatype="UINT4").transform(InferShapes())
-    assert nearest_inputs(model, "in", Range(0.0, 15.0, True, 1.0)) is None
+    assert nearest_inputs(model, "in", Range(0.0, 15.0, True, 1.0)) == ""
 
 
 def test_thresholds_of_which_there_are_none_have_no_ends():
     graph = Graph(1, 2).node("Relu")
     graph.node("MultiThreshold", np.zeros((2, 0), np.float32), domain=QONNX, out_dtype="UINT2")
     model = graph.model(1, 2, datatype="UINT4").transform(InferShapes())
-    assert nearest_inputs(model, "in", Range(0.0, 15.0, True, 1.0)) is None
+    assert nearest_inputs(model, "in", Range(0.0, 15.0, True, 1.0)) == ""
 
 
 def test_signs_are_reached_on_both_sides_of_zero():
@@ -155,7 +179,7 @@ def test_signs_are_reached_on_both_sides_of_zero():
     graph.node("MatMul", np.asarray([[7], [-5], [3], [-1]], np.float32))
     graph.node("BipolarQuant", 1.0, domain=QONNX)
     model = graph.model(1, 1, datatype="INT8").transform(InferShapes())
-    sums = set((generated_inputs(model, "in")[:, 0] @ np.asarray([7, -5, 3, -1], np.float32)).tolist())
+    sums = set((generated_inputs(model, "in").stack[:, 0] @ np.asarray([7, -5, 3, -1], np.float32)).tolist())
     assert {-1, 0, 1} <= sums
 
 
@@ -167,7 +191,7 @@ def test_with_other_scales_no_value_is_where_rounding_decides(every, monkeypatch
     weights = np.asarray([[1], [2], [-3]], np.float32)
     graph.node("MatMul", graph.weights(weights, bits=3, scale=0.1)).quant(BITS, scale=0.2)
     model = graph.model(1, 1, datatype="INT4").transform(InferShapes())
-    inputs = nearest_inputs(model, "in", Range(-8.0, 7.0, True, 1.0), exact=False)
+    inputs = nearest_inputs(model, "in", Range(-8.0, 7.0, True, 1.0), exact=False).stack
     sums = set((inputs[:, 0] @ weights)[:, 0].tolist())
     ends = range(-2 * HALF - 1, 2 * HALF)  # of the sums
     assert {each for each in ends if each in sums} == {each for each in ends if each % 2 == 0}
@@ -176,11 +200,31 @@ def test_with_other_scales_no_value_is_where_rounding_decides(every, monkeypatch
 def test_a_network_without_inner_quantisers_or_with_two_inputs_is_not_searched():
     model = Graph(1, 2).node("Relu").quant(3).model(1, 2, datatype="INT4").transform(InferShapes())
     allowed = Range(-8.0, 7.0, True, 1.0)
-    assert nearest_inputs(model, "in", allowed) is not None
+    assert nearest_inputs(model, "in", allowed).stack.any()
     second = helper.make_tensor_value_info("second", 1, [1, 2])
     model.graph.input.append(second)
     model.graph.node[0].op_type = "Add"
     model.graph.node[0].input.append("second")
-    assert nearest_inputs(model, "in", allowed) is None
+    assert nearest_inputs(model, "in", allowed) == "the model has 2 inputs"
     plain = Graph(1, 2).quant(3).model(1, 2, datatype="INT4").transform(InferShapes())
-    assert nearest_inputs(plain, "in", allowed) is None
+    assert nearest_inputs(plain, "in", allowed) == ""
+
+
+def test_what_is_not_reached_is_said(monkeypatch):
+    """Of a search that ends at once."""
+    monkeypatch.setattr(search_inputs, "MOST_ROUNDS", 0)
+    weights = np.random.default_rng(0).integers(-7, 8, (64, 2)).astype(np.float32)
+    made = generated_inputs(network([weights], [1024.0], "INT8"), "in")
+    assert 0 < made.missed <= made.thresholds <= 18
+    assert (
+        made.coverage
+        == f"{made.missed} of {made.thresholds} thresholds inside the network not reached exactly"
+    )
+
+
+def test_of_a_large_network_it_is_said_that_nothing_was_searched(monkeypatch):
+    monkeypatch.setattr(search_inputs, "MOST_VALUES", 5)
+    made = generated_inputs(network([np.ones((2, 2), np.float32)], [1.0], "INT2"), "in")
+    assert made.coverage == (
+        "thresholds inside the network were not searched: its tensors have 6 elements, and the limit is 5"
+    )
