@@ -11,7 +11,7 @@ OUTPUT ?= out/digits_mlp
 # A test that should be in the other tier is seen at the end. The laws are tried in part by the first, and in full by the second.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 --durations-min 2
 
-.PHONY: example test test-slow check install clean
+.PHONY: example test test-slow check release install clean
 
 example: install
 	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output $(OUTPUT)
@@ -28,6 +28,10 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Wheel and sdist in dist/, tried in a new environment.
+release: install
+	$(BIN)/python tools/release.py
+
 install: $(READY)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q brainsmith
 
@@ -41,4 +45,4 @@ $(READY): requirements/lock.txt pyproject.toml
 	@touch $(READY)
 
 clean:
-	rm -rf $(VENV) .kept out
+	rm -rf $(VENV) .kept out dist
