@@ -3,14 +3,20 @@
 Each takes Tensors, arrays and numbers. With a Tensor among them the result is one, and the tape goes on; without one
 the result is an array. Those that move elements come from `functional_shapes`, those on images from
 `functional_images`.
+
+A definition without a body is one entry of all that is known of a function: above its name, parameters and documentation
+stand its numpy form, its ONNX operator and its derivatives. From it are made the function here, numpy's own on Tensors,
+export, and what the compiler knows. A method of Tensors is one more line (`tape/methods.py`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff import special
 from brainsmith.autodiff.calls import run_op
 from brainsmith.autodiff.functional_images import conv2d as conv2d
 from brainsmith.autodiff.functional_images import flatten as flatten
@@ -28,131 +34,148 @@ from brainsmith.autodiff.functional_shapes import reshape as reshape
 from brainsmith.autodiff.functional_shapes import squeeze as squeeze
 from brainsmith.autodiff.functional_shapes import stack as stack
 from brainsmith.autodiff.functional_shapes import transpose as transpose
-from brainsmith.autodiff.primitives import choices, elementwise, normalisations, products, reductions
+from brainsmith.autodiff.primitives import choices, normalisations, products
+from brainsmith.autodiff.primitives.elementwise import derivatives_of_choice, elementwise_step
+from brainsmith.autodiff.primitives.elementwise import relu as _relu
+from brainsmith.autodiff.primitives.elementwise import sigmoid as _sigmoid
+from brainsmith.autodiff.primitives.reductions import (
+    reduction_form,
+    reduction_step,
+    share_of_mean,
+    share_of_ones,
+    share_of_reached,
+)
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from brainsmith.autodiff.primitives.reductions import Axes
 
 
+@elementwise_step(np.exp, "Exp", lambda g, x, out: g * out, ulps=(4, 3))
 def exp(x: Any) -> Any:
     """Return e to the power of x."""
-    return run_op(elementwise.EXP, (x,))
 
 
+@elementwise_step(np.log, "Log", lambda g, x, out: g / x, ulps=(5, 3))
 def log(x: Any) -> Any:
     """Return the natural logarithm."""
-    return run_op(elementwise.LOG, (x,))
 
 
+@elementwise_step(np.log1p, "", lambda g, x, out: g / (1 + x), ulps=(5, 3))
 def log1p(x: Any) -> Any:
     """Return log(1 + x), exact for small x; ONNX has no node for it."""
-    return run_op(elementwise.LOG1P, (x,))
 
 
+@elementwise_step(np.expm1, "", lambda g, x, out: g * (out + 1), ulps=(5, 3))
 def expm1(x: Any) -> Any:
     """Return exp(x) - 1, exact for small x; ONNX has no node for it."""
-    return run_op(elementwise.EXPM1, (x,))
 
 
+@elementwise_step(np.sqrt, "Sqrt", lambda g, x, out: g * 0.5 / out)
 def sqrt(x: Any) -> Any:
     """Return the square root."""
-    return run_op(elementwise.SQRT, (x,))
 
 
+@elementwise_step(np.absolute, "Abs", lambda g, x, out: g * np.sign(x), forms=(np.absolute, np.fabs))
 def abs(x: Any) -> Any:
     """Return the absolute value; its gradient at 0 is 0."""
-    return run_op(elementwise.ABS, (x,))
 
 
+@elementwise_step(np.sin, "Sin", lambda g, x, out: g * np.cos(x), since=7, ulps=(4, 3))
 def sin(x: Any) -> Any:
     """Return the sine."""
-    return run_op(elementwise.SIN, (x,))
 
 
+@elementwise_step(np.cos, "Cos", lambda g, x, out: -g * np.sin(x), since=7, ulps=(4, 3))
 def cos(x: Any) -> Any:
     """Return the cosine."""
-    return run_op(elementwise.COS, (x,))
 
 
+@elementwise_step(np.tanh, "Tanh", lambda g, x, out: g * (1 - out * out), ulps=(6, 4))
 def tanh(x: Any) -> Any:
     """Return the hyperbolic tangent."""
-    return run_op(elementwise.TANH, (x,))
 
 
+@elementwise_step(_sigmoid, "Sigmoid", lambda g, x, out: g * out * (1 - out), like=np.exp)
 def sigmoid(x: Any) -> Any:
     """Return 1 / (1 + exp(-x))."""
-    return run_op(elementwise.SIGMOID, (x,))
 
 
+@elementwise_step(
+    special.erf,
+    "Erf",
+    lambda g, x, out: g * (np.exp(-x * x) * (2 / math.sqrt(math.pi))),
+    since=9,
+    like=np.exp,
+    forms=(special.erf,),
+)
 def erf(x: Any) -> Any:
     """Return the error function."""
-    return run_op(elementwise.ERF, (x,))
 
 
+@elementwise_step(_relu, "Relu", lambda g, x, out: g * (x > 0), like=np.positive)
 def relu(x: Any) -> Any:
     """Return max(x, 0); its gradient at 0 is 0."""
-    return run_op(elementwise.RELU, (x,))
 
 
+@elementwise_step(np.rint, "Round", since=11)
 def round(x: Any) -> Any:
     """Return the nearest integer, of two the even one; it has no gradient."""
-    return run_op(elementwise.ROUND, (x,))
 
 
+@elementwise_step(np.floor, "Floor")
 def floor(x: Any) -> Any:
     """Return the greatest integer that is not above x; it has no gradient."""
-    return run_op(elementwise.FLOOR, (x,))
 
 
+@elementwise_step(np.sign, "Sign", since=9)
 def sign(x: Any) -> Any:
     """Return -1, 0 or 1; it has no gradient."""
-    return run_op(elementwise.SIGN, (x,))
 
 
+@elementwise_step(np.maximum, "Max", *derivatives_of_choice(np.greater), since=8)
 def maximum(left: Any, right: Any) -> Any:
     """Return the greater of two elements; where they are equal, each gets half of the gradient."""
-    return run_op(elementwise.MAXIMUM, (left, right))
 
 
+@elementwise_step(np.minimum, "Min", *derivatives_of_choice(np.less), since=8)
 def minimum(left: Any, right: Any) -> Any:
     """Return the lesser of two elements; where they are equal, each gets half of the gradient."""
-    return run_op(elementwise.MINIMUM, (left, right))
 
 
+@elementwise_step(np.greater, "Greater", since=9)
 def greater(left: Any, right: Any) -> Any:
     """Return whether left > right, on the tape; it has no gradient."""
-    return run_op(choices.GREATER, (left, right))
 
 
+@elementwise_step(np.greater_equal, "GreaterOrEqual", since=12)
 def greater_equal(left: Any, right: Any) -> Any:
     """Return whether left >= right, on the tape; it has no gradient."""
-    return run_op(choices.GREATER_EQUAL, (left, right))
 
 
+@elementwise_step(np.less, "Less", since=9)
 def less(left: Any, right: Any) -> Any:
     """Return whether left < right, on the tape; it has no gradient."""
-    return run_op(choices.LESS, (left, right))
 
 
+@elementwise_step(np.less_equal, "LessOrEqual", since=12)
 def less_equal(left: Any, right: Any) -> Any:
     """Return whether left <= right, on the tape; it has no gradient."""
-    return run_op(choices.LESS_EQUAL, (left, right))
 
 
+@elementwise_step(np.equal, "Equal", since=11)
 def equal(left: Any, right: Any) -> Any:
     """Return whether left == right, on the tape; it has no gradient."""
-    return run_op(choices.EQUAL, (left, right))
 
 
+@elementwise_step(np.logical_and, "And", since=7)
 def logical_and(left: Any, right: Any) -> Any:
     """Return whether both are true, on the tape."""
-    return run_op(choices.LOGICAL_AND, (left, right))
 
 
+@elementwise_step(np.logical_or, "Or", since=7)
 def logical_or(left: Any, right: Any) -> Any:
     """Return whether one is true, on the tape."""
-    return run_op(choices.LOGICAL_OR, (left, right))
 
 
 def matmul(left: Any, right: Any) -> Any:
@@ -160,29 +183,29 @@ def matmul(left: Any, right: Any) -> Any:
     return run_op(products.MATMUL, (left, right))
 
 
+@elementwise_step(np.logical_not, "Not")
 def logical_not(x: Any) -> Any:
     """Return whether it is not true, on the tape."""
-    return run_op(choices.LOGICAL_NOT, (x,))
 
 
+@reduction_step(np.sum, np.add, reduction_form("ReduceSum", 13), share_of_ones)
 def sum(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the sum over axes."""
-    return run_op(reductions.SUM, (x,), {"axis": axis, "keepdims": keepdims})
 
 
+@reduction_step(np.mean, None, reduction_form("ReduceMean", 18), share_of_mean)
 def mean(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the mean over axes."""
-    return run_op(reductions.MEAN, (x,), {"axis": axis, "keepdims": keepdims})
 
 
+@reduction_step(np.max, np.maximum, reduction_form("ReduceMax", 18), share_of_reached)
 def max(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the greatest element over axes; where several are, the gradient is divided among them."""
-    return run_op(reductions.MAX, (x,), {"axis": axis, "keepdims": keepdims})
 
 
+@reduction_step(np.min, np.minimum, reduction_form("ReduceMin", 18), share_of_reached)
 def min(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the least element over axes; where several are, the gradient is divided among them."""
-    return run_op(reductions.MIN, (x,), {"axis": axis, "keepdims": keepdims})
 
 
 def var(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:

@@ -39,9 +39,9 @@ def erf(x: Any) -> Any:
         Of float32 for float32, of float64 for float64 and for integers.
     """
     if getattr(x, "is_tape_tensor", False):
-        from brainsmith.autodiff.primitives.elementwise import ERF
+        from brainsmith.autodiff import functional
 
-        return x.apply(ERF, (x,))
+        return functional.erf(x)
     if hasattr(x, "trace_function"):
         return x.trace_function("erf", (x,))
     array = np.asarray(x)

@@ -9,12 +9,12 @@ from onnx import TensorProto, helper, numpy_helper
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.autodiff.primitives import choices as c
-from brainsmith.autodiff.primitives import elementwise as e
 from brainsmith.autodiff.primitives import normalisations as n
 from brainsmith.autodiff.primitives import products as p
-from brainsmith.autodiff.primitives import reductions as r
 from brainsmith.autodiff.primitives import shapes as s
+from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE as E
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
+from brainsmith.autodiff.primitives.reductions import REDUCTIONS as R
 from brainsmith.errors import OpError
 
 OPSETS = [11, 13, 17, 18]
@@ -24,19 +24,32 @@ Y = random.uniform(-2, 2, (3, 1)).astype(np.float32)
 POSITIVE = np.abs(X) + 0.25
 TRUTH = X > 0
 CASES = [
-    *[(op, [X], {}) for op in (e.NEG, e.EXP, e.ABS, e.SIN, e.COS, e.TANH, e.SIGMOID, e.ERF, e.RELU)],
-    *[(op, [X], {}) for op in (e.ROUND, e.FLOOR, e.SIGN)],
-    *[(op, [POSITIVE], {}) for op in (e.LOG, e.SQRT)],
-    *[(op, [X, Y], {}) for op in (e.ADD, e.SUB, e.MUL, e.DIV, e.MAXIMUM, e.MINIMUM)],
-    *[(op, [X, Y], {}) for op in (c.GREATER, c.LESS, c.GREATER_EQUAL, c.LESS_EQUAL, c.EQUAL)],
-    *[(op, [TRUTH, Y > 0], {}) for op in (c.LOGICAL_AND, c.LOGICAL_OR)],
-    (c.LOGICAL_NOT, [TRUTH], {}),
-    (e.POW, [POSITIVE, Y], {}),
-    (e.ROUND, [np.array([0.5, 1.5, -0.5, 2.5], np.float32)], {}),
+    *[
+        (op, [X], {})
+        for op in (
+            E["neg"],
+            E["exp"],
+            E["abs"],
+            E["sin"],
+            E["cos"],
+            E["tanh"],
+            E["sigmoid"],
+            E["erf"],
+            E["relu"],
+        )
+    ],
+    *[(op, [X], {}) for op in (E["round"], E["floor"], E["sign"])],
+    *[(op, [POSITIVE], {}) for op in (E["log"], E["sqrt"])],
+    *[(op, [X, Y], {}) for op in (E["add"], E["sub"], E["mul"], E["div"], E["maximum"], E["minimum"])],
+    *[(op, [X, Y], {}) for op in (E["greater"], E["less"], E["greater_equal"], E["less_equal"], E["equal"])],
+    *[(op, [TRUTH, Y > 0], {}) for op in (E["logical_and"], E["logical_or"])],
+    (E["logical_not"], [TRUTH], {}),
+    (E["pow"], [POSITIVE, Y], {}),
+    (E["round"], [np.array([0.5, 1.5, -0.5, 2.5], np.float32)], {}),
     (p.MATMUL, [X, X[0].T.copy()], {}),
     *[
         (op, [X], {"axis": axis, "keepdims": keepdims})
-        for op in (r.SUM, r.MEAN, r.MAX, r.MIN)
+        for op in (R["sum"], R["mean"], R["max"], R["min"])
         for axis, keepdims in ((None, False), (-1, True), ((0, 2), False))
     ],
     (s.RESHAPE, [X], {"shape": (6, -1)}),

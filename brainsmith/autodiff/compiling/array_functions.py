@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def reduce(x: Any, name: str, axis: Any = None, *, keepdims: bool = False) -> Any:
+def reduce(x: Any, name: str, axis: Any = None, keepdims: bool = False) -> Any:
     """Note a reduction."""
     axis = tuple(int(one) for one in axis) if isinstance(axis, tuple | list) else axis
     return x.recorder.note(name, [x], axis=axis, keepdims=bool(keepdims))
@@ -27,14 +27,6 @@ def variance(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 def _deviation(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return np.sqrt(variance(x, axis, keepdims=keepdims))
-
-
-def _any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    return reduce(x, "any", axis, keepdims=keepdims)
-
-
-def _all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    return reduce(x, "all", axis, keepdims=keepdims)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
@@ -83,7 +75,7 @@ def _copy(a: Any) -> Any:
 
 TAKEN: dict[str, Callable[..., Any]] = {
     **{name: _reduction(name) for name, one in FUNCTIONS.items() if one.reduces},
-    "any": _any, "all": _all, "var": variance, "std": _deviation, "where": _where, "clip": clip, "round": round_,
+    "var": variance, "std": _deviation, "where": _where, "clip": clip, "round": round_,
     "full_like": _full_like, "zeros_like": _zeros_like, "ones_like": _ones_like, "copy": _copy,
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from brainsmith.autodiff.compiling.array_functions import TAKEN, clip, reduce, round_, variance
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression, Input
-from brainsmith.autodiff.compiling.functions import FUNCTIONS
+from brainsmith.autodiff.compiling.functions import FUNCTIONS, UFUNC_REDUCTIONS
 from brainsmith.autodiff.compiling.recorder import Recorder, Traced, TracedShape
 
 if TYPE_CHECKING:
@@ -45,10 +46,8 @@ class Tracer(Traced, NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Note a ufunc."""
         name = _ALIASES.get(ufunc.__name__, ufunc.__name__)
-        reduction = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}.get(name)
-        if method == "reduce" and reduction:
-            axis = options.pop("axis", 0)
-            return reduce(inputs[0], reduction, axis=axis, **options)
+        if method == "reduce" and ufunc in UFUNC_REDUCTIONS:
+            return reduce(inputs[0], UFUNC_REDUCTIONS[ufunc], **{"axis": 0, **options})
         if method != "__call__" or options or name not in FUNCTIONS:
             how = "" if method == "__call__" else f".{method}"
             with_ = f" with {', '.join(options)}=" if options else ""
@@ -99,25 +98,9 @@ class Tracer(Traced, NDArrayOperatorsMixin):
         """Return itself: nothing changes it."""
         return self
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Note a sum."""
-        return reduce(self, "sum", axis, keepdims=keepdims)
-
-    def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Note a mean."""
-        return reduce(self, "mean", axis, keepdims=keepdims)
-
-    def prod(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Note a product."""
-        return reduce(self, "prod", axis, keepdims=keepdims)
-
-    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Note a maximum."""
-        return reduce(self, "max", axis, keepdims=keepdims)
-
-    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Note a minimum."""
-        return reduce(self, "min", axis, keepdims=keepdims)
+    sum, mean, prod, max, min = (
+        partialmethod(reduce, name) for name in ("sum", "mean", "prod", "max", "min")
+    )
 
     def var(self, axis: Any = None, keepdims: bool = False) -> Any:
         """Note a variance."""

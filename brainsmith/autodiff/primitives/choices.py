@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from brainsmith.autodiff.primitives.elementwise import Elementwise
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
 from brainsmith.errors import GradientError
@@ -196,11 +195,3 @@ def _leading(indices: Array) -> tuple[Array, ...]:
 
 WHERE, CLIP, ARGMAX, CAST = Where(), Clip(), ArgMax(), Cast()
 GATHER, GATHER_ND = Gather(), GatherND()
-GREATER = Elementwise("greater", np.greater, OnnxForm("Greater", since=9))
-GREATER_EQUAL = Elementwise("greater_equal", np.greater_equal, OnnxForm("GreaterOrEqual", since=12))
-LESS = Elementwise("less", np.less, OnnxForm("Less", since=9))
-LESS_EQUAL = Elementwise("less_equal", np.less_equal, OnnxForm("LessOrEqual", since=12))
-EQUAL = Elementwise("equal", np.equal, OnnxForm("Equal", since=11))
-LOGICAL_AND = Elementwise("logical_and", np.logical_and, OnnxForm("And", since=7))
-LOGICAL_OR = Elementwise("logical_or", np.logical_or, OnnxForm("Or", since=7))
-LOGICAL_NOT = Elementwise("logical_not", np.logical_not, OnnxForm("Not"))

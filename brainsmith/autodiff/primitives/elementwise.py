@@ -1,20 +1,30 @@
-"""Primitives that work element by element, with numpy's broadcasting and its rules of dtypes."""
+"""Primitives that work element by element, with numpy's broadcasting and its rules of dtypes.
+
+What is known of one stands in one place: `functional` has those that are functions, here are the operators alone. The
+functions themselves, numpy's ufuncs on Tensors (`tape/numpy_calls.py`), export, and what is compiled
+(`compiling/functions.py`) are made from it.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from brainsmith.autodiff.calls import run_op
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
-from brainsmith.autodiff.special import erf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+ELEMENTWISE: dict[str, Elementwise] = {}
+"""Each of them, by name."""
 
 
 class Elementwise(Primitive):
@@ -23,24 +33,34 @@ class Elementwise(Primitive):
     Args:
         name: What it is called.
         function: What it computes: a numpy ufunc, or a function that is made of them.
-        onnx: The ONNX operator, or None.
+        onnx: The ONNX operator; empty for none.
         derivatives: For each input, a function (grad_output, *inputs, output) that gives the gradient; none at all
             for a function whose derivative is zero almost everywhere.
+        since: The first opset in which the ONNX operator means the same.
         like: The ufunc whose rule of dtypes holds; the function itself if it is one.
+        forms: The functions of arrays that compute it and are compiled under their own names; the function itself if
+            it is a ufunc.
+        ulps: How near the compiled forms are to these (`compiling/functions.py`).
     """
 
     def __init__(
         self,
         name: str,
         function: Callable[..., Any],
-        onnx: OnnxForm | None,
+        onnx: str,
         *derivatives: Callable[..., Array],
+        since: int = 1,
         like: np.ufunc | None = None,
+        forms: tuple[Callable[..., Any], ...] = (),
+        ulps: tuple[int, int] = (0, 0),
     ) -> None:
-        self.name, self.function, self.onnx = name, function, onnx
+        self.name, self.function, self.derivatives, self.ulps = name, function, derivatives, ulps
+        self.onnx = OnnxForm(onnx, since=since) if onnx else None
+        self.forms = forms or ((function,) if isinstance(function, np.ufunc) else ())
         rule = like or function
         assert isinstance(rule, np.ufunc)
-        self.num_inputs, self._rule, self.derivatives = rule.nin, rule, derivatives
+        self.num_inputs, self._rule = rule.nin, rule
+        ELEMENTWISE[name] = self
 
     @property
     def has_gradient(self) -> bool:
@@ -68,7 +88,33 @@ class Elementwise(Primitive):
         return self._rule.resolve_dtypes((*dtypes, None))[-1]
 
 
-def _sigmoid(x: Any) -> Any:
+def elementwise_step(
+    function: Callable[..., Any], onnx: str, *derivatives: Callable[..., Array], **more: Any
+) -> Callable[[_Function], _Function]:
+    """Make a function of the tape's of a definition that has its name, parameters and documentation, and no body.
+
+    Args:
+        function: As of `Elementwise`, like all others.
+        onnx: Likewise.
+        derivatives: Likewise.
+        more: Likewise.
+    """
+
+    def made(definition: _Function) -> _Function:
+        op = Elementwise(definition.__name__, function, onnx, *derivatives, **more)
+
+        def of_one(x: Any) -> Any:
+            return run_op(op, (x,))
+
+        def of_two(left: Any, right: Any) -> Any:
+            return run_op(op, (left, right))
+
+        return cast("_Function", update_wrapper(of_one if op.num_inputs == 1 else of_two, definition))
+
+    return made
+
+
+def sigmoid(x: Any) -> Any:
     """Return 1 / (1 + exp(-x)), from exponentials that cannot overflow; integers have no -x, so they become floats."""
     if x.dtype.kind != "f":
         x = x.astype(np.exp.resolve_dtypes((x.dtype, None))[-1])
@@ -76,13 +122,18 @@ def _sigmoid(x: Any) -> Any:
     return np.where(x >= 0, 1, small) / (1 + small)
 
 
-def _relu(x: Any) -> Any:
+def relu(x: Any) -> Any:
+    """Return max(x, 0), in the dtype of x."""
     return np.maximum(x, np.zeros((), x.dtype))
 
 
-def _share(won: Array, tied: Array) -> Array:
-    """Return the part of a gradient that goes to an operand: half of it where both are equal."""
-    return won + 0.5 * tied
+def derivatives_of_choice(chosen: np.ufunc) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    """Return the derivatives of the greater or the lesser of two operands: where both are equal, each gets half."""
+
+    def by_left(g: Array, a: Array, b: Array, out: Array) -> Any:
+        return g * (chosen(a, b) + 0.5 * (a == b))
+
+    return by_left, lambda g, a, b, out: by_left(g, b, a, out)
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -110,51 +161,9 @@ def _by_exponent(grad: Array, x: Array, y: Array, output: Array) -> Array:
     return grad * np.where((x == 0) & (y >= 0), 0, output * np.log(x))
 
 
-ADD = Elementwise("add", np.add, OnnxForm("Add"), lambda g, a, b, out: g, lambda g, a, b, out: g)
-SUB = Elementwise("sub", np.subtract, OnnxForm("Sub"), lambda g, a, b, out: g, lambda g, a, b, out: -g)
-MUL = Elementwise("mul", np.multiply, OnnxForm("Mul"), lambda g, a, b, out: g * b, lambda g, a, b, out: g * a)
-DIV = Elementwise(
-    "div", np.true_divide, OnnxForm("Div"), lambda g, a, b, out: g / b, lambda g, a, b, out: -g * out / b
-)
-POW = Elementwise("pow", _power, OnnxForm("Pow"), _by_base, _by_exponent, like=np.power)
-MAXIMUM = Elementwise(
-    "maximum",
-    np.maximum,
-    OnnxForm("Max", since=8),
-    lambda g, a, b, out: g * _share(a > b, a == b),
-    lambda g, a, b, out: g * _share(b > a, a == b),
-)
-MINIMUM = Elementwise(
-    "minimum",
-    np.minimum,
-    OnnxForm("Min", since=8),
-    lambda g, a, b, out: g * _share(a < b, a == b),
-    lambda g, a, b, out: g * _share(b < a, a == b),
-)
-
-NEG = Elementwise("neg", np.negative, OnnxForm("Neg"), lambda g, x, out: -g)
-EXP = Elementwise("exp", np.exp, OnnxForm("Exp"), lambda g, x, out: g * out)
-LOG = Elementwise("log", np.log, OnnxForm("Log"), lambda g, x, out: g / x)
-SQRT = Elementwise("sqrt", np.sqrt, OnnxForm("Sqrt"), lambda g, x, out: g * 0.5 / out)
-ABS = Elementwise("abs", np.absolute, OnnxForm("Abs"), lambda g, x, out: g * np.sign(x))
-TANH = Elementwise("tanh", np.tanh, OnnxForm("Tanh"), lambda g, x, out: g * (1 - out * out))
-SIGMOID = Elementwise(
-    "sigmoid", _sigmoid, OnnxForm("Sigmoid"), lambda g, x, out: g * out * (1 - out), like=np.exp
-)
-ERF = Elementwise(
-    "erf",
-    erf,
-    OnnxForm("Erf", since=9),
-    lambda g, x, out: g * (np.exp(-x * x) * (2 / math.sqrt(math.pi))),
-    like=np.exp,
-)
-RELU = Elementwise("relu", _relu, OnnxForm("Relu"), lambda g, x, out: g * (x > 0), like=np.positive)
-
-SIN = Elementwise("sin", np.sin, OnnxForm("Sin", since=7), lambda g, x, out: g * np.cos(x))
-COS = Elementwise("cos", np.cos, OnnxForm("Cos", since=7), lambda g, x, out: -g * np.sin(x))
-LOG1P = Elementwise("log1p", np.log1p, None, lambda g, x, out: g / (1 + x))
-EXPM1 = Elementwise("expm1", np.expm1, None, lambda g, x, out: g * (out + 1))
-
-ROUND = Elementwise("round", np.rint, OnnxForm("Round", since=11))
-FLOOR = Elementwise("floor", np.floor, OnnxForm("Floor"))
-SIGN = Elementwise("sign", np.sign, OnnxForm("Sign", since=9))
+ADD = Elementwise("add", np.add, "Add", lambda g, a, b, out: g, lambda g, a, b, out: g)
+SUB = Elementwise("sub", np.subtract, "Sub", lambda g, a, b, out: g, lambda g, a, b, out: -g)
+MUL = Elementwise("mul", np.multiply, "Mul", lambda g, a, b, out: g * b, lambda g, a, b, out: g * a)
+DIV = Elementwise("div", np.true_divide, "Div", lambda g, a, b, out: g / b, lambda g, a, b, out: -g * out / b)
+POW = Elementwise("pow", _power, "Pow", _by_base, _by_exponent, like=np.power, forms=(np.power,), ulps=(5, 4))
+NEG = Elementwise("neg", np.negative, "Neg", lambda g, x, out: -g)

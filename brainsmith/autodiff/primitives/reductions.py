@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
+from brainsmith.autodiff.calls import run_op
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive
 
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+REDUCTIONS: dict[str, Reduction] = {}
+"""Each of them, by name."""
 
 Axes = int | tuple[int, ...] | None
 """One axis, several, or all; negative ones count from the end."""
@@ -34,7 +41,8 @@ class Reduction(Primitive):
 
     Args:
         name: What it is called.
-        function: What it computes: a numpy function of an array, `axis` and `keepdims`.
+        function: What it computes: a numpy function of an array, `axis` and `keepdims`, compiled under its own name.
+        ufunc: The ufunc whose `reduce` it is, if there is one.
         onnx: The ONNX node.
         share: The part of the output's gradient that each element gets: a function of input, output (with all axes
             kept) and axes.
@@ -46,10 +54,12 @@ class Reduction(Primitive):
         self,
         name: str,
         function: Callable[..., Any],
+        ufunc: np.ufunc | None,
         onnx: OnnxForm,
         share: Callable[[Array, Array, tuple[int, ...]], Any],
     ) -> None:
-        self.name, self.function, self.onnx, self.share = name, function, onnx, share
+        self.name, self.function, self.ufunc, self.onnx, self.share = name, function, ufunc, onnx, share
+        REDUCTIONS[name] = self
 
     @property
     def has_gradient(self) -> bool:
@@ -83,6 +93,32 @@ class Reduction(Primitive):
         return self.function(np.ones(1, dtypes[0])).dtype
 
 
+def reduction_step(
+    function: Callable[..., Any],
+    ufunc: np.ufunc | None,
+    onnx: OnnxForm,
+    share: Callable[[Array, Array, tuple[int, ...]], Any],
+) -> Callable[[_Function], _Function]:
+    """Make a function of the tape's of a definition that has its name and documentation, and no body.
+
+    Args:
+        function: As of `Reduction`, like all others.
+        ufunc: Likewise.
+        onnx: Likewise.
+        share: Likewise.
+    """
+
+    def made(definition: _Function) -> _Function:
+        op = Reduction(definition.__name__, function, ufunc, onnx, share)
+
+        def reduced(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
+            return run_op(op, (x,), {"axis": axis, "keepdims": keepdims})
+
+        return cast("_Function", update_wrapper(reduced, definition))
+
+    return made
+
+
 def reduction_form(op_type: str, inputs_since: int) -> OnnxForm:
     """Return the form of an ONNX reduction, whose axes are an input since some opset and an attribute before."""
 
@@ -100,21 +136,17 @@ def reduction_form(op_type: str, inputs_since: int) -> OnnxForm:
     return OnnxForm(op_type, attributes=attributes, constants=constants)
 
 
-def _share_of_ones(x: Array, output: Array, axes: tuple[int, ...]) -> Any:
+def share_of_ones(x: Array, output: Array, axes: tuple[int, ...]) -> Any:
+    """Return 1 for each element."""
     return np.ones(x.shape, x.dtype)
 
 
-def _share_of_mean(x: Array, output: Array, axes: tuple[int, ...]) -> Any:
+def share_of_mean(x: Array, output: Array, axes: tuple[int, ...]) -> Any:
+    """Return 1 divided by how many elements there are for each of the output."""
     return np.full(x.shape, output.size / max(x.size, 1), x.dtype)
 
 
-def _share_of_reached(x: Array, output: Array, axes: tuple[int, ...]) -> Any:
+def share_of_reached(x: Array, output: Array, axes: tuple[int, ...]) -> Any:
     """Return 1 where the extreme is reached, divided among all places where it is."""
     reached = x == output
     return reached / reached.sum(axis=axes, keepdims=True)
-
-
-SUM = Reduction("sum", np.sum, reduction_form("ReduceSum", 13), _share_of_ones)
-MEAN = Reduction("mean", np.mean, reduction_form("ReduceMean", 18), _share_of_mean)
-MAX = Reduction("max", np.max, reduction_form("ReduceMax", 18), _share_of_reached)
-MIN = Reduction("min", np.min, reduction_form("ReduceMin", 18), _share_of_reached)

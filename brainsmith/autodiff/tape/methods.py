@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import numpy as np
 
 from brainsmith.autodiff import functional
-from brainsmith.autodiff.primitives import choices, reductions
 from brainsmith.autodiff.primitives import elementwise as e
 from brainsmith.autodiff.primitives.products import MATMUL
 from brainsmith.autodiff.tape import numpy_calls as tape_numpy
@@ -16,9 +15,31 @@ from brainsmith.autodiff.tape import numpy_calls as tape_numpy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from brainsmith.autodiff.op import Array
-    from brainsmith.autodiff.primitives.reductions import Axes
+    from brainsmith.autodiff.op import Array, Op
     from brainsmith.autodiff.tape.tensor import Tensor
+
+_Parameters = ParamSpec("_Parameters")
+
+
+def _method(
+    function: Callable[Concatenate[Any, _Parameters], Any],
+) -> Callable[Concatenate[TensorMethods, _Parameters], Tensor]:
+    """Return a function of the tape as a method: it is one as it stands, and gives a Tensor for one."""
+    return function
+
+
+def _operators(
+    op: Op,
+) -> tuple[Callable[[TensorMethods, Any], Tensor], Callable[[TensorMethods, Any], Tensor]]:
+    """Return an op as an operator, and as the reflected one."""
+
+    def operator(self: TensorMethods, other: Any) -> Tensor:
+        return self.apply(op, (self, other))
+
+    def reflected(self: TensorMethods, other: Any) -> Tensor:
+        return self.apply(op, (other, self))
+
+    return operator, reflected
 
 
 class TensorMethods:
@@ -32,68 +53,26 @@ class TensorMethods:
     def numpy(self) -> Array:
         """Return the array."""
 
-    def __add__(self, other: Any) -> Tensor:
-        return self.apply(e.ADD, (self, other))
+    __add__, __radd__ = _operators(e.ADD)
+    __sub__, __rsub__ = _operators(e.SUB)
+    __mul__, __rmul__ = _operators(e.MUL)
+    __truediv__, __rtruediv__ = _operators(e.DIV)
+    __pow__, __rpow__ = _operators(e.POW)
+    __matmul__, __rmatmul__ = _operators(MATMUL)
+    __lt__, __gt__ = _method(functional.less), _method(functional.greater)
+    __le__, __ge__ = _method(functional.less_equal), _method(functional.greater_equal)
+    __eq__ = _method(functional.equal)  # type: ignore[assignment]
+    __abs__ = _method(functional.abs)
 
-    def __radd__(self, other: Any) -> Tensor:
-        return self.apply(e.ADD, (other, self))
-
-    def __sub__(self, other: Any) -> Tensor:
-        return self.apply(e.SUB, (self, other))
-
-    def __rsub__(self, other: Any) -> Tensor:
-        return self.apply(e.SUB, (other, self))
-
-    def __mul__(self, other: Any) -> Tensor:
-        return self.apply(e.MUL, (self, other))
-
-    def __rmul__(self, other: Any) -> Tensor:
-        return self.apply(e.MUL, (other, self))
-
-    def __truediv__(self, other: Any) -> Tensor:
-        return self.apply(e.DIV, (self, other))
-
-    def __rtruediv__(self, other: Any) -> Tensor:
-        return self.apply(e.DIV, (other, self))
-
-    def __pow__(self, other: Any) -> Tensor:
-        return self.apply(e.POW, (self, other))
-
-    def __rpow__(self, other: Any) -> Tensor:
-        return self.apply(e.POW, (other, self))
-
-    def __matmul__(self, other: Any) -> Tensor:
-        return self.apply(MATMUL, (self, other))
-
-    def __rmatmul__(self, other: Any) -> Tensor:
-        return self.apply(MATMUL, (other, self))
+    def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
+        found: Tensor = functional.logical_not(self == other)
+        return found
 
     def __neg__(self) -> Tensor:
         return self.apply(e.NEG, (self,))
 
     def __pos__(self) -> Tensor:
         return self  # type: ignore[return-value]
-
-    def __abs__(self) -> Tensor:
-        return self.apply(e.ABS, (self,))
-
-    def __lt__(self, other: Any) -> Tensor:
-        return self.apply(choices.LESS, (self, other))
-
-    def __le__(self, other: Any) -> Tensor:
-        return self.apply(choices.LESS_EQUAL, (self, other))
-
-    def __gt__(self, other: Any) -> Tensor:
-        return self.apply(choices.GREATER, (self, other))
-
-    def __ge__(self, other: Any) -> Tensor:
-        return self.apply(choices.GREATER_EQUAL, (self, other))
-
-    def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
-        return self.apply(choices.EQUAL, (self, other))
-
-    def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
-        return self.apply(choices.LOGICAL_NOT, (self == other,))
 
     def all(self) -> bool:
         """Tell whether all elements are true; what it tells is not on the tape."""
@@ -137,69 +116,23 @@ class TensorMethods:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.numpy(), dtype, copy=copy)
 
-    def sum(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
-        """Return the sum over axes."""
-        return self.apply(reductions.SUM, (self,), {"axis": axis, "keepdims": keepdims})
-
-    def mean(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
-        """Return the mean over axes."""
-        return self.apply(reductions.MEAN, (self,), {"axis": axis, "keepdims": keepdims})
-
-    def max(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
-        """Return the greatest element over axes."""
-        return self.apply(reductions.MAX, (self,), {"axis": axis, "keepdims": keepdims})
-
-    def min(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
-        """Return the least element over axes."""
-        return self.apply(reductions.MIN, (self,), {"axis": axis, "keepdims": keepdims})
-
-    def exp(self) -> Tensor:
-        """Return e to the power of each element."""
-        return self.apply(e.EXP, (self,))
-
-    def log(self) -> Tensor:
-        """Return the natural logarithm."""
-        return self.apply(e.LOG, (self,))
-
-    def sqrt(self) -> Tensor:
-        """Return the square root."""
-        return self.apply(e.SQRT, (self,))
-
-    def abs(self) -> Tensor:
-        """Return the absolute value."""
-        return self.apply(e.ABS, (self,))
-
-    def tanh(self) -> Tensor:
-        """Return the hyperbolic tangent."""
-        return self.apply(e.TANH, (self,))
-
-    def sigmoid(self) -> Tensor:
-        """Return 1 / (1 + exp(-x))."""
-        return self.apply(e.SIGMOID, (self,))
-
-    def relu(self) -> Tensor:
-        """Return the greater one of x and 0."""
-        return self.apply(e.RELU, (self,))
-
-    def var(self, axis: Axes = None, keepdims: bool = False) -> Tensor:
-        """Return the variance over axes."""
-        found: Tensor = functional.var(self, axis, keepdims)
-        return found
-
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """Return the index of the greatest element."""
-        found: Tensor = functional.argmax(self, axis, keepdims)
-        return found
-
-    def clip(self, low: float | None = None, high: float | None = None) -> Tensor:
-        """Return the elements, none beyond the bounds."""
-        found: Tensor = functional.clip(self, low, high)
-        return found
-
-    def astype(self, dtype: Any) -> Tensor:
-        """Return the elements as another dtype."""
-        found: Tensor = functional.cast(self, dtype)
-        return found
+    exp = _method(functional.exp)
+    log = _method(functional.log)
+    sqrt = _method(functional.sqrt)
+    abs = _method(functional.abs)
+    tanh = _method(functional.tanh)
+    sigmoid = _method(functional.sigmoid)
+    relu = _method(functional.relu)
+    sum = _method(functional.sum)
+    mean = _method(functional.mean)
+    max = _method(functional.max)
+    min = _method(functional.min)
+    var = _method(functional.var)
+    argmax = _method(functional.argmax)
+    clip = _method(functional.clip)
+    flatten = _method(functional.flatten)
+    squeeze = _method(functional.squeeze)
+    astype = _method(functional.cast)
 
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """Return the elements in another shape, given as numbers or as one tuple."""
@@ -215,13 +148,3 @@ class TensorMethods:
     def T(self) -> Tensor:
         """The axes reversed."""
         return self.transpose()
-
-    def flatten(self) -> Tensor:
-        """Return each sample as one row: (N, ...) to (N, everything)."""
-        found: Tensor = functional.flatten(self)
-        return found
-
-    def squeeze(self, axis: Axes = None) -> Tensor:
-        """Return the elements without axes of length 1."""
-        found: Tensor = functional.squeeze(self, axis)
-        return found

@@ -12,8 +12,9 @@ import numpy as np
 
 from brainsmith.autodiff import functional as F  # noqa: N812
 from brainsmith.autodiff.calls import run_op
-from brainsmith.autodiff.primitives import elementwise as e
+from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE
 from brainsmith.autodiff.primitives.products import MATMUL
+from brainsmith.autodiff.primitives.reductions import REDUCTIONS
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -21,46 +22,38 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Op
 
-UFUNCS: dict[np.ufunc, Op] = {
-    np.add: e.ADD, np.subtract: e.SUB, np.multiply: e.MUL, np.true_divide: e.DIV, np.power: e.POW, np.negative: e.NEG,
-    np.exp: e.EXP, np.log: e.LOG, np.log1p: e.LOG1P, np.expm1: e.EXPM1, np.sqrt: e.SQRT, np.absolute: e.ABS,
-    np.fabs: e.ABS, np.sin: e.SIN, np.cos: e.COS, np.tanh: e.TANH, np.maximum: e.MAXIMUM, np.minimum: e.MINIMUM,
-    np.rint: e.ROUND, np.floor: e.FLOOR, np.sign: e.SIGN, np.matmul: MATMUL,
-}  # fmt: skip
+UFUNCS: dict[Callable[..., Any], Op] = {
+    np.matmul: MATMUL,
+    **{form: op for op in ELEMENTWISE.values() for form in op.forms if isinstance(form, np.ufunc)},
+}
 """The ufuncs that are one step."""
 
 MADE: dict[np.ufunc, Callable[..., Any]] = {
     np.square: lambda x: x * x,
     np.reciprocal: lambda x: 1 / x,
     np.positive: lambda x: x,
-    np.less: F.less,
-    np.less_equal: F.less_equal,
-    np.greater: F.greater,
-    np.greater_equal: F.greater_equal,
-    np.equal: F.equal,
     np.not_equal: lambda left, right: F.logical_not(F.equal(left, right)),
-    np.logical_and: F.logical_and,
-    np.logical_or: F.logical_or,
-    np.logical_not: F.logical_not,
     np.isnan: lambda x: F.logical_not(F.equal(x, x)),
     np.isinf: lambda x: F.equal(F.abs(x), np.inf),
     np.isfinite: lambda x: F.less(F.abs(x), np.inf),
 }
 """The ufuncs that are made of steps."""
 
-REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {np.add: F.sum, np.maximum: F.max, np.minimum: F.min}
+
+def _reduction(step: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, axis=None, *, keepdims=False: step(a, axis, keepdims)
+
+
+UFUNC_REDUCTIONS = {op.ufunc: _reduction(getattr(F, name)) for name, op in REDUCTIONS.items() if op.ufunc}
 """What a ufunc's `reduce` is; its axis is 0 by default, unlike that of the function."""
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: lambda a, axis=None, *, keepdims=False: F.sum(a, axis, keepdims),
-    np.mean: lambda a, axis=None, *, keepdims=False: F.mean(a, axis, keepdims),
-    np.max: lambda a, axis=None, *, keepdims=False: F.max(a, axis, keepdims),
-    np.min: lambda a, axis=None, *, keepdims=False: F.min(a, axis, keepdims),
-    np.var: lambda a, axis=None, *, keepdims=False: F.var(a, axis, keepdims),
-    np.std: lambda a, axis=None, *, keepdims=False: F.sqrt(F.var(a, axis, keepdims)),
-    np.amax: lambda a, axis=None, *, keepdims=False: F.max(a, axis, keepdims),
-    np.amin: lambda a, axis=None, *, keepdims=False: F.min(a, axis, keepdims),
-    np.argmax: lambda a, axis=None, *, keepdims=False: F.argmax(a, axis, keepdims),
+    **{op.function: _reduction(getattr(F, name)) for name, op in REDUCTIONS.items()},
+    np.amax: _reduction(F.max),
+    np.amin: _reduction(F.min),
+    np.var: _reduction(F.var),
+    np.std: _reduction(lambda *given: F.sqrt(F.var(*given))),
+    np.argmax: _reduction(F.argmax),
     np.where: F.where,
     np.clip: lambda a, a_min=None, a_max=None, *, min=None, max=None: F.clip(
         a, min if a_min is None else a_min, max if a_max is None else a_max
@@ -103,8 +96,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: M
             return run_op(UFUNCS[ufunc], inputs)
         if ufunc in MADE:
             return MADE[ufunc](*inputs)
-    if method == "reduce" and ufunc in REDUCTIONS and options.keys() <= {"axis", "keepdims"}:
-        return REDUCTIONS[ufunc](inputs[0], options.get("axis", 0), options.get("keepdims", False))
+    if method == "reduce" and ufunc in UFUNC_REDUCTIONS and options.keys() <= {"axis", "keepdims"}:
+        return UFUNC_REDUCTIONS[ufunc](inputs[0], **{"axis": 0, **options})
     how = "" if method == "__call__" else f".{method}"
     raise OpError(_message(f"numpy.{ufunc.__name__}{how}", options))
 
