@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from brainsmith.build.compare import predictions
+from brainsmith.web.step_result import FloatDistance
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class FloatDistance:
-    """The distance of a model from the float one, over all samples.
-
-    Attributes:
-        agreement: Share of samples that both put into the same class.
-        max_error: Largest absolute difference of an output; None where the model gives classes only.
-        mean_error: Mean absolute difference of all outputs; None likewise.
-    """
-
-    agreement: float
-    max_error: float | None
-    mean_error: float | None
 
 
 def float_distance(floats: Array, classes: Array, outputs: Array | None) -> FloatDistance:

@@ -71,7 +71,7 @@ class GeneratedCheck:
         if self._verifier is None:
             return 0
         try:
-            return self._verifier.check(step, model, parent).samples
+            return self._verifier.check(step, model, parent).samples or 0
         except VerificationError as error:
             raise VerificationError(
                 f"{error}\n  shown by inputs that the build generated (extremes, patterns, values around thresholds), not "

@@ -19,7 +19,7 @@ from brainsmith.build.messages import LOG
 from brainsmith.build.model import model_name, sizes_of
 from brainsmith.build.pipeline import Pipeline
 from brainsmith.build.rate import rate_of
-from brainsmith.build.report import PACKAGE, PAGE, assemble, files_of, imported_modules, plugin_list
+from brainsmith.build.report import PACKAGE, PAGE, Report, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
 from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from brainsmith.build.selection import BuildSelection
     from brainsmith.build.workspace import Workspace
     from brainsmith.progress import Work
+    from brainsmith.web.step_result import StepResult
 
 
 class _ListenerFailedError(BaseException):
@@ -140,7 +141,7 @@ class Job:
         except _ListenerFailedError as failure:
             raise failure.error from None
 
-    def _tell(self, kind: str, index: int, text: str, step: Any = None) -> None:
+    def _tell(self, kind: str, index: int, text: str, step: StepResult | None = None) -> None:
         if self._progress is not None:
             self._progress(Progress(kind, index, len(self.pipeline.steps), text, step))
 
@@ -221,7 +222,7 @@ class Job:
         page: bool,
         targets: dict[str, Any] | None = None,
         wave: dict[str, Any] | None = None,
-        **more: Any,
+        error: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Write `report.json` and perhaps `report.html`; return what they say."""
         staging, verification = self.workspace.staging, self._verification
@@ -233,29 +234,31 @@ class Job:
             rtl["wave"] = wave
         name = model_name(model)
         synthesis = read_synthesis(staging, layers)
-        content = assemble(
-            {"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
-            self.selection.description,
-            plugin_list(self.selection.registry, self.selection.steps),
-            imported_modules(self.selection.registry),
-            self.runner.results,
-            layers,
-            estimate,
-            rtl,
-            synthesis,
-            accuracy,
-            self.warnings + self.runner.warnings + ([] if verification is None else verification.warnings),
-            graphs_of(source, last or self._reached) if page else None,
-            None if verification is None else verification.float_model(),
-            targets,
-            None if verification is None else verification.golden(),
-            rate_of(estimate, rtl, self._clock, self.selection.target["target_fps"]),
-            self.selection.strict,
-            device_use(self.selection.device, synthesis, estimate, layers),
-            finished=last is not None,
+        report = Report(
+            model={"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
+            blueprint=self.selection.description,
+            plugins=plugin_list(self.selection.registry, self.selection.steps),
+            modules=imported_modules(self.selection.registry),
+            steps=self.runner.results,
+            layers=layers,
+            estimate=estimate,
+            rtl=rtl,
+            synthesis=synthesis,
+            device=device_use(self.selection.device, synthesis, estimate, layers),
+            rate=rate_of(estimate, rtl, self._clock, self.selection.target["target_fps"]),
+            golden=None if verification is None else verification.golden(),
+            accuracy=accuracy,
+            float_model=None if verification is None else verification.float_model(),
+            targets=targets,
+            strict=self.selection.strict,
+            warnings=self.warnings
+            + self.runner.warnings
+            + ([] if verification is None else verification.warnings),
+            graphs=graphs_of(source, last or self._reached) if page else None,
             files=files_of(staging),
+            error=error,
         )
-        content.update(more)
+        content = report.to_plain()
         if page:
             from brainsmith.web.report import render
 
@@ -282,20 +285,22 @@ def _state_proof(staging: Path, content: dict[str, Any]) -> None:
     if not (staging / PACKAGE).is_dir():
         return
     from brainsmith.rtl.package.proof import state_proof
-    from brainsmith.web.content import read_steps
+    from brainsmith.web.step_result import read_steps
     from brainsmith.web.verdict import judge
 
     verdict = judge(content, read_steps(content))
     state_proof(staging / PACKAGE, verdict.title, verdict.sentence, verdict.points)
 
 
-def _line(step: Any, explain: bool) -> str:
-    text = f"{step.name}  {step.seconds:.2f} s"
+def _line(step: StepResult, explain: bool) -> str:
+    text = f"{step.name}  {step.seconds or 0:.2f} s"
     if step.reused:
         text += "  reused"
     verified = step.verified
     if verified is not None:
         text += (
-            f"  verified {plural(verified.samples, 'sample')}" if not verified.reason else "  not verified"
+            f"  verified {plural(verified.samples or 0, 'sample')}"
+            if not verified.reason
+            else "  not verified"
         )
     return f"{text}  ({step.cache})" if explain else text

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
 from brainsmith.build.device_use import device_line
 from brainsmith.build.messages import LOG
 from brainsmith.build.rate import rate_line
-from brainsmith.build.shortfalls import shortfalls_of
+from brainsmith.build.shortfalls import Shortfall, shortfalls_of
 from brainsmith.figures import plural, share
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.build.result import StepResult, Verified
     from brainsmith.plugin.registry import Registry
+    from brainsmith.web.step_result import StepResult
 
 SCHEMA = "brainsmith.report/1"
 PAGE = "report.html"
@@ -28,99 +28,59 @@ PAGE = "report.html"
 PACKAGE = "accelerator"
 
 
-def assemble(
-    model: dict[str, Any],
-    blueprint: dict[str, Any],
-    plugins: list[dict[str, Any]],
-    modules: list[str],
-    steps: Sequence[StepResult],
-    layers: list[dict[str, Any]],
-    estimate: dict[str, Any] | None,
-    rtl: dict[str, Any] | None,
-    synthesis: dict[str, Any] | None,
-    accuracy: dict[str, Any] | None,
-    warnings: Iterable[str],
-    graphs: dict[str, Any] | None,
-    float_model: dict[str, Any] | None = None,
-    targets: dict[str, Any] | None = None,
-    golden: dict[str, Any] | None = None,
-    rate: dict[str, Any] | None = None,
-    strict: bool = False,
-    device: dict[str, Any] | None = None,
-    finished: bool = True,
-    files: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the report as plain data: what `report.json` holds.
+Fields = dict[str, Any]
 
-    What is not proven is worked out here, from the data of the report, and nowhere else.
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a build reports, by the keys of `report.json`; docs/report.md says what each holds.
+
+    Attributes:
+        warnings: Those that are no shortfalls.
+        error: What ended the build; None if it came to its end.
     """
-    content = {
-        "schema": SCHEMA,
-        "model": model,
-        "blueprint": blueprint,
-        "plugins": plugins,
-        "modules": modules,
-        "steps": [_step(step) for step in steps],
-        "layers": layers,
-        "estimate": estimate,
-        "rtl": rtl,
-        "synthesis": synthesis,
-        "device": device,
-        "rate": rate,
-        "golden": golden,
-        "accuracy": accuracy,
-        "float_model": float_model,
-        "targets": targets,
-        "strict": strict,
-        "shortfalls": [],
-        "warnings": [],
-        "graphs": graphs,
-        "files": list(files),
-    }
-    found = shortfalls_of(content, finished)
-    content["shortfalls"] = [asdict(shortfall) for shortfall in found]
-    content["warnings"] = [shortfall.text for shortfall in found] + list(warnings)
-    return content
+
+    model: Fields
+    blueprint: Fields
+    plugins: list[Fields]
+    modules: list[str]
+    steps: Sequence[StepResult]
+    layers: list[Fields]
+    estimate: Fields | None = None
+    rtl: Fields | None = None
+    synthesis: Fields | None = None
+    device: Fields | None = None
+    rate: Fields | None = None
+    golden: Fields | None = None
+    accuracy: Fields | None = None
+    float_model: Fields | None = None
+    targets: Fields | None = None
+    strict: bool = False
+    shortfalls: tuple[Shortfall, ...] = field(default=(), init=False)
+    warnings: Sequence[str] = ()
+    graphs: Fields | None = None
+    files: Sequence[str] = ()
+    error: Fields | None = None
+
+    def to_plain(self) -> Fields:
+        """Return what `report.json` holds.
+
+        What is not proven is worked out here, from the data of the report, and nowhere else.
+        """
+        content = {"schema": SCHEMA, **vars(self), "files": list(self.files)}
+        content["steps"] = [step.to_plain() for step in self.steps]
+        if self.error is None:
+            del content["error"]
+        found = shortfalls_of(content, finished=self.error is None)
+        content["shortfalls"] = [asdict(shortfall) for shortfall in found]
+        content["warnings"] = [*(shortfall.text for shortfall in found), *self.warnings]
+        return content
 
 
 def files_of(folder: Path) -> list[str]:
     """List what a reader of the report may open beside it, relative to the build's folder."""
     there = [name for name in (f"{PACKAGE}/", "model.onnx", "checkpoints/", LOG) if (folder / name).exists()]
     return [*there, "report.json"]
-
-
-def _step(step: StepResult) -> dict[str, Any]:
-    return {
-        "name": step.name,
-        "framework": step.framework,
-        "seconds": round(step.seconds, 6),
-        "original_seconds": None if step.original_seconds is None else round(step.original_seconds, 6),
-        "reused": step.reused,
-        "cache": step.cache,
-        "verified": None if step.verified is None else _verified(step.verified),
-        "messages": list(step.messages),
-    }
-
-
-def _verified(verified: Verified) -> dict[str, Any]:
-    return {
-        "samples": verified.samples,
-        "generated": verified.generated,
-        "mismatches": verified.mismatches,
-        "max_error": verified.max_error
-        if verified.samples and verified.changes_outputs != "labels"
-        else None,
-        "target": verified.target,
-        "notes": list(verified.notes),
-        **({"reason": verified.reason} if verified.reason else {}),
-        **(
-            {"changes_outputs": verified.changes_outputs, "accuracy": verified.accuracy}
-            if verified.changes_outputs
-            else {}
-        ),
-        **({"changed": verified.changed} if verified.changed is not None else {}),
-        **({"reference": verified.reference} if verified.reference else {}),
-    }
 
 
 def plugin_list(registry: Registry, steps: Iterable[BuildStep]) -> list[dict[str, Any]]:
@@ -159,7 +119,7 @@ def summary_text(report: dict[str, Any], output: Path, *, warnings: bool = True)
     """Return the end of a build for a terminal.
 
     Args:
-        report: What `assemble` gave.
+        report: What `Report.to_plain` gave.
         output: The build's folder.
         warnings: Whether the warnings are part of it.
     """

@@ -8,67 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from brainsmith.build.float_model import FloatDistance
     from brainsmith.build.shortfalls import Shortfall
     from brainsmith.progress import Work
-
-
-@dataclass(frozen=True)
-class Verified:
-    """The outcome of one check.
-
-    Attributes:
-        samples: How many were run; 0 if the model could not be checked.
-        mismatches: How many differ by more than the tolerance, or are put into another class.
-        max_error: The largest absolute difference of any output.
-        reason: Why the model could not be checked.
-        notes: What had to be done to compare it.
-        accuracy: Share of right classes, where labels are known and all samples were run.
-        changed: How many samples the step put into another class, of a step that may approximate; else None.
-        reference: The step before with whose results these were compared, because it approximates, gives other outputs or
-            was not verified; empty for the input model.
-        distance: From the float model, where its outputs are known and all samples were run.
-        target: What ran them.
-        changes_outputs: Of a step that gives other outputs, as the blueprint states: "expected" if they were compared with
-            values that it states, "labels" if only their classes are known; else empty.
-        generated: How many generated inputs were run besides; they count in nothing else here.
-    """
-
-    samples: int
-    mismatches: int = 0
-    max_error: float = 0.0
-    reason: str = ""
-    notes: tuple[str, ...] = ()
-    accuracy: float | None = None
-    changed: int | None = None
-    reference: str = ""
-    distance: FloatDistance | None = None
-    target: str = ""
-    changes_outputs: str = ""
-    generated: int = 0
-
-
-@dataclass
-class StepResult:
-    """One step that ran, or was reused.
-
-    Attributes:
-        seconds: What it took in this build; verification is not part of it.
-        reused: Its result came from the build cache.
-        cache: Why it was reused, or why it was not.
-        verified: None where verification is off.
-        messages: What it logged as warnings, when it ran.
-        original_seconds: What it took when it ran: of a result that was reused in an earlier build; None if not known.
-    """
-
-    name: str
-    framework: str
-    seconds: float
-    reused: bool
-    cache: str
-    verified: Verified | None = None
-    messages: tuple[str, ...] = ()
-    original_seconds: float | None = None
+    from brainsmith.web.step_result import StepResult
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from brainsmith.build.lost_facts import KnownFacts
 from brainsmith.build.messages import LOG, BuildLog, Said
 from brainsmith.build.outside import packages_of, rules, unmatched_inputs, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
-from brainsmith.build.result import StepResult
 from brainsmith.build.side_files import SideFiles
 from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
@@ -33,6 +32,7 @@ from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads
 from brainsmith.store.recorder import Recorder
 from brainsmith.store.rules import Rules
+from brainsmith.web.step_result import StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.golden import GoldenData
     from brainsmith.build.messages import BuildLog
-    from brainsmith.build.result import StepResult, Verified
     from brainsmith.build.selection import BuildSelection
+    from brainsmith.web.step_result import StepResult, Verified
 
 Fields = dict[str, Any]
 
@@ -128,7 +128,7 @@ class BuildVerification:
                 outcome = replace(outcome, generated=generated)
         if whole:
             self._last_whole = outcome
-        if self._verifier.reference == step or outcome.max_error > self._verifier.rounding:
+        if self._verifier.reference == step or (outcome.max_error or 0.0) > self._verifier.rounding:
             self.exact = (model, step)
         return outcome
 

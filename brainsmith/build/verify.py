@@ -11,14 +11,14 @@ from brainsmith.build.aligned import AlignedModel, chosen_runs
 from brainsmith.build.baseline import baseline_after, baseline_of
 from brainsmith.build.compare import Comparison, advice, compare
 from brainsmith.build.executable import PARTITION, never_ran, other_partitions
-from brainsmith.build.float_model import FloatDistance, float_distance
+from brainsmith.build.float_model import float_distance
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
-from brainsmith.build.result import Verified
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from brainsmith.execution.align import Signature, align, align_inputs
 from brainsmith.execution.execute import Executor
+from brainsmith.web.step_result import FloatDistance, Verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -33,49 +33,6 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Verification:
-    """How a step's model compared with the golden outputs; `mismatches` counts samples.
-
-    `changed` is how many samples a step that approximates, as the blueprint states, put into another class; None for
-    other steps. `changes_outputs` is "expected" or "labels" for a step that gives other outputs, as the blueprint states:
-    how these are known. `reference` names the last step whose results were compared with since; `target` what executed the
-    model.
-    """
-
-    samples: float | None
-    mismatches: float
-    max_error: float | None
-    tensor: str
-    changed: float | None = None
-    reference: str = ""
-    target: str = ""
-    changes_outputs: str = ""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the pipeline.
-
-    `seconds` is its time in this build, `original_seconds` that in the build in which it ran.
-    `verified` is None if no sample ran; `reason` then says why, if that is known. `notes` say what comparing
-    needed, `cache` why the step's result was or was not taken from an earlier build. `failed` says that the build
-    ended with it: its result was refused.
-    """
-
-    index: int
-    name: str
-    framework: str
-    seconds: float | None
-    original_seconds: float | None
-    reused: bool
-    verified: Verification | None
-    reason: str
-    notes: tuple[str, ...]
-    cache: str
-    failed: bool = False
-
-
-@dataclass(frozen=True)
 class Plugin:
     """One plugin that the build loaded."""
 
@@ -128,47 +85,6 @@ def read_subject(report: Fields) -> Subject:
         first_text(target, "part"),
         number(target.get("clock_ns")) or None,
         number(target.get("fps")) or None,
-    )
-
-
-def read_steps(report: Fields) -> tuple[Step, ...]:
-    """Read the pipeline's steps in order."""
-    steps = [fields(step) for step in items(report.get("steps"))]
-    blamed = first_text(fields(report.get("error")), "step")
-    last = len(steps) - 1
-    return tuple(
-        _step(index, step, failed=index == last and bool(blamed) and first_text(step, "name") == blamed)
-        for index, step in enumerate(steps)
-    )
-
-
-def _step(index: int, step: Fields, failed: bool) -> Step:
-    verified = fields(step.get("verified"))
-    samples = number(verified.get("samples"))
-    outcome = None
-    if samples or (samples is None and number(verified.get("mismatches")) is not None):
-        outcome = Verification(
-            samples,
-            number(verified.get("mismatches")) or 0,
-            number(verified.get("max_error")),
-            first_text(verified, "tensor"),
-            number(verified.get("changed")),
-            first_text(verified, "reference"),
-            first_text(verified, "target"),
-            first_text(verified, "changes_outputs"),
-        )
-    return Step(
-        index,
-        first_text(step, "name") or f"step {index + 1}",
-        first_text(step, "framework"),
-        number(step.get("seconds")),
-        number(step.get("original_seconds")),
-        bool(step.get("reused")),
-        outcome,
-        first_text(verified, "reason"),
-        tuple(text(note) for note in items(verified.get("notes"))),
-        first_text(step, "cache"),
-        failed,
     )
 
 

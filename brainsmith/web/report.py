@@ -23,7 +23,6 @@ from brainsmith.web.content import (
     items,
     read_files,
     read_plugins,
-    read_steps,
     read_subject,
     text,
 )
@@ -31,6 +30,7 @@ from brainsmith.web.design_layers import Layer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
 from brainsmith.web.layers import layers_section
+from brainsmith.web.step_result import read_steps
 from brainsmith.web.steps import steps_section
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section

@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.web.charts import Bar, bar_chart
-from brainsmith.web.content import Step
 from brainsmith.web.elements import cell, section, sentence, sort_key, table
+from brainsmith.web.step_result import StepResult
 from brainsmith.web.verdict import describe
 
 _USUAL = "numpy"
 _COLUMNS = ("#", "Step", "Time", "Verification", "Max. error", "Source", "Framework")
 
 
-def steps_section(steps: Sequence[Step]) -> Markup:
+def steps_section(steps: Sequence[StepResult]) -> Markup:
     """Show time per step as bars, and each step with its verification."""
     if not steps:
         return section("steps", "Steps", sentence("No step ran."))
     note = (
         "of reused steps (hatched) as they took when they ran" if any(step.reused for step in steps) else ""
     )
-    chart = bar_chart("Time per step", [_bar(step) for step in steps], figures.seconds, note)
-    rows = table("Steps", _COLUMNS, [_row(step) for step in steps], numeric={0, 2, 4})
+    chart = bar_chart("Time per step", [_bar(*one) for one in enumerate(steps)], figures.seconds, note)
+    rows = table("Steps", _COLUMNS, [_row(*one) for one in enumerate(steps)], numeric={0, 2, 4})
     return section("steps", "Steps", tag("div", chart, rows, class_="split"), note=_note(steps))
 
 
-def _note(steps: Sequence[Step]) -> str:
+def _note(steps: Sequence[StepResult]) -> str:
     known = [step.seconds for step in steps if step.seconds is not None]
     time = f" in {figures.seconds(sum(known))}" if known else ""
     reused = sum(step.reused for step in steps)
@@ -42,25 +42,25 @@ def _note(steps: Sequence[Step]) -> str:
     return f"{figures.plural(len(steps), 'step')}{time}; {origin}{before}."
 
 
-def _original(step: Step) -> float | None:
+def _original(step: StepResult) -> float | None:
     """Return what a step took when it ran; None for a reused one of which that is not known."""
     return step.original_seconds if step.reused else step.seconds
 
 
-def _bar(step: Step) -> Bar:
+def _bar(index: int, step: StepResult) -> Bar:
     style, mark = ("reused", "reused") if step.reused else ("plain", "")
-    return Bar(f"{step.index + 1}  {step.name}", _original(step), style, mark, f"step-{step.index}")
+    return Bar(f"{index + 1}  {step.name}", _original(step), style, mark, f"step-{index}")
 
 
-def _row(step: Step) -> Markup:
-    found = step.verified
+def _row(index: int, step: StepResult) -> Markup:
+    found = step.compared
     kind = "bad" if step.failed else "open" if found is None else "bad" if found.mismatches else "good"
     if found is not None and (found.changed is not None or found.changes_outputs):
         kind = "partial"
     error = found.max_error if found else None
     return tag(
         "tr",
-        cell(step.index + 1),
+        cell(index + 1),
         tag("th", step.name, scope="row"),
         cell(figures.seconds(_original(step)), _original(step)),
         tag("td", tag("span", describe(step), class_=f"state {kind}"), _notes(step)),
@@ -72,13 +72,13 @@ def _row(step: Step) -> Markup:
             data_order=sort_key((step.seconds or 0) if step.reused else -1),
         ),
         tag("td", step.framework or figures.ABSENT),
-        id=f"step-{step.index}",
+        id=f"step-{index}",
     )
 
 
-def _notes(step: Step) -> Markup | None:
-    found = step.verified
+def _notes(step: StepResult) -> Markup | None:
+    found = step.compared
     since = [f"compared with the results of {found.reference}"] if found and found.reference else []
     where = [f"executed by {found.target}"] if found and found.target not in ("", _USUAL) else []
-    notes = [*step.notes, *since, *where]
+    notes = [*(step.verified.notes if step.verified else ()), *since, *where]
     return tag("ul", [tag("li", note) for note in notes], class_="fine") if notes else None

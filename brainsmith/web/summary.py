@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web.content import Fields, Step, Subject, fields, first_text, items
+from brainsmith.web.content import Fields, Subject, fields, first_text, items
 from brainsmith.web.design_layers import Layer
 from brainsmith.web.elements import message, section, sentence
 from brainsmith.web.layers import slowest
+from brainsmith.web.step_result import StepResult
 
 _NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended earlier."
 _NO_ESTIMATE = "the build ended before the step that makes them, or has no such step."
@@ -21,9 +22,9 @@ _RESOURCES = {
 }
 
 
-def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Sequence[Step]) -> Markup:
+def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Sequence[StepResult]) -> Markup:
     """Show the key figures and the accuracy before and after."""
-    unproven = [step.name for step in steps if step.verified is None and step.reason]
+    unproven = [step.name for step in steps if step.compared is None and step.reason]
     accuracy = _accuracy(fields(report.get("accuracy")), unproven)
     estimate, circuit = fields(report.get("estimate")), fields(report.get("rtl"))
     rate = fields(report.get("rate")) or _rate_of(subject, circuit, estimate)

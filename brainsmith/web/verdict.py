@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brainsmith.figures import count, number, plural, small
-from brainsmith.web.content import Fields, Step, fields, first_text, read_shortfalls, text
+from brainsmith.web.content import Fields, fields, first_text, read_shortfalls, text
+from brainsmith.web.step_result import StepResult
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,13 @@ class Verdict:
     points: tuple[str, ...] = ()
 
 
-def judge(report: Fields, steps: tuple[Step, ...]) -> Verdict:
+def judge(report: Fields, steps: tuple[StepResult, ...]) -> Verdict:
     """Judge a build by its error, by its steps' verification, and by what else it did not prove."""
     points = read_shortfalls(report)
     failure = _failure(report)
     if failure:
         return Verdict("bad", "Build failed", failure, points)
-    wrong = [step for step in steps if step.verified and step.verified.mismatches]
+    wrong = [step for step in steps if step.compared and step.compared.mismatches]
     if wrong:
         return Verdict("bad", "Mismatches", _mismatch(wrong), points)
     circuit = fields(report.get("rtl"))
@@ -44,9 +45,9 @@ def judge(report: Fields, steps: tuple[Step, ...]) -> Verdict:
     return Verdict(kind, title, f"{sentence} With --strict the exit code is 3.", points)
 
 
-def _proof(steps: tuple[Step, ...], circuit: Fields, random: bool) -> tuple[str, str, str]:
+def _proof(steps: tuple[StepResult, ...], circuit: Fields, random: bool) -> tuple[str, str, str]:
     """Say what the steps' verification shows: kind, title and sentence."""
-    checked = [step for step in steps if step.verified]
+    checked = [step for step in steps if step.compared]
     more = _exceptions(checked) + _circuit(circuit)
     if not checked:
         return "open", "Not verified", _unverified(steps) + more
@@ -62,9 +63,9 @@ def _proof(steps: tuple[Step, ...], circuit: Fields, random: bool) -> tuple[str,
     )
 
 
-def describe(step: Step) -> str:
+def describe(step: StepResult) -> str:
     """Say a step's verification in a few words."""
-    found = step.verified
+    found = step.compared
     if step.failed:
         return "failed, as the top of the page says"
     if found is None:
@@ -89,9 +90,9 @@ def _failure(report: Fields) -> str:
     return f"Step {step} failed: {message}" if step and step not in message else message
 
 
-def _mismatch(wrong: list[Step]) -> str:
+def _mismatch(wrong: list[StepResult]) -> str:
     first = wrong[0]
-    verified = first.verified
+    verified = first.compared
     error = (
         ""
         if verified is None or verified.max_error is None
@@ -105,11 +106,11 @@ def _mismatch(wrong: list[Step]) -> str:
     return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
 
 
-def _exceptions(checked: list[Step]) -> str:
+def _exceptions(checked: list[StepResult]) -> str:
     """Say which steps changed what the model computes, as the blueprint lets them, and by how much."""
     said = ""
     for step in checked:
-        found = step.verified
+        found = step.compared
         if found is not None and found.changed is not None:
             samples = "" if found.samples is None else f" of {plural(found.samples, 'sample')}"
             error = "" if found.max_error is None else f", and its largest error is {found.max_error:.4g}"
@@ -152,7 +153,7 @@ def _circuit(circuit: Fields) -> str:
     return f" The circuit equals {against}, bit for bit, on {plural(frames, 'frame')}{held}."
 
 
-def _unverified(steps: tuple[Step, ...]) -> str:
+def _unverified(steps: tuple[StepResult, ...]) -> str:
     if not steps:
         return "No step ran, so there is nothing to compare."
     reasons = {step.reason for step in steps if step.reason}
@@ -161,19 +162,19 @@ def _unverified(steps: tuple[Step, ...]) -> str:
     return "No step was compared with golden outputs, so the model may compute something else than before."
 
 
-def _partly(steps: tuple[Step, ...], checked: list[Step]) -> str:
-    left = [step.name for step in steps if not step.verified]
+def _partly(steps: tuple[StepResult, ...], checked: list[StepResult]) -> str:
+    left = [step.name for step in steps if not step.compared]
     named = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
     said = []
-    for reference in dict.fromkeys(step.verified.reference for step in checked if step.verified):
-        alike = [step for step in checked if step.verified and step.verified.reference == reference]
+    for reference in dict.fromkeys(step.compared.reference for step in checked if step.compared):
+        alike = [step for step in checked if step.compared and step.compared.reference == reference]
         what = f"what step {reference} gives" if reference else "the golden outputs"
         said.append(f"{len(alike)} of {plural(len(steps), 'step')} gave {what} on {_samples(alike)}")
     return f"{'; '.join(said)}; not verified: {named}."
 
 
-def _every(steps: tuple[Step, ...]) -> str:
-    found = [step.verified for step in steps if step.verified is not None]
+def _every(steps: tuple[StepResult, ...]) -> str:
+    found = [step.compared for step in steps if step.compared is not None]
     near = sum(one.changed is not None for one in found)
     other = sum(bool(one.changes_outputs) for one in found)
     but = f" but {near} that approximate{'s' if near == 1 else ''}" if near else ""
@@ -183,8 +184,8 @@ def _every(steps: tuple[Step, ...]) -> str:
     return "its only step" if len(steps) == 1 else f"each of its {len(steps)} steps{but}"
 
 
-def _samples(checked: list[Step]) -> str:
-    numbers = sorted({step.verified.samples for step in checked if step.verified and step.verified.samples})
+def _samples(checked: list[StepResult]) -> str:
+    numbers = sorted({step.compared.samples for step in checked if step.compared and step.compared.samples})
     if not numbers:
         return "all samples"
     if len(numbers) == 1:

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from brainsmith.build.circuits import read_circuit, read_synthesis
-from brainsmith.build.report import SCHEMA, assemble, summary_text
-from brainsmith.build.result import StepResult, Verified
+from brainsmith.build.report import SCHEMA, Report, summary_text
+from brainsmith.web.step_result import StepResult, Verified
 
 from .circuit_files import SIMULATION, write_circuit
 
@@ -62,7 +62,7 @@ def report(**changes):
         "rate": RATE,
         "golden": {"samples": 360, "random": False, "problem": "", "generated_problem": ""},
     }
-    return assemble(**{**fields, **changes})
+    return Report(**{**fields, **changes}).to_plain()
 
 
 def test_the_steps():

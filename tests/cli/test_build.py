@@ -6,8 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from brainsmith.build.result import Progress, StepResult
+from brainsmith.build.result import Progress
 from brainsmith.cli.build import one_line, step_line
+from brainsmith.web.step_result import StepResult
 from tests.cli.command import ROOT, brainsmith, in_this_process, on_terminal
 
 MODEL = ROOT / "examples" / "digits" / "mlp.onnx"

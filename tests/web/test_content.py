@@ -2,8 +2,9 @@
 
 import pytest
 
-from brainsmith.web.content import Plugin, Subject, read_plugins, read_steps, read_subject, text
+from brainsmith.web.content import Plugin, Subject, read_plugins, read_subject, text
 from brainsmith.web.design_layers import read_layers
+from brainsmith.web.step_result import read_steps
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainsmith.web.content import read_steps
+from brainsmith.web.step_result import read_steps
 from brainsmith.web.verdict import Verdict, describe, judge
 
 

@@ -1,0 +1,181 @@
+"""What came of a step of a build: one value, in the build, in `report.json` and on the page.
+
+Reading never raises, as :mod:`brainsmith.web.content` says; what is None there is what a report does not state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from brainsmith.figures import number
+from brainsmith.web.content import Fields, fields, first_text, items, text
+
+
+@dataclass(frozen=True)
+class FloatDistance:
+    """The distance of a model from the float one, over all samples.
+
+    Attributes:
+        agreement: Share of samples that both put into the same class.
+        max_error: Largest absolute difference of an output; None where the model gives classes only.
+        mean_error: Mean absolute difference of all outputs; None likewise.
+    """
+
+    agreement: float
+    max_error: float | None
+    mean_error: float | None
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcome of one check.
+
+    Attributes:
+        samples: How many were run; 0 if the model could not be checked.
+        mismatches: How many differ by more than the tolerance, or are put into another class.
+        max_error: The largest absolute difference of any output.
+        reason: Why the model could not be checked.
+        notes: What had to be done to compare it.
+        accuracy: Share of right classes, where labels are known and all samples were run.
+        changed: How many samples the step put into another class, of a step that may approximate; else None.
+        reference: The step before with whose results these were compared, because it approximates, gives other outputs or
+            was not verified; empty for the input model.
+        distance: From the float model, where its outputs are known and all samples were run.
+        target: What ran them.
+        changes_outputs: Of a step that gives other outputs, as the blueprint states: "expected" if they were compared with
+            values that it states, "labels" if only their classes are known; else empty.
+        generated: How many generated inputs were run besides; they count in nothing else here.
+        tensor: The output that differs most, where the report states it.
+    """
+
+    samples: int | None
+    mismatches: int = 0
+    max_error: float | None = 0.0
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    accuracy: float | None = None
+    changed: int | None = None
+    reference: str = ""
+    distance: FloatDistance | None = None
+    target: str = ""
+    changes_outputs: str = ""
+    generated: int = 0
+    tensor: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what `report.json` holds of it."""
+        stated = self.samples and self.changes_outputs != "labels"
+        own = {"changes_outputs": self.changes_outputs, "accuracy": self.accuracy}
+        return {
+            "samples": self.samples,
+            "generated": self.generated,
+            "mismatches": self.mismatches,
+            "max_error": self.max_error if stated else None,
+            "target": self.target,
+            "notes": list(self.notes),
+            **({"reason": self.reason} if self.reason else {}),
+            **(own if self.changes_outputs else {}),
+            **({"changed": self.changed} if self.changed is not None else {}),
+            **({"reference": self.reference} if self.reference else {}),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Fields) -> Verified:
+        """Read what `to_plain` gave; without a number of samples or mismatches nothing was checked."""
+        samples, mismatches = _whole(plain.get("samples")), _whole(plain.get("mismatches"))
+        return cls(
+            0 if samples is None and mismatches is None else samples,
+            mismatches or 0,
+            number(plain.get("max_error")),
+            first_text(plain, "reason"),
+            tuple(text(note) for note in items(plain.get("notes"))),
+            number(plain.get("accuracy")),
+            _whole(plain.get("changed")),
+            first_text(plain, "reference"),
+            target=first_text(plain, "target"),
+            changes_outputs=first_text(plain, "changes_outputs"),
+            generated=_whole(plain.get("generated")) or 0,
+            tensor=first_text(plain, "tensor"),
+        )
+
+
+@dataclass
+class StepResult:
+    """One step that ran, or was reused.
+
+    Attributes:
+        seconds: What it took in this build; verification is not part of it.
+        reused: Its result came from the build cache.
+        cache: Why it was reused, or why it was not.
+        verified: None where verification is off.
+        messages: What it logged as warnings, when it ran.
+        original_seconds: What it took when it ran: of a result that was reused in an earlier build; None if not known.
+        failed: The build ended with it, as its report says: its result was refused.
+    """
+
+    name: str
+    framework: str
+    seconds: float | None
+    reused: bool
+    cache: str
+    verified: Verified | None = None
+    messages: tuple[str, ...] = ()
+    original_seconds: float | None = None
+    failed: bool = False
+
+    @property
+    def compared(self) -> Verified | None:
+        """What comparing its result found; None if no sample ran."""
+        return self.verified if self.verified is not None and self.verified.samples != 0 else None
+
+    @property
+    def reason(self) -> str:
+        """Why it was not verified, if that is known."""
+        return "" if self.verified is None else self.verified.reason
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what `report.json` holds of it."""
+        return {
+            "name": self.name,
+            "framework": self.framework,
+            "seconds": _rounded(self.seconds),
+            "original_seconds": _rounded(self.original_seconds),
+            "reused": self.reused,
+            "cache": self.cache,
+            "verified": None if self.verified is None else self.verified.to_plain(),
+            "messages": list(self.messages),
+        }
+
+
+def read_steps(report: Fields) -> tuple[StepResult, ...]:
+    """Read the pipeline's steps in order."""
+    steps = [fields(step) for step in items(report.get("steps"))]
+    blamed = first_text(fields(report.get("error")), "step")
+    found = [_read(step, f"step {number}") for number, step in enumerate(steps, 1)]
+    if found and blamed and first_text(steps[-1], "name") == blamed:
+        found[-1].failed = True
+    return tuple(found)
+
+
+def _read(step: Fields, unnamed: str) -> StepResult:
+    verified = fields(step.get("verified"))
+    return StepResult(
+        first_text(step, "name") or unnamed,
+        first_text(step, "framework"),
+        number(step.get("seconds")),
+        bool(step.get("reused")),
+        first_text(step, "cache"),
+        Verified.from_plain(verified) if verified else None,
+        tuple(text(message) for message in items(step.get("messages"))),
+        number(step.get("original_seconds")),
+    )
+
+
+def _whole(value: object) -> int | None:
+    found = number(value)
+    return None if found is None else int(found)
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
