@@ -34,7 +34,7 @@ print((end - start) * 1e3, (end - begin) * 1e3, len(found))
 FLOOR = """
 import time
 from brainsmith.store.files import read_bytes
-from brainsmith.plugin.adapters.adapter import package_folders
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.files import list_sources
 folders = [(package_folders(name)[0], name) for name in ("qonnx", "finn")]
 best = 1e9

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ class Facts(NamedTuple):
     """Anywhere in the file, relative ones resolved."""
     imports_at_top: list[tuple[str, int]]
     """As they are written, at module level."""
+    imports_for_types: set[int]
+    """The lines of those that only a type checker runs."""
     calls: list[tuple[str, int, str]]
     """And the first argument, of those that import by name."""
     environment: list[tuple[str, int]]
@@ -44,7 +47,7 @@ IMPORTERS = ("__import__", "import_module", "exec_module")
 def facts_of(path):
     """Read a file once for all rules."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    facts = Facts(ast.get_docstring(tree), [], [], [], [], [])
+    facts = Facts(ast.get_docstring(tree), [], [], set(), [], [], [])
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             facts.imports.extend((name, node.lineno) for name in imported(node, path))
@@ -62,6 +65,8 @@ def facts_of(path):
             facts.imports_at_top.extend((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             facts.imports_at_top.append((node.module or "", node.lineno))
+        elif isinstance(node, ast.If) and dotted(node.test) == "TYPE_CHECKING":
+            facts.imports_for_types.update(inner.lineno for inner in node.body)
     return facts
 
 
@@ -107,6 +112,25 @@ def test_an_import_points_downwards_only():
         pytest.skip("needs import-linter")
     done = subprocess.run([command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+HUB = {
+    name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path
+    for path, name in zip(FILES, NAMES, strict=True)
+    if name.startswith("brainsmith/plugin/")
+}
+"""The files of the hub, by their modules."""
+
+
+def test_no_files_of_the_hub_import_each_other_not_even_in_functions():
+    below = {module: set() for module in HUB}
+    for module, path in HUB.items():
+        facts = facts_of(path)
+        for name, line in facts.imports:
+            found = name if name in HUB else name.rpartition(".")[0]
+            if found in HUB and found != module and line not in facts.imports_for_types:
+                below[module].add(found)
+    TopologicalSorter(below).prepare()  # raises a CycleError that names the files
 
 
 def test_every_part_of_the_package_has_a_layer():

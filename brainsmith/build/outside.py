@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from brainsmith.build.golden import INPUTS
 from brainsmith.build.messages import LOG
+from brainsmith.plugin.import_reads import hidden_at_import
 from brainsmith.plugin.imported_packages import packages_read
 from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
-from brainsmith.plugin.renewal import hidden_at_import
 from brainsmith.store.reads import Reads, file_digest
 from brainsmith.store.sources import sources_of
 

@@ -25,8 +25,9 @@ from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
 from brainsmith.plugin.finn_install import INSTALL_FINN
+from brainsmith.plugin.import_reads import note_imported, reads_at_import
 from brainsmith.plugin.remembered import add_remembered, remember
-from brainsmith.plugin.renewal import imported_helpers, note_imported, reads_at_import, refuse_changed, renew
+from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads

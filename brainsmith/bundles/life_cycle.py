@@ -13,7 +13,7 @@ from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal
 from brainsmith.plugin.loading import describe_error
 from brainsmith.plugin.log import debug
-from brainsmith.plugin.operators import enter_operator, leave_operator
+from brainsmith.plugin.node_claims import enter_operator, leave_operator
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.registry import REGISTRY
 

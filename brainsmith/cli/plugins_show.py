@@ -8,7 +8,7 @@ from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
 
 TYPE_CHECKING = False

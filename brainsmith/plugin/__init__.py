@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from brainsmith.lazy_names import lazy_names
 from brainsmith.plugin.framework_preparer import prepare_frameworks_when_imported
+from brainsmith.plugin.info import PluginInfo as PluginInfo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brainsmith.plugin.core import get_registry as get_registry
-    from brainsmith.plugin.info import PluginInfo as PluginInfo
     from brainsmith.plugin.info import PluginType as PluginType
     from brainsmith.plugin.manager import PluginManager as PluginManager
     from brainsmith.plugin.manager import get_plugin_manager as get_plugin_manager
@@ -36,6 +38,27 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 
-prepare_frameworks_when_imported()
+
+# What the lower parts of the hub call, and do not import. Each is imported when it is first called.
+def _load(info: PluginInfo) -> Any:
+    from brainsmith.plugin.registry import REGISTRY  # a record was asked for its object
+
+    return REGISTRY.load(info)
+
+
+def _prepare_finn() -> None:
+    from brainsmith.plugin.adapters.finn_runtime import prepare_finn  # something needs FINN
+
+    prepare_finn()
+
+
+def _mend_qonnx() -> None:
+    from brainsmith.plugin.adapters.framework_mends import mend_frameworks  # something needs QONNX
+
+    mend_frameworks()
+
+
+PluginInfo.loader = _load
+prepare_frameworks_when_imported({"finn": _prepare_finn, "qonnx": _mend_qonnx})
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

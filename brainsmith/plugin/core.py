@@ -16,8 +16,9 @@ import sys
 
 from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
-from brainsmith.plugin.operators import enter_operator
-from brainsmith.plugin.registry import REGISTRY, Registry
+from brainsmith.plugin.manager import get_registry as get_registry
+from brainsmith.plugin.node_claims import enter_operator
+from brainsmith.plugin.registry import REGISTRY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +36,6 @@ if TYPE_CHECKING:
         def __call__(self, obj: T, /) -> T: ...
         @overload
         def __call__(self, /, **values: Any) -> Callable[[T], T]: ...
-
-
-def get_registry() -> Registry:
-    """Return the one registry, kept up to date by discovery: what is asked of it is found if it exists."""
-    from brainsmith.plugin.manager import get_plugin_manager
-
-    return get_plugin_manager().registry
 
 
 def _decorator(plugin_type: str) -> Decorator:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
+from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.source import Source
 from brainsmith.plugin.syntax import DefinitionNode
 from brainsmith.plugin.top_level import exact_definitions
@@ -132,8 +133,6 @@ def details_of(info: PluginInfo) -> Details:
 
 
 def _path_of(info: PluginInfo) -> str:
-    from brainsmith.plugin.adapters.entry_points import module_files
-
     files, _ = module_files(info.module)
     return files[0].path if files else ""
 
@@ -199,8 +198,6 @@ def _definition_of(source: Source, name: str, files: dict[str, Stamp]) -> tuple[
 
 
 def _source_of(module: str, files: dict[str, Stamp]) -> Source | None:
-    from brainsmith.plugin.adapters.entry_points import module_files
-
     if not module:
         return None
     found, _ = module_files(module)

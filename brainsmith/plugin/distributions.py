@@ -137,3 +137,8 @@ def _installs(info: InfoFolder, package: str, places: list[str] | None) -> bool:
         ):  # installed in place, from its sources
             return True
     return False
+
+
+def distribution_key(name: str) -> str:
+    """Return a distribution's name as package indexes compare them (PEP 503): `acme-plugins` for `Acme_Plugins`."""
+    return "-".join(filter(None, name.lower().replace("_", "-").replace(".", "-").split("-")))

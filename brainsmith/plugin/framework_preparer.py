@@ -6,30 +6,38 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from types import ModuleType
     from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
 
 _GRAPHS = "qonnx.core.modelwrapper"
 
 
-def prepare_frameworks_when_imported() -> None:
-    """Let FINN's own modules be imported as ever from now on, and show QONNX's graphs; nothing is imported for it."""
+_PREPARATIONS: dict[str, Callable[[], None]] = {}
+"""What makes a framework's modules usable, by its name; of a plugin that needs several, the first prepares all."""
+
+
+def prepare_frameworks_when_imported(preparations: Mapping[str, Callable[[], None]]) -> None:
+    """Let FINN's own modules be imported as ever from now on, and show QONNX's graphs; nothing is imported for it.
+
+    Args:
+        preparations: What the adapter of each framework prepares before its modules are used.
+    """
+    _PREPARATIONS.update(preparations)
     if FrameworkPreparer not in sys.meta_path:
         sys.meta_path.insert(0, FrameworkPreparer)
         if _GRAPHS in sys.modules:
-            show_graphs(sys.modules[_GRAPHS])
+            _show_graphs(sys.modules[_GRAPHS])
 
 
-def show_graphs(module: ModuleType) -> None:
-    """Let a ModelWrapper be a table in a notebook.
-
-    Args:
-        module: QONNX's module of that class.
-    """
-    from brainsmith.plugin.pages import graph_page
-
-    if hasattr(module, "ModelWrapper"):  # not so while another thread imports it
-        module.ModelWrapper._repr_html_ = graph_page
+def prepare_frameworks_of(info: PluginInfo) -> None:
+    """Prepare the frameworks that a plugin comes from or requires, before its module is imported."""
+    for framework, prepare in _PREPARATIONS.items():
+        if info.framework == framework or any(need.startswith(framework) for need in info.requires):
+            prepare()
+            return
 
 
 class FrameworkPreparer:
@@ -45,9 +53,7 @@ class FrameworkPreparer:
             return _shown(_spec_by_others(fullname, path, target))
         if not fullname.startswith("finn."):
             return None
-        from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-
-        prepare_finn()
+        _PREPARATIONS["finn"]()
         if FrameworkPreparer in sys.meta_path:
             sys.meta_path.remove(FrameworkPreparer)
         return _spec_by_others(fullname, path, target)
@@ -60,8 +66,14 @@ def _spec_by_others(fullname: str, path: Any, target: Any) -> Any:
 
 
 def _shown(spec: Any) -> Any:
-    from brainsmith.plugin.adapters.completion import CompletingLoader
+    from brainsmith.plugin.adapters.completion import CompletingLoader  # QONNX is about to be imported
 
     if spec is not None and spec.loader is not None and not isinstance(spec.loader, CompletingLoader):
-        spec.loader = CompletingLoader(spec.loader, show_graphs, None)
+        spec.loader = CompletingLoader(spec.loader, _show_graphs, None)
     return spec
+
+
+def _show_graphs(module: ModuleType) -> None:
+    from brainsmith.plugin.pages import show_graphs  # QONNX is imported
+
+    show_graphs(module)

@@ -6,8 +6,8 @@ import os
 
 from brainsmith import __version__
 from brainsmith.errors import BrainsmithError
+from brainsmith.plugin.node_claims import claim_message, claims
 from brainsmith.plugin.not_found import INSTALL
-from brainsmith.plugin.operators import claim_message, claims
 from brainsmith.plugin.packages import check_pairs, framework_failure
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message
 from brainsmith.plugin.tools import find_tools

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, ClassVar
 
     from brainsmith.plugin.details import Parameter
 
@@ -120,6 +120,8 @@ class PluginInfo:
     tags: tuple[str, ...]
     origin: str
     extra: dict[str, Any]
+    loader: ClassVar[Callable[[PluginInfo], Any]]
+    """What `load` calls: the package sets it, and a record knows of no registry."""
 
     def __init__(self, **fields: Any) -> None:
         own = {name: fields.pop(name) for name in EXTRA_FIELDS if name in fields}
@@ -182,9 +184,7 @@ class PluginInfo:
         Raises:
             PluginLoadError: The import failed; the plugin's own error is shown.
         """
-        from brainsmith.plugin.loading import load
-
-        return load(self)
+        return PluginInfo.loader(self)
 
     @property
     def license(self) -> str:

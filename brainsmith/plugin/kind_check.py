@@ -6,9 +6,10 @@ import ast
 import sys
 
 from brainsmith.errors import Problem
-from brainsmith.plugin.adapters.adapter import Package, Reading, package_folders
+from brainsmith.plugin.adapters.adapter import Package, Reading
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.definition import KINDS
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.top_level import exact_definitions
 
 TYPE_CHECKING = False

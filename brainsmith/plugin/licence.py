@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 
-from brainsmith.plugin.distributions import info_folders, search_folders
-from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.plugin.distributions import distribution_key, info_folders, search_folders
 from brainsmith.store.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
 
-_DISTRIBUTIONS = {"finn": ("finn_plus", "finn")}
+_DISTRIBUTIONS = {"finn": ("finn-plus", "finn")}
 """Of frameworks whose distribution has another name."""
 
 _CLASSIFIER = "License :: "
@@ -23,9 +22,9 @@ def licence_of(info: PluginInfo) -> str:
     stated = info.extra.get("license")
     if stated:
         return str(stated)
-    names = _DISTRIBUTIONS.get(info.framework, (framework_identifier(info.framework),))
+    names = _DISTRIBUTIONS.get(info.framework, (distribution_key(info.framework),))
     for folder in info_folders(search_folders()):
-        if framework_identifier(folder.name) in names:
+        if distribution_key(folder.name) in names:
             return _of_metadata(folder.path)
     return ""
 

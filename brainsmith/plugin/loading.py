@@ -6,37 +6,16 @@ import os
 import sys
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.forks import lock_of
+from brainsmith.plugin.framework_preparer import prepare_frameworks_of
+from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, folder_module, mount_folder
 from brainsmith.store.files import read_bytes
-from brainsmith.store.fingerprint import short_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
-
-FOLDER_PREFIX = "brainsmith_folder_"
-"""Plugin folders that are no packages are imported below a module of this name and a digest of their path."""
-
-_LOCK = lock_of()
-_FOLDERS: dict[str, str] = {}
-"""The mounted folders that are packages, by the name of their module."""
-_PLUGINS: set[str] = set()
-"""The mounted folders of which plugins are imported by their records."""
-
-
-def load(info: PluginInfo) -> Any:
-    """Return the real object of a record: the same that an import statement gives.
-
-    Raises:
-        PluginLoadError: The import failed; the plugin's own error is shown and chained.
-    """
-    from brainsmith.plugin.registry import REGISTRY
-
-    return REGISTRY.load(info)
 
 
 def import_object(info: PluginInfo) -> Any:
@@ -72,9 +51,9 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
             it was imported, and cannot be loaded anew.
     """
     if module_name in sys.modules:
-        from brainsmith.plugin.renewal import refuse_changed
+        from brainsmith.plugin.import_reads import refuse_changed_modules  # parses: for who loads a plugin
 
-        refuse_changed([module_name])
+        refuse_changed_modules([module_name])
     try:
         _prepare(info)
         return _imported(module_name, info)
@@ -90,15 +69,16 @@ def _missing_framework(error: BaseException) -> str:
     name = (getattr(error, "name", None) or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError):
         return ""
-    from brainsmith.plugin.not_found import INSTALL
+    from brainsmith.plugin.not_found import INSTALL  # only where an import failed
 
     return f"\n  {name.upper()} is not installed: {INSTALL[name]}" if name in INSTALL else ""
 
 
 def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     """Import a module, with its source and what it reads from outside noted."""
+    # Targets and bundles import this file for what describes an error; they do not pay for what reads sources.
+    from brainsmith.plugin.import_reads import note_imported, note_reads
     from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
-    from brainsmith.plugin.renewal import note_imported, note_reads
     from brainsmith.store.imported import note_imports
     from brainsmith.store.recorder import Recorder
 
@@ -116,67 +96,8 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
 
 def _prepare(info: PluginInfo) -> None:
     if info.module.startswith(FOLDER_PREFIX):
-        name = info.module.partition(".")[0]
-        mount_folder(name, info.extra["folder"])
-        _PLUGINS.add(name)
-    if info.framework == "finn" or any(need.startswith("finn") for need in info.requires):
-        from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-
-        prepare_finn()
-    elif info.framework == "qonnx" or any(need.startswith("qonnx") for need in info.requires):
-        from brainsmith.plugin.adapters.framework_mends import mend_frameworks
-
-        mend_frameworks()
-
-
-def folder_module(folder: str) -> str:
-    """Return the name of the module below which the files of a folder are imported: the same in every process."""
-    return FOLDER_PREFIX + short_digest(folder)
-
-
-def mount_folder(name: str, folder: str) -> None:
-    """Make a folder importable as a package, without touching `sys.path`."""
-    with _LOCK:
-        if name in sys.modules or name in _FOLDERS:
-            return
-        if os.path.isfile(os.path.join(folder, "__init__.py")):
-            _FOLDERS[name] = folder
-            if _FolderFinder not in sys.meta_path:
-                sys.meta_path.append(_FolderFinder)
-            return
-        sys.modules[name] = _package_of(name, folder)
-
-
-def _package_of(name: str, folder: str) -> ModuleType:
-    """Return a package of a folder without `__init__.py`; `importlib.resources` finds the folder's files by it."""
-    from importlib.machinery import ModuleSpec, NamespaceLoader
-    from types import ModuleType
-
-    package = ModuleType(name, f"The plugin folder {folder}.")
-    package.__path__ = [folder]
-    loader = NamespaceLoader(name, [folder], lambda name, path: None)
-    package.__spec__ = ModuleSpec(name, loader, is_package=True)
-    package.__spec__.submodule_search_locations = [folder]
-    return package
-
-
-def plugin_mounts() -> frozenset[str]:
-    """Return the modules below which plugins are imported by their records: nobody else knows these names."""
-    return frozenset(_PLUGINS)
-
-
-def unmount(name: str) -> None:
-    """Forget a mounted folder and all modules below it, and that Python knows what is in it."""
-    with _LOCK:
-        modules = [known for known in list(sys.modules) if known == name or known.startswith(f"{name}.")]
-        # Of a folder without `__init__.py` Python asks the module above it, so all are asked before one is forgotten.
-        folders = [
-            folder for module in modules for folder in getattr(sys.modules.get(module), "__path__", ())
-        ]
-        for module in modules:
-            sys.modules.pop(module, None)
-        for folder in folders:
-            sys.path_importer_cache.pop(folder, None)
+        mount_folder(info.module.partition(".")[0], info.extra["folder"], of_plugins=True)
+    prepare_frameworks_of(info)
 
 
 def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
@@ -190,9 +111,9 @@ def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
     Raises:
         PluginLoadError: It is no Python, or raised.
     """
-    from types import ModuleType
+    from types import ModuleType  # a Python file of a bundle is rare
 
-    from brainsmith.store.imported import note_source
+    from brainsmith.store.imported import note_source  # so too
 
     folder, base = os.path.split(path)
     package = folder_module(folder)
@@ -220,24 +141,6 @@ def stand_in(name: str, module: ModuleType | None) -> None:
         sys.modules.pop(name, None)
     else:
         sys.modules[name] = module
-
-
-class _FolderFinder:
-    """Lets Python's own import run the `__init__.py` of a mounted folder."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return how a mounted folder is imported."""
-        if name not in _FOLDERS:
-            return None
-        from importlib.util import spec_from_file_location
-
-        from brainsmith.store.imported import noting
-
-        folder = _FOLDERS[name]
-        init = os.path.join(folder, "__init__.py")
-        spec = spec_from_file_location(name, init, submodule_search_locations=[folder])
-        return spec and noting(spec)
 
 
 def describe_error(error: BaseException) -> str:

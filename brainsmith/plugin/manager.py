@@ -14,6 +14,7 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.records import RecordList
+from brainsmith.plugin.registry import REGISTRY, Registry
 from brainsmith.plugin.request import Request
 from brainsmith.plugin.stats import Stats
 from brainsmith.settings import Settings, load_settings
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from brainsmith.plugin.discovery_cache import Found
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.making import Instances
-    from brainsmith.plugin.registry import Registry
     from brainsmith.plugin.snapshot import Snapshot
 
 
@@ -132,11 +132,29 @@ class PluginManager:
         snapshot, source = self._snapshot(request, settings)
         view = self._view(snapshot, request, settings)
         if view is not self._current:
-            self._registry.replace_discovered(view, request.restriction)
-            self._current = view
+            self._replace(view, request.restriction)
         self._checked = checked
         self.stats.discovered(source, begin)
         return RecordList(view.records)
+
+    def _replace(self, view: Snapshot, restriction: str = "") -> None:
+        """Let the registry hold what a discovery found."""
+        self._registry.replace_discovered(view, restriction)
+        self._renew()
+        self._current = view
+
+    def _beside(self, snapshot: Snapshot) -> Registry:
+        """Return a registry of its own for what a discovery found."""
+        other = self._registry.with_discovered(snapshot)
+        self._renew()
+        return other
+
+    def _renew(self) -> None:
+        """Something may have changed, and what is loaded be of what was before."""
+        if self._registry.loaded_count():
+            from brainsmith.plugin.renewal import renew  # reads sources: for who has loaded something
+
+            renew()
 
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
         def read(kept: Found) -> Snapshot:
@@ -185,10 +203,9 @@ class PluginManager:
             # In blueprint mode the registry shows what the loaded blueprint names, and refuses while there is none.
             if asked.mode != "blueprint" and (current is None or current is snapshot or whole):
                 if current is not snapshot:
-                    self._registry.replace_discovered(snapshot)
-                    self._current = snapshot
+                    self._replace(snapshot)
                 return self._registry, snapshot.identity
-        return self._registry.with_discovered(snapshot), snapshot.identity
+        return self._beside(snapshot), snapshot.identity
 
     def registry_with_finn(self) -> Registry:
         """Return a registry of everything, FINN's too where the setting `frameworks` leaves that out.
@@ -204,7 +221,7 @@ class PluginManager:
         widened.frameworks = (*settings.frameworks, "finn")
         with self._lock:
             snapshot, _ = self._snapshot(Request("full"), widened)
-        return self._registry.with_discovered(snapshot)
+        return self._beside(snapshot)
 
     def everything(self) -> Snapshot:
         """Return what a full discovery finds; what is asked for later goes by what was asked for before."""
@@ -350,10 +367,14 @@ def get_plugin_manager() -> PluginManager:
     if not _MANAGERS:
         with _MANAGERS_LOCK:
             if not _MANAGERS:
-                from brainsmith.plugin.registry import REGISTRY
-
+                REGISTRY.in_process = get_registry
                 _MANAGERS.append(PluginManager(REGISTRY))
     return _MANAGERS[0]
+
+
+def get_registry() -> Registry:
+    """Return the one registry, kept up to date by discovery: what is asked of it is found if it exists."""
+    return get_plugin_manager().registry
 
 
 def reset_plugin_system() -> None:

@@ -8,6 +8,7 @@ from brainsmith.markup import tag
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from types import ModuleType
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
@@ -30,6 +31,16 @@ def records_page(records: Sequence[PluginInfo]) -> str:
     rows = [tag("tr", [tag("td", str(info[field])) for field in fields]) for info in records[:_MOST]]
     count = plural(len(records), "plugin") + (f", of which {_MOST} are shown" if len(records) > _MOST else "")
     return str(tag("table", tag("caption", count), head, rows))
+
+
+def show_graphs(module: ModuleType) -> None:
+    """Let a ModelWrapper be a table in a notebook.
+
+    Args:
+        module: QONNX's module of that class.
+    """
+    if hasattr(module, "ModelWrapper"):  # not so while another thread imports it
+        module.ModelWrapper._repr_html_ = graph_page
 
 
 def graph_page(model: Any) -> str:

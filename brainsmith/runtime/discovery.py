@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import PluginDefinitionError, PluginNotFoundError
-from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_listing
-from brainsmith.plugin.loading import folder_module
+from brainsmith.plugin.adapters.adapter import Reading, scan_listing
+from brainsmith.plugin.mounted_folders import folder_module
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.snapshot import AdapterResult
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from brainsmith.errors import BuildError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES
-from brainsmith.plugin.operators import claims, only_claimant
+from brainsmith.plugin.node_claims import claims, only_claimant
 from brainsmith.plugin.precedence import split_name
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from qonnx.transformation.general import GiveUniqueNodeNames
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import transform
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.rtl.cores.finn_choice import FRAMEWORK, STYLE, finn_supports, waits_for_folding
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.transforms.backend_order import BackendOrder

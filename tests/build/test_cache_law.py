@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from brainsmith.build import build
 from brainsmith.plugin import reset_plugin_system
-from brainsmith.plugin.loading import plugin_mounts, unmount
+from brainsmith.plugin.mounted_folders import plugin_mounts, unmount
 from tests.build import graphs
 
 PLUGIN = """import os

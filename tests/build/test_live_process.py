@@ -11,7 +11,7 @@ import pytest
 from brainsmith.build import build
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin import reset_plugin_system
-from brainsmith.plugin.loading import FOLDER_PREFIX, plugin_mounts, unmount
+from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, plugin_mounts, unmount
 from brainsmith.plugins import steps
 from tests.build import graphs
 

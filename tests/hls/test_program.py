@@ -78,7 +78,7 @@ def test_the_headers_are_found_without_their_package_being_imported():
 
 
 def test_without_the_headers_it_says_what_to_install(cache, monkeypatch):
-    monkeypatch.setattr("brainsmith.plugin.adapters.adapter.package_folders", lambda name: [])
+    monkeypatch.setattr("brainsmith.plugin.tools.package_folders", lambda name: [])
     message = (
         "no HLS C++ can be compiled: the headers are missing: has the headers that simulations of HLS C++ need; "
         "pip install 'brainsmith[hls]'"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.plugin.loading import FOLDER_PREFIX
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
 from tests.plugin.installed import Site
 
 

@@ -153,12 +153,12 @@ def test_pitfall_05_a_changed_setting_is_seen(project, steps, tmp_path, manager)
 
 @pytest.mark.slow
 def test_pitfall_05_a_framework_that_comes_first_on_the_path_is_seen(unimported_finn, site, manager):
-    from brainsmith.plugin.adapters import adapter
+    from brainsmith.plugin.package_files import package_folders
 
     before = {i.file for i in manager.discover_plugins(modes=["full"]) if i.framework == "finn"}
     site.write("finn/__init__.py", "")
     site.write("finn/steps.py", "\ndef step_mine(model, cfg): return model\n")
-    assert adapter.package_folders("finn") == [str(site / "finn")]
+    assert package_folders("finn") == [str(site / "finn")]
     after = [i.file for i in manager.discover_plugins(modes=["full"]) if i.framework == "finn"]
     assert after == [str(site / "finn/steps.py")]
     assert before.isdisjoint(after)

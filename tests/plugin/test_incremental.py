@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brainsmith.plugin import discovery, discovery_cache, files
 from brainsmith.plugin import manager as manager_module
-from brainsmith.plugin.adapters import package_reading
+from brainsmith.plugin.adapters import classes
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.discovery import discover
@@ -187,9 +187,9 @@ def test_after_any_edits_the_same_is_found_as_with_no_cache(tree, edits, again):
 def test_an_edit_that_moves_definitions_works_nothing_out_anew(tree, monkeypatch):
     folder, _ = tree()
     worked_out = []
-    real = package_reading.Classes.__init__
+    real = classes.Classes.__init__
     monkeypatch.setattr(
-        package_reading.Classes,
+        classes.Classes,
         "__init__",
         lambda self, packages: (worked_out.append(1), real(self, packages))[1],
     )

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.loading import FOLDER_PREFIX, folder_module
+from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, folder_module
 from tests.plugin.installed import run_python, step_file
 
 pytestmark = pytest.mark.usefixtures("no_frameworks")

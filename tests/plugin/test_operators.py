@@ -11,7 +11,8 @@ from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.health import find_duplicates
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
-from brainsmith.plugin.operators import claims, offer_operators, operators_in
+from brainsmith.plugin.node_claims import claims
+from brainsmith.plugin.operators import offer_operators, operators_in
 from brainsmith.plugin.registry import REGISTRY
 from brainsmith.plugin.source_check import check_sources
 

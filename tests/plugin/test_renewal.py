@@ -3,7 +3,7 @@
 import pytest
 
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.loading import folder_module, plugin_mounts
+from brainsmith.plugin.mounted_folders import folder_module, plugin_mounts
 from brainsmith.plugin.renewal import refuse_changed, renew
 from brainsmith.plugins import steps
 from tests.plugin.installed import step_file

@@ -108,7 +108,7 @@ def test_it_has_no_settings():
 
 def test_without_tools_it_says_which_and_how_to_get_them(monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        patch.setattr("brainsmith.plugin.adapters.adapter.package_folders", lambda name: [])
+        patch.setattr("brainsmith.plugin.tools.package_folders", lambda name: [])
         assert CppSimulation().unavailable_reason() == (
             "no HLS C++ can be compiled: the headers are missing: has the headers that simulations of HLS C++ need; "
             "pip install 'brainsmith[hls]'"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 from brainsmith.errors import Problem
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.files import Listing, SourceFile, list_sources, read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import unreadable
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.scan import may_hold_plugins
 from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.source import Source
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
-    from brainsmith.plugin.adapters.package_reading import Classes
+    from brainsmith.plugin.adapters.classes import Classes
     from brainsmith.plugin.questions import Answers
 
     class Adapter(Protocol):
@@ -107,7 +106,7 @@ class Reading:
 
     def classes(self, packages: tuple[str, ...]) -> Classes:
         """Return the classes of some packages, and of all that are expected to be asked for, that can be plugins."""
-        from brainsmith.plugin.adapters.package_reading import Classes
+        from brainsmith.plugin.adapters.classes import Classes  # only who reads a framework follows ancestry
 
         wanted = tuple(dict.fromkeys([*self.expected, *packages]))
         if wanted not in self._classes:
@@ -142,29 +141,6 @@ class Package:
                     self.sources.append(reading.source(file))
                 except OSError as error:
                     self.problems.append(unreadable(file.path, error))
-
-
-def package_folders(name: str) -> list[str]:
-    """Return the folders of a top-level package, without importing it; empty if it is not installed."""
-    from importlib.util import find_spec
-
-    module = sys.modules.get(name)
-    if module is not None and getattr(module, "__spec__", None) is None:
-        return [str(path) for path in getattr(module, "__path__", ())]
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return []
-    if spec is None or spec.submodule_search_locations is None:
-        return []
-    return [str(path) for path in spec.submodule_search_locations]
-
-
-def distribution_version(package: str) -> str:
-    """Return the version of the distribution that has a package's folder, from the dist-info folders beside it."""
-    from brainsmith.plugin.distributions import version_of_package
-
-    return version_of_package(package, package_folders(package))
 
 
 def scan_files(

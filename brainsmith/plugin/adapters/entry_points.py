@@ -14,10 +14,11 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import Problem
-from brainsmith.plugin.adapters.adapter import Reading, package_folders, scan_files, scan_listing
-from brainsmith.plugin.distributions import InfoFolder, info_folders, offers, search_folders
+from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
+from brainsmith.plugin.distributions import InfoFolder, distribution_key, info_folders, offers, search_folders
 from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.isolation import isolated, unreadable
+from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.precedence import framework_identifier
 from brainsmith.plugin.snapshot import AdapterResult
 
@@ -189,39 +190,3 @@ def list_entry_points(
         for offer in (extension.plugin for extension in listing)
     ]
     return sorted(points, key=lambda point: (point.distribution, point.name))
-
-
-def distribution_key(name: str) -> str:
-    """Return a distribution's name as package indexes compare them (PEP 503): `acme-plugins` for `Acme_Plugins`."""
-    return "-".join(filter(None, name.lower().replace("_", "-").replace(".", "-").split("-")))
-
-
-def module_files(module: str) -> tuple[list[SourceFile], str]:
-    """Find a module's source without importing anything.
-
-    Returns:
-        Its file (as a list, empty if there is none), and its folder if it is a package.
-    """
-    top, *rest = module.split(".")
-    folders = package_folders(top)
-    if not folders:
-        path = _single_module(top) if not rest else ""
-        return ([SourceFile(path, module, False)] if path else []), ""
-    for base in folders:
-        folder = os.path.join(base, *rest)
-        if os.path.isdir(folder):
-            init = os.path.join(folder, "__init__.py")
-            return [SourceFile(init, module, True)] if os.path.isfile(init) else [], folder
-        if os.path.isfile(folder + ".py"):
-            return [SourceFile(folder + ".py", module, False)], ""
-    return [], ""
-
-
-def _single_module(name: str) -> str:
-    from importlib.util import find_spec
-
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return ""
-    return spec.origin if spec is not None and spec.origin and spec.origin.endswith(".py") else ""

@@ -5,8 +5,9 @@ Both import as `finn`. Nothing here knows a name of one of its plugins: see `pac
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.adapter import Reading, distribution_version
+from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
+from brainsmith.plugin.package_files import distribution_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

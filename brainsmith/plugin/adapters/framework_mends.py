@@ -17,7 +17,7 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
 from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
-from brainsmith.plugin.framework_preparer import show_graphs
+from brainsmith.plugin.pages import show_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

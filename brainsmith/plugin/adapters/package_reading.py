@@ -9,25 +9,24 @@
 
 from __future__ import annotations
 
+from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.builder_steps import step_tables
-from brainsmith.plugin.adapters.operators import Operators
 from brainsmith.plugin.adapters.relocation import relocated
-from brainsmith.plugin.closure import ClassNode, ClassTable, declares_abstract, is_abstract
+from brainsmith.plugin.closure import ClassNode, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.adapters.adapter import Package, Reading
+    from brainsmith.plugin.adapters.adapter import Package
+    from brainsmith.plugin.adapters.classes import Classes
     from brainsmith.plugin.source import Source
 
 # What a framework's sources do not state: description, author, requires, min_ and max_brainsmith, priority, stage.
 _UNSTATED = ("", "", (), "", "", 50, None)
-
-TRANSFORM_ROOT = "qonnx.transformation.base.Transformation"
-OPERATOR_ROOT = "qonnx.custom_op.base.CustomOp"
 
 
 class PackageAdapter:
@@ -46,20 +45,14 @@ class PackageAdapter:
 
     def is_available(self) -> bool:
         """Tell whether the package is installed."""
-        from brainsmith.plugin.adapters.adapter import package_folders
-
         return bool(package_folders(self.package))
 
     def discover_plugins(self) -> list[PluginInfo]:
         """Return the records of all its plugins."""
-        from brainsmith.plugin.adapters.adapter import Reading
-
         return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, version and folders."""
-        from brainsmith.plugin.adapters.adapter import package_folders
-
         return {"name": self.name, "version": self.version(), "folders": package_folders(self.package)}
 
     def read(self, reading: Reading, closure: tuple[str, ...]) -> AdapterResult:
@@ -200,26 +193,3 @@ class _Finder:
             self.result.records[self.result.records.index(first)] = keep
             self.taken[keep.key] = keep
         return longer
-
-
-class Classes:
-    """The classes of some packages that can be plugins.
-
-    Attributes:
-        transforms: All that descend from the base of transformations.
-        operators: All that descend from the base of operators.
-        parents: The identities of those that others descend from.
-        domains: What is entered where.
-    """
-
-    def __init__(self, packages: list[Package]) -> None:
-        table = ClassTable()
-        sources = [source for package in packages for source in package.sources]
-        for source in sources:
-            table.add(source)
-        self.transforms = table.descendants([TRANSFORM_ROOT])
-        self.operators = table.descendants([OPERATOR_ROOT])
-        self.parents = {
-            id(base) for node in self.operators for base in node.bases if isinstance(base, ClassNode)
-        }
-        self.domains = Operators(table, sources)

@@ -10,7 +10,7 @@ from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
 from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import isolated, on_enough_stack
-from brainsmith.plugin.loading import folder_module
+from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.shown import shown
 from brainsmith.plugin.snapshot import AdapterResult
 

@@ -7,7 +7,7 @@ import os
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
 from brainsmith.plugin.files import SourceFile
-from brainsmith.plugin.loading import folder_module
+from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.settings import PROJECT_FOLDER
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.adapter import Reading, distribution_version
+from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
+from brainsmith.plugin.package_files import distribution_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

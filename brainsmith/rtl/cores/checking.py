@@ -10,7 +10,7 @@ from brainsmith.figures import plural
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.collections import backends_of
-from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.rtl.cores.frames import enough, stimuli
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
 from brainsmith.rtl.simulation.build import build_simulator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.plugin import get_plugin_manager
-from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.node_claims import op_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

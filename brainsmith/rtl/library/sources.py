@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import FrameworkUnavailableError, RtlSourceError
-from brainsmith.plugin.adapters.adapter import distribution_version, package_folders
+from brainsmith.plugin.package_files import distribution_version, package_folders
 from brainsmith.rtl.library.rules import RULES
 
 if TYPE_CHECKING:

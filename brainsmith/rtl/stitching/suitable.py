@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
-from brainsmith.plugin.operators import op_type_of
+from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import split_name
 from brainsmith.rtl.cores.finn_choice import FRAMEWORK, finn_supports
 from brainsmith.rtl.cores.support import SUPPORTED
