@@ -63,6 +63,12 @@ class Generated(NamedTuple):
     missed: int = 0
     unsearched: str = ""
 
+    def few(self, count: int) -> Array:
+        """Return at most so many runs: the first half of extremes and patterns, the rest spread evenly over all others."""
+        half, last = count // 2, len(self.stack) - 1
+        spread = np.linspace(min(half, last), last, max(1, count - half)).astype(int)
+        return np.asarray(self.stack[np.unique([*range(min(half, last)), *spread])])
+
     @property
     def coverage(self) -> str:
         """Say what of the thresholds inside the network was not reached; empty if nothing is missing."""

@@ -15,6 +15,15 @@ Array = np.ndarray[Any, Any]
 PARTS = 1 << 20
 """Parts of a level: distances are whole numbers of them, so that sums of quantised values have exact ones."""
 
+_KINDS = {
+    "BipolarQuant": "BipolarQuant",
+    "IntQuant": "Quant",
+    "MultiThreshold": "MultiThreshold",
+    "Quant": "Quant",
+    "Thresholding": "MultiThreshold",
+}
+"""Operations with levels, of QONNX and of FINN, and what they are read as."""
+
 _DIRECTED = "CEIL", "FLOOR", "UP", "DOWN"
 _FARTHEST = float(1 << 20)  # levels
 
@@ -130,12 +139,12 @@ def varying_tensors(model: ModelWrapper, name: str) -> set[str]:
 
 def _ends(model: ModelWrapper, node: Any) -> Ends | None:
     """Return the ends of a node's levels; None if it has none, or they are no constants."""
-    kind = {"IntQuant": "Quant"}.get(node.op_type, node.op_type)
+    kind = _KINDS.get(node.op_type.removesuffix("_rtl").removesuffix("_hls"), "")
     shape = tuple(model.get_tensor_shape(node.input[0]) or (1,))
     axis = _channel_axis(shape, node)
     if kind == "BipolarQuant":
         return RoundedEnds(node.input[0], axis, np.ones(1), np.zeros(1), 0, 1)
-    if kind not in ("Quant", "MultiThreshold"):
+    if not kind:
         return None
     given = [model.get_initializer(tensor) for tensor in node.input[1 : 4 if kind == "Quant" else 2]]
     if any(value is None or not np.isfinite(value).all() for value in given):
@@ -165,8 +174,8 @@ def _is_for(constant: Array, shape: tuple[int, ...]) -> bool:
 
 
 def _channel_axis(shape: tuple[int, ...], node: Any) -> int:
-    """Return which axis holds the channels: the second of images, the last of anything else."""
-    last = _attribute(node, "data_layout", b"").endswith("C") or len(shape) != 4
+    """Return which axis holds the channels: the second of QONNX's images, the last of anything else."""
+    last = _attribute(node, "data_layout", b"").endswith("C") or len(shape) != 4 or "finn" in node.domain
     return len(shape) - 1 if last else 1
 
 

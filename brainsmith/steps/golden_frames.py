@@ -47,8 +47,8 @@ class GoldenFrames:
     Attributes:
         random: Whether the golden ones were made up.
         golden: How many are golden.
-        generated: How many stand behind them: extremes, patterns and ramps over what the accelerator's inputs hold,
-            whatever somebody had at hand as golden inputs.
+        generated: How many stand behind them: extremes, patterns, and values around the thresholds of layers, whatever
+            somebody had at hand as golden inputs.
         inputs: By tensor of the design: (frames, *shape of one), whole numbers.
         outputs: Likewise; what the hardware model computes.
 
@@ -92,8 +92,8 @@ class GoldenFrames:
         if not all(model.get_tensor_datatype(name).is_integer() for name in fed):
             return fed
         most = max(1, min(GENERATED_FRAMES, GENERATED_CYCLES // max(1, self._design.interval)))
-        made = {name: generated_inputs(model, name).stack for name in fed}
-        count = min(most, *(len(stack) for stack in made.values()))
+        made = {name: generated_inputs(model, name).few(most) for name in fed}
+        count = min(map(len, made.values()))
         return {name: np.concatenate([stack, made[name][:count]]) for name, stack in fed.items()}
 
     def _compute(self, frames: int, keep: frozenset[str]) -> dict[str, Stack]:

@@ -115,7 +115,10 @@ def _with_origin(text: str, golden: GoldenFrames) -> str:
     """Say which frames are not golden, where the build generated some."""
     if not golden.generated:
         return text
-    return f"{text}\n  frames from {golden.golden} on are generated: extremes and patterns, beside the golden inputs"
+    return (
+        f"{text}\n  frames from {golden.golden} on are generated (extremes, patterns, values around thresholds), beside "
+        "the golden inputs"
+    )
 
 
 def _check_arguments(seeds: int, **optional: int | None) -> None:

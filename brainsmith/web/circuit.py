@@ -110,8 +110,8 @@ def _remarks(circuit: Fields) -> Markup | None:
     made = number(circuit.get("generated_frames"))
     if made:
         words.append(
-            f"After the frames in the table, each run streamed {figures.plural(made, 'generated one')}: extreme values and "
-            "patterns."
+            f"After the frames in the table, each run streamed {figures.plural(made, 'generated one')}: extreme values, "
+            "patterns, and values around thresholds."
         )
     words += _alone([fields(layer) for layer in items(circuit.get("layers"))])
     if right is not None:

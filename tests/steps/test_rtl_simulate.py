@@ -10,6 +10,7 @@ from onnx import helper
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import BuildError, SimulationError, VerificationError
+from brainsmith.execution.generated_inputs import generated_inputs
 from brainsmith.plugins import steps
 from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.steps.design_files import hand_over, take_design
@@ -185,8 +186,13 @@ def test_generated_frames_hold_both_ends_of_the_range_behind_the_golden_ones(sti
     assert any((frame == low).all() for frame in made)
     assert any((frame == high).all() for frame in made)
     assert all(len(stack) == frames.golden + frames.generated for stack in frames.outputs.values())
+    every = generated_inputs(stitched, tensor)
+    assert every.thresholds > 0
+    np.testing.assert_array_equal(made.reshape(len(made), -1), every.few(32).reshape(len(made), -1))
+    np.testing.assert_array_equal(every.few(32)[[0, -1]], every.stack[[0, -1]])
     assert _with_origin("it differs", frames) == (
-        "it differs\n  frames from 40 on are generated: extremes and patterns, beside the golden inputs"
+        "it differs\n  frames from 40 on are generated (extremes, patterns, values around thresholds), beside the golden "
+        "inputs"
     )
     alone = GoldenFrames(stitched, design, config)
     assert (alone.generated, _with_origin("it differs", alone)) == (0, "it differs")
