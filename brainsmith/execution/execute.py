@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.model_facts import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.graph.ends import input_values
 

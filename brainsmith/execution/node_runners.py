@@ -93,7 +93,7 @@ class NodeRunner(ABC):
         """Tell whether the operator is known to compute each sample by itself."""
         from brainsmith.execution.runs_apart import keeps_runs_apart
 
-        return keeps_runs_apart(self.model, self.node, self._constants, self.opset)
+        return keeps_runs_apart(self.model, self.node, self._constants)
 
     def _gives(self, alone: dict[str, Array], varying: dict[str, Array]) -> bool:
         """Tell whether the samples as one batch give what each gave alone."""
@@ -125,7 +125,7 @@ class CustomRunner(NodeRunner):
     def _may_batch(self) -> bool:
         from brainsmith.execution.runs_apart import keeps_runs_apart
 
-        return keeps_runs_apart(self.model, self.node, self._constants, self.opset, self._operation(1))
+        return keeps_runs_apart(self.model, self.node, self._constants, self._operation(1))
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}

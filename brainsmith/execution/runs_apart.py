@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.execution.standard_onnx.facts import Facts, NodeView
-from brainsmith.execution.standard_onnx.plans import CHANNELS_LAST, FINN, QONNX, STANDARD, known_as
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
+from brainsmith.graph.model_facts import ModelFacts
+from brainsmith.graph.node_view import NodeView
+from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,11 +41,7 @@ _BY_PLACE = ("Max", "Min")
 
 
 def keeps_runs_apart(
-    model: ModelWrapper,
-    node: Any,
-    constants: Mapping[str, np.ndarray[Any, Any]],
-    opset: int,
-    operation: Any = None,
+    model: ModelWrapper, node: Any, constants: Mapping[str, np.ndarray[Any, Any]], operation: Any = None
 ) -> bool:
     """Tell whether a node surely computes each run by itself when runs of (1, ...) lie in the first axis.
 
@@ -52,27 +49,23 @@ def keeps_runs_apart(
         model: States the shapes of one run.
         node: Of the model.
         constants: By name; its other inputs vary.
-        opset: Version of its domain.
         operation: That executes it, if it is a custom one; it may know that itself (`own_semantics`).
 
     Returns:
         False also where that is not known.
     """
-    domain, kind = known_as(node.domain, node.op_type)
-    names = [name for name in (*node.input, *node.output) if name]
-    shapes = {name: model.get_tensor_shape(name) for name in names if name not in constants}
-    if any(not shape or shape[0] != 1 for shape in shapes.values()):
+    view = NodeView(node, ModelFacts(model, constants))
+    names = [name for name in (*view.inputs, *view.outputs) if view.varies(name)]
+    shapes = [view.facts.shape(name) for name in names]
+    if any(not shape or shape[0] != 1 for shape in shapes):
         return False
-    facts = Facts({name: tuple(shape) for name, shape in shapes.items()}, dict(constants))
-    facts.shapes.update((name, tuple(constants[name].shape)) for name in names if name in constants)
-    view = NodeView(node, facts, kind, opset)
-    if domain == STANDARD:
-        return kind not in (*MOVED, *_BY_PLACE) and mixes_runs(view, domain) == APART
-    stacked = all(len(shape) > 1 for shape in shapes.values())
+    if view.family == STANDARD:
+        return view.kind not in (*MOVED, *_BY_PLACE) and mixes_runs(view) == APART
+    stacked = all(shape and len(shape) > 1 for shape in shapes)
     if hasattr(operation, "mixes_runs"):
-        return stacked and operation.mixes_runs(view) == APART
+        return stacked and bool(operation.mixes_runs(view) == APART)
     if type(operation).__module__.partition(".")[0] not in _PROJECTS:
         return False
-    known = domain == FINN and kind.startswith("Elementwise")
-    known = known or (stacked and kind in _OPERATIONS.get(domain, ()))
-    return known and mixes_runs(view, domain) == APART
+    known = view.family == FINN and view.kind.startswith("Elementwise")
+    known = known or (stacked and view.kind in _OPERATIONS.get(view.family, ()))
+    return known and mixes_runs(view) == APART

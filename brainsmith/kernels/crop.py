@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 
 @kernel(
@@ -53,12 +53,12 @@ class CropKernel(Movement):
         starts, sizes = self.get_nodeattr("starts"), self.get_nodeattr("sizes")
         return list(starts), [start + size for start, size in zip(starts, sizes, strict=True)]
 
-    def move_in_program(self, node: NodeView) -> str:
+    def move_in_program(self, node: ProgramNode) -> str:
         """Cut the window out."""
         starts, ends = map(tuple, self.window())
         return node.emit(shapes.slices, node.inputs, starts=starts, ends=ends, steps=(1,) * len(starts))
 
-    def move_in_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def move_in_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a window of each run, whatever it leaves of the first axis."""
         starts, ends = self.window()
         axes = list(range(1, len(starts) + 1))

@@ -9,7 +9,6 @@ import numpy as np
 from finn.custom_op.fpgadataflow.layernorm import LayerNorm as FinnLayerNorm
 from onnx import TensorProto
 
-from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.program.functions import whole_rows
 from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
 from brainsmith.kernels.rows import RowKernel, rounded_down, whole
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 PIPELINE_FILL = 36
 """Cycles through the floating-point units of both reductions (FINN+ 1.6.1, LayerNorm_rtl)."""
@@ -84,13 +83,13 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
         epsilon = self.get_nodeattr("epsilon")
         context[node.output[0]] = whole_rows.normalise_floats(context[node.input[0]], epsilon=epsilon)
 
-    def to_program(self, node: NodeView) -> None:
+    def to_program(self, node: ProgramNode) -> None:
         """Normalise rows, of integers by integers."""
         if not self.is_integer():
             epsilon = float(self.get_nodeattr("epsilon"))
             node.emit(whole_rows.normalise_floats, node.inputs, node.outputs, epsilon=epsilon)
             return
-        arithmetic = self.arithmetic_in(node, NotLowered)
+        arithmetic = self.arithmetic_in(node)
         node.emit(
             whole_rows.normalise_rows,
             node.inputs,
@@ -105,7 +104,7 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
         limit = 1 << (arithmetic.output_bits - 1)
         node.prove(node.outputs[0], -limit, limit - 1)
 
-    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write rows with mean 0 and variance 1, of integers by the greatest integer below an inverse root."""
         x, axis = node.inputs[0], [len(node.shape(node.inputs[0])) - 1]
         if self.is_integer():
@@ -120,8 +119,8 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
         deviation = emit.add("Sqrt", [emit.add("Add", [emit.add("Div", [squares, count]), epsilon])])
         emit.add("Cast", [emit.add("Div", [centred, deviation])], node.outputs[0], to=TensorProto.FLOAT)
 
-    def _integers_to_onnx(self, node: OnnxView, emit: Emitter, axis: list[int]) -> None:
-        arithmetic = self.arithmetic_in(node, node.refused)
+    def _integers_to_onnx(self, node: NodeView, emit: Emitter, axis: list[int]) -> None:
+        arithmetic = self.arithmetic_in(node)
         values = emit.add("Cast", node.inputs, to=TensorProto.INT64)
         total = emit.sum_over(values, axis, keep=True)
         squares = emit.sum_over(emit.add("Mul", [values, values]), axis, keep=True)
@@ -136,7 +135,7 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
         ends = [emit.constant(end, "limit") for end in (-limit, limit - 1)]
         floats = emit.add("Cast", [rounded], to=TensorProto.FLOAT)
         emit.add("Clip", [floats, *ends], node.outputs[0])
-        node.facts.note_span(node.outputs[0], -limit, limit - 1)
+        node.prove(node.outputs[0], -limit, limit - 1)
 
     def get_exp_cycles(self) -> int:
         """Return the cycles of one input.

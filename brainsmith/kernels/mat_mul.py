@@ -12,9 +12,10 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.execution.lowering.products import type_of_bound
 from brainsmith.execution.program.functions import matrix
-from brainsmith.execution.standard_onnx.facts import DOUBLE_LIMIT, FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.emitter import DOUBLE_LIMIT, FLOAT_LIMIT
 from brainsmith.execution.standard_onnx.samples import products_mix_runs
 from brainsmith.figures import plural
+from brainsmith.graph.node_view import Unsupported
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import kernel
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 MATRIX = 2
 """Dimensions of a matrix."""
@@ -69,7 +70,7 @@ class MatMulKernel(HWCustomOp):
         lhs, rhs = (context[name].astype(np.float64) for name in node.input)
         context[node.output[0]] = np.matmul(lhs, rhs).astype(np.float32)
 
-    def to_program(self, node: NodeView) -> None:
+    def to_program(self, node: ProgramNode) -> None:
         """Multiply in double precision, or in single where that is proved to be exact."""
         exact, bound = "float64", self._bound(node)
         if bound is None:
@@ -81,7 +82,7 @@ class MatMulKernel(HWCustomOp):
         stacks = [node.stack(0, rank), node.stack(1, rank)]
         node.emit(matrix.matmul, stacks, node.outputs, exact=exact, dtype="float32")
 
-    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write the product in double precision, or in single where that is proved to be exact.
 
         Raises:
@@ -90,8 +91,8 @@ class MatMulKernel(HWCustomOp):
         bound = self._bound(node)
         if bound is not None:
             if bound >= DOUBLE_LIMIT:
-                raise node.refused(f"its sums may reach {bound:.3g}, beyond 2^53, where float64 is not exact")
-            node.facts.note_span(node.outputs[0], -bound, bound)
+                raise Unsupported(f"its sums may reach {bound:.3g}, beyond 2^53, where float64 is not exact")
+            node.prove(node.outputs[0], -bound, bound)
         if bound is not None and bound < FLOAT_LIMIT:
             emit.add("MatMul", node.inputs, node.outputs[0])
             return
@@ -100,11 +101,11 @@ class MatMulKernel(HWCustomOp):
         )
         emit.add("Cast", [product], node.outputs[0], to=TensorProto.FLOAT)
 
-    def mixes_runs(self, node: OnnxView) -> str:
+    def mixes_runs(self, node: NodeView) -> str:
         """Return why several runs cannot lie in the first axis; empty if they can."""
         return products_mix_runs(node)
 
-    def _bound(self, node: NodeView | OnnxView) -> int | None:
+    def _bound(self, node: NodeView) -> int | None:
         """Return what the sizes of all sums stay below; None if the inputs' values are not known to be integers."""
         left, right = (node.span(name) for name in node.inputs)
         if left is None or right is None:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.lowering.hardware import emit_reshaped, prove_moved
+from brainsmith.execution.lowering.hardware import emit_reshaped
 
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 
 class Movement(HWCustomOp):
@@ -75,23 +75,22 @@ class Movement(HWCustomOp):
         return self.get_instream_width()
 
     @abstractmethod
-    def move_in_program(self, node: NodeView) -> str:
+    def move_in_program(self, node: ProgramNode) -> str:
         """Emit the instructions that move the values; return what they give, in any shape."""
 
     @abstractmethod
-    def move_in_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def move_in_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write the standard operators that move the values of each run."""
 
-    def to_program(self, node: NodeView) -> None:
+    def to_program(self, node: ProgramNode) -> None:
         """Move the values; what was proved of them holds of the output too."""
         emit_reshaped(node, self.move_in_program(node))
-        prove_moved(node)
+        node.prove_moved()
 
-    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Move the values; what was proved of them holds of the output too."""
         self.move_in_onnx(node, emit)
-        if (span := node.span(node.inputs[0])) is not None:
-            node.facts.note_span(node.outputs[0], *span)
+        node.prove_moved()
 
     def get_exp_cycles(self) -> int:
         """Return the beats of an input: one is taken in every cycle."""

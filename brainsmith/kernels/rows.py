@@ -9,13 +9,11 @@ import numpy as np
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 
 from brainsmith.errors import ModelError
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brainsmith.execution.lowering.node_view import NodeView
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 
 class RowKernel(HWCustomOp):
@@ -40,19 +38,19 @@ class RowKernel(HWCustomOp):
             raise ModelError(f"node '{self.onnx_node.name}' ({self.onnx_node.op_type}): {problem}")
         return arithmetic
 
-    def arithmetic_in(self, node: NodeView | OnnxView, refusal: Callable[[str], Exception]) -> Any:
+    def arithmetic_in(self, node: NodeView) -> Any:
         """Return the same in a graph, where the input must be proved to lie within its datatype.
 
         Raises:
-            refusal: It is not, or the integers cannot be computed; the kernel says why when it runs.
+            Unsupported: It is not, or the integers cannot be computed; the kernel says why when it runs.
         """
         arithmetic, problem = self.try_arithmetic()
         span = node.span(node.inputs[0])
         if problem or span is None or not arithmetic.low <= span[0] <= span[1] <= arithmetic.high:
-            raise refusal(problem or "its input may be outside of its datatype")
+            raise Unsupported(problem or "its input may be outside of its datatype")
         return arithmetic
 
-    def mixes_runs(self, node: OnnxView) -> str:
+    def mixes_runs(self, node: NodeView) -> str:
         """Return why several runs cannot lie in the first axis: nothing, because each row is computed by itself."""
         return ""
 

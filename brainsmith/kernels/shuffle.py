@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 
 @kernel(
@@ -51,12 +51,12 @@ class ShuffleKernel(Movement):
         moved = np.transpose(values, self.get_nodeattr("perm"))
         context[node.output[0]] = moved.reshape(self.get_nodeattr("out_shape"))
 
-    def move_in_program(self, node: NodeView) -> str:
+    def move_in_program(self, node: ProgramNode) -> str:
         """Reshape and transpose."""
         inner = node.emit(shapes.reshape, node.inputs, shape=tuple(self.get_nodeattr("transpose_in_shape")))
         return node.emit(shapes.transpose, [inner], order=tuple(self.get_nodeattr("perm")))
 
-    def move_in_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def move_in_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a transpose between two reshapes."""
         shape, perm = self.get_nodeattr("transpose_in_shape"), self.get_nodeattr("perm")
         emit.transposed(node.inputs[0], shape, perm, node.shape(node.outputs[0]), node.outputs[0])

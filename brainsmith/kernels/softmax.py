@@ -9,7 +9,6 @@ from finn.custom_op.fpgadataflow.hwsoftmax import HWSoftmax
 from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.program.functions import whole_rows
 from brainsmith.kernels.integer_softmax import IntegerSoftmax
 from brainsmith.kernels.rows import RowKernel, rounded_down, whole
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from onnx import GraphProto
     from qonnx.core.datatype import BaseDataType
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView as OnnxView
+    from brainsmith.graph.node_view import NodeView
 
 PIPELINE_FILL = 30
 """Cycles through exponential and division (FINN+ 1.6.1, HWSoftmax_hls)."""
@@ -89,12 +88,12 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
             return
         context[node.output[0]] = whole_rows.soften_floats(context[node.input[0]], wide=True)
 
-    def to_program(self, node: NodeView) -> None:
+    def to_program(self, node: ProgramNode) -> None:
         """Divide powers by their sum; the powers of integers are looked up."""
         if not self.is_integer():
             node.emit(whole_rows.soften_floats, node.inputs, node.outputs, wide=True)
             return
-        arithmetic = self.arithmetic_in(node, NotLowered)
+        arithmetic = self.arithmetic_in(node)
         node.emit(
             whole_rows.soften_rows,
             [node.inputs[0], node.hold(np.asarray(arithmetic.table, np.int64))],
@@ -105,7 +104,7 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
         )
         node.prove(node.outputs[0], 0, (1 << arithmetic.output_bits) - 1)
 
-    def to_onnx(self, node: OnnxView, emit: Emitter) -> None:
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write powers divided by their sum; the powers of integers are looked up."""
         x, output, axis = node.inputs[0], node.outputs[0], [len(node.shape(node.inputs[0])) - 1]
         if not self.is_integer():
@@ -114,7 +113,7 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
             total = emit.sum_over(powers, axis, keep=True)
             emit.add("Cast", [emit.add("Div", [powers, total])], output, to=TensorProto.FLOAT)
             return
-        arithmetic = self.arithmetic_in(node, node.refused)
+        arithmetic = self.arithmetic_in(node)
         table = np.asarray(arithmetic.table, np.int64)
         below = emit.add("Sub", [emit.maximum_over(x, axis, keep=True), x])
         last = emit.constant(len(table) - 1, "last")
@@ -126,7 +125,7 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
         highest = (1 << arithmetic.output_bits) - 1
         floats = emit.add("Cast", [rounded], to=TensorProto.FLOAT)
         emit.add("Min", [floats, emit.constant(highest, "most")], output)
-        node.facts.note_span(output, 0, highest)
+        node.prove(output, 0, highest)
 
     def get_exp_cycles(self) -> int:
         """Return the cycles of one input.

@@ -100,14 +100,15 @@ def _key(resource: Any) -> str:
 
 def _runnable(resource: Any) -> ModelWrapper:
     """Return a model as it is executed, each of its operators known."""
+    from brainsmith.execution.initialisers import initialisers
     from brainsmith.execution.known_operators import require_operator
-    from brainsmith.execution.lowering.model_facts import ModelFacts
     from brainsmith.execution.lowering.partitions import described
     from brainsmith.execution.lowering.runnable import runnable_copy
     from brainsmith.execution.read_model import read_model
+    from brainsmith.graph.model_facts import ModelFacts
 
     model = runnable_copy(read_model(resource))
-    facts = ModelFacts(model)
+    facts = ModelFacts(model, initialisers(model))
     for node in model.graph.node:
         try:
             require_operator(node, facts.opset(node.domain), facts.known_dtype)

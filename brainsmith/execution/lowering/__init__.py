@@ -1,7 +1,7 @@
 """Make a program of a model: each node by the function that lowers its operator.
 
     lower.py        a model, node by node, with its constants folded and its datatype annotations checked
-    node_view.py    what a lowering sees of a node, and how it emits instructions
+    program_node.py what a lowering sees of a node (graph/node_view.py), and how it emits instructions
     registry.py     `@lowers`, and which modules have lowerings
     products.py     in which type a product of integers is exact
     staircase.py    how thresholds are counted fastest
@@ -10,12 +10,13 @@
 
 A lowering is a function of one node::
 
-    from brainsmith.execution.lowering.node_view import NodeView, NotLowered
+    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.graph.node_view import Unsupported
     from brainsmith.execution.lowering.registry import lowers
     from brainsmith.execution.program.functions import arithmetic
 
     @lowers("", "Relu")
-    def relu(node: NodeView) -> None:
+    def relu(node: ProgramNode) -> None:
         node.emit(arithmetic.relu, node.inputs, node.outputs)
         if span := node.span(node.inputs[0]):
             node.prove(node.outputs[0], max(span[0], 0), max(span[1], 0))
@@ -30,7 +31,7 @@ A lowering is a function of one node::
   prove what holds for all inputs. An annotation that a span proves is not checked at run time; all others are.
 - `node.rounds_differently()` before emitting what may differ from the reference in its last bits even so (a sum of
   floats, exp): in a *faithful* program, which build verification runs, the node is then left to ONNX Runtime.
-- `raise NotLowered("why")` leaves the node to the `foreign` instruction: its own Python model or ONNX Runtime, as
+- `raise Unsupported("why")` leaves the node to the `foreign` instruction: its own Python model or ONNX Runtime, as
   before. A node whose inputs are all constants is computed once in that way, and no lowering sees it.
 - A result equals that of the reference wherever its arithmetic is exact (a zero may have the other sign): products of
   integers go through `products.emit_product`, which chooses float32, float64 or int64 by spans.

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.model_facts import span_of
 from brainsmith.execution.lowering.products import exact_type, product_span
 from brainsmith.execution.program.functions import windows
+from brainsmith.graph.model_facts import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 
 
 def emit_convolution(
-    node: NodeView, image: str, weights: Array, geometry: Mapping[str, Any], output: str | None = None
+    node: ProgramNode, image: str, weights: Array, geometry: Mapping[str, Any], output: str | None = None
 ) -> str:
     """Emit a convolution, exactly where both sides are whole numbers.
 
@@ -35,7 +35,7 @@ def emit_convolution(
         Its name.
 
     Raises:
-        NotLowered: The bias is no constant; or it rounds, and the program is to give the reference's own bits.
+        Unsupported: The bias is no constant; or it rounds, and the program is to give the reference's own bits.
     """
     bias = node.inputs[2] if node.given(2) else ""
     if bias:

@@ -9,8 +9,8 @@ import numpy as np
 from brainsmith.execution.program.functions import foreign
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.model_facts import ModelFacts
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.graph.model_facts import ModelFacts
 
 Array = np.ndarray[Any, Any]
 
@@ -22,7 +22,7 @@ def fold(node: Any, facts: ModelFacts) -> dict[str, Array]:
     return make_runner(facts.model, node, facts.constants).once({})
 
 
-def emit_foreign(view: NodeView, node: Any, facts: ModelFacts) -> None:
+def emit_foreign(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
     """Emit a node as itself."""
     names = list(dict.fromkeys(filter(None, view.inputs)))
     varying = tuple(name for name in names if view.varies(name))

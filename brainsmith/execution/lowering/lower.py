@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.execution.annotations import levels_without_offset
 from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.execution.foreign_failures import foreign_call, text_of
+from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.known_operators import require_operator
 from brainsmith.execution.lowering.foreign import emit_foreign, fold
-from brainsmith.execution.lowering.model_facts import ModelFacts
-from brainsmith.execution.lowering.node_view import LeftToReference, NodeView, NotLowered
 from brainsmith.execution.lowering.partitions import (
     PARTITIONS,
     described,
@@ -22,6 +20,7 @@ from brainsmith.execution.lowering.partitions import (
     inner_name,
     partition_model,
 )
+from brainsmith.execution.lowering.program_node import LeftToReference, ProgramNode
 from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.operator_modules import operator_modules
@@ -32,6 +31,8 @@ from brainsmith.execution.program.program import CHUNK, Program, WrongShapeError
 from brainsmith.execution.program.table import name_of
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.model_facts import ModelFacts
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,19 +57,21 @@ def lower(model: ModelWrapper, faithful: bool = False, inner: ModelWrapper | Non
     Raises:
         BuildError: A node cannot be executed; the message names it.
     """
-    return _Lowering(ModelFacts(model, faithful), inner).program()
+    return _Lowering(model, faithful, inner).program()
 
 
 class _Lowering:
     """One model on its way to a program."""
 
-    def __init__(self, facts: ModelFacts, inner: ModelWrapper | None) -> None:
-        self.facts = facts
+    def __init__(
+        self, model: ModelWrapper, faithful: bool = False, inner: ModelWrapper | None = None
+    ) -> None:
+        self.facts = ModelFacts(model, initialisers(model))
+        self._faithful = faithful
         self._inner = inner
         self._files: dict[str, str] | None = {}
         self._modules: set[str] = set()
-        self._graph = facts.model.graph
-        self._unsettled = levels_without_offset(self._graph)
+        self._graph = model.graph
         self._instructions: list[Instruction] = []
         self._held: dict[str, Array] = {}
         self._tensors: list[str] = []
@@ -129,17 +132,17 @@ class _Lowering:
         return ModelSignature(specs(input_values(self._graph)), specs(self._graph.output))
 
     def _lower(self, node: Any) -> None:
-        view, proved = NodeView(node, self.facts), {}
+        view, proved = ProgramNode(node, self.facts, self._faithful), {}
         try:
             self._lowering(node, view)(view)
             if view.constant_outputs:
                 self.facts.constants.update(view.constant_outputs)
                 return
-        except NotLowered as refused:
+        except Unsupported as refused:
             if isinstance(refused, LeftToReference):
                 proved = view.proved
             require_operator(node, self.facts.opset(node.domain), self.facts.known_dtype)
-            view = NodeView(node, self.facts)
+            view = ProgramNode(node, self.facts)
             emit_foreign(view, node, self.facts)
             view.proved.update((name, span) for name, span in proved.items() if name in view.outputs)
         self._instructions.extend(view.instructions)
@@ -148,21 +151,21 @@ class _Lowering:
             self._tensors.append(name)
             self._check(name, view)
 
-    def _lowering(self, node: Any, view: NodeView) -> Callable[[NodeView], None]:
+    def _lowering(self, node: Any, view: ProgramNode) -> Callable[[ProgramNode], None]:
         lowering = find_lowering(node.domain, node.op_type)
         if lowering is not None:
             return lowering
         lowering = own_method(node, view.opset, "to_program")
         if lowering is None:
-            raise NotLowered("it has no lowering")
+            raise Unsupported("it has no lowering")
         if view.attribute("exec_mode", "") not in ("", "python"):
-            raise NotLowered("it is to run as C++ or RTL")
+            raise Unsupported("it is to run as C++ or RTL")
         return lowering
 
     def _lower_partition(self, node: Any) -> None:
         """Put the instructions of the model that a dataflow partition holds in the node's place."""
         inner, files = partition_model(node, self._inner)
-        part = _Lowering(ModelFacts(runnable_copy(inner), self.facts.faithful), None).program()
+        part = _Lowering(runnable_copy(inner), self._faithful).program()
         varying = [name for name in node.input if name not in self.facts.constants]
         self._instructions.extend(inlined(part, node, varying))
         self._held.update({inner_name(node, name): value for name, value in part.constants.items()})
@@ -179,25 +182,26 @@ class _Lowering:
         if not is_lasting(node.domain):
             self._files = None
 
-    def _check(self, name: str, view: NodeView | None) -> None:
+    def _check(self, name: str, view: ProgramNode | None) -> None:
         """Hold a tensor to its annotation, unless it is proved; note what is known of it then."""
-        from qonnx.util.basic import get_execution_error_thresh, get_sanitize_quant_tensors
+        from qonnx.util.basic import get_execution_error_thresh
 
         proved = view.proved.get(name) if view is not None else None
-        datatype = self.facts.datatype(name)
         if proved is not None:
             self.facts.spans[name] = proved
-        if not datatype.is_integer() or not get_sanitize_quant_tensors():
+        ends = self.facts.annotated(name)
+        if ends is None:
             return
-        low, high = datatype.min(), datatype.max()
-        bipolar = datatype.name == "BIPOLAR"
+        low, high = ends
+        datatype = self.facts.datatype(name).name
+        bipolar = datatype == "BIPOLAR"
         exact = not bipolar or (view is not None and name in view.bipolar)
         if proved is not None and low <= proved[0] and proved[1] <= high and exact:
             return
-        settled = name not in self._unsettled
+        settled = name not in self.facts.unsettled
         parameters = {
             "tensor": name,
-            "datatype": datatype.name,
+            "datatype": datatype,
             "low": float(low),
             "high": float(high),
             "holes": "bipolar" if bipolar else "",
@@ -206,8 +210,8 @@ class _Lowering:
         }
         self._append(name_of(checks.annotated), name, parameters)
         if settled:
-            known = proved or (int(low), int(high))
-            self.facts.spans[name] = (max(known[0], int(low)), min(known[1], int(high)))
+            known = proved or ends
+            self.facts.spans[name] = (max(known[0], low), min(known[1], high))
 
     def _append(self, function: str, name: str, parameters: dict[str, Any]) -> None:
         self._instructions.append(Instruction(function, (name,), (name,), parameters))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.model_facts import span_of
 from brainsmith.execution.program.functions import matrix
+from brainsmith.graph.model_facts import span_of
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
@@ -72,7 +72,7 @@ def type_of_bound(bound: int) -> str:
     return "float64" if bound <= FLOAT64_END else "int64"
 
 
-def emit_product(node: NodeView, left: str, weights: Array, output: str | None = None) -> str:
+def emit_product(node: ProgramNode, left: str, weights: Array, output: str | None = None) -> str:
     """Emit values (..., terms) times constant weights (terms, results), exactly where that can be.
 
     Args:
@@ -85,7 +85,7 @@ def emit_product(node: NodeView, left: str, weights: Array, output: str | None =
         Name of the product, float32, whose span is proved where both are whole numbers.
 
     Raises:
-        NotLowered: They are not, and the program is to give the reference's own bits.
+        Unsupported: They are not, and the program is to give the reference's own bits.
     """
     span = node.span(left)
     if span is None or span_of(weights) is None:

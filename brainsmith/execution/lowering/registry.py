@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
-    Lowering = Callable[[NodeView], None]
+    Lowering = Callable[[ProgramNode], None]
 
 _ALIASES = {
     "ai.onnx": "",

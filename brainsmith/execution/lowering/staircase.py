@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.program.functions import thresholds as ways
 from brainsmith.execution.program.functions.thresholds import bin_numbers
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +37,7 @@ EXACT = 1 << 23
 
 
 def emit_staircase(
-    node: NodeView,
+    node: ProgramNode,
     source: str,
     thresholds: Array,
     axis: int,
@@ -59,10 +59,10 @@ def emit_staircase(
         channels: Of x; 0 for those of the node's first input.
 
     Raises:
-        NotLowered: There are not as many rows of thresholds as channels.
+        Unsupported: There are not as many rows of thresholds as channels.
     """
     if thresholds.ndim != 2 or len(thresholds) not in (1, channels or node.shape(node.inputs[0])[axis]):
-        raise NotLowered("its thresholds do not fit its channels")
+        raise Unsupported("its thresholds do not fit its channels")
     rows = np.sort(_as_float32(thresholds), axis=1)
     count = rows.shape[1]
     same = {"axis": axis, "scale": float(scale), "bias": float(bias)}
@@ -88,7 +88,7 @@ def _as_float32(thresholds: Array) -> Array:
 
 
 def _looked_up(
-    node: NodeView,
+    node: ProgramNode,
     source: str,
     rows: Array,
     span: tuple[int, int],
@@ -121,7 +121,7 @@ def _looked_up(
 
 
 def _binned(
-    node: NodeView, source: str, rows: Array, same: dict[str, Any], outputs: Sequence[str] | None
+    node: ProgramNode, source: str, rows: Array, same: dict[str, Any], outputs: Sequence[str] | None
 ) -> str | None:
     """Emit bins that hold one threshold each at the most; None if there would be too many."""
     gaps = np.diff(rows.astype(np.float64), axis=1)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.plans import CHANNELS_LAST, rewrites
+from brainsmith.execution.standard_onnx.plans import rewrites
+from brainsmith.graph.operator_names import CHANNELS_LAST
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 
 @rewrites(CHANNELS_LAST, "Conv", "MaxPool", "BatchNormalization")
@@ -30,4 +31,4 @@ def rewrite_channels_last(view: NodeView, emit: Emitter) -> None:
     result = emit.add(view.kind, inputs, **attributes)
     emit.add("Transpose", [result], view.outputs[0], perm=to_last)
     if view.kind == "MaxPool" and (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *span)
+        view.prove(view.outputs[0], *span)

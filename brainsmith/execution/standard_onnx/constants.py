@@ -7,65 +7,53 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.foreign_failures import foreign_call, text_of
-from brainsmith.execution.standard_onnx.plans import STANDARD, known_as
+from brainsmith.graph.node_view import NodeView, Unsupported
+from brainsmith.graph.operator_names import STANDARD
 
 if TYPE_CHECKING:
-    from qonnx.core.modelwrapper import ModelWrapper
+    from brainsmith.graph.model_facts import ModelFacts
 
-    from brainsmith.execution.standard_onnx.facts import Facts
+Array = np.ndarray[Any, Any]
 
 _SHAPES = ("Shape", "Size")
 """Whose results are constants because all shapes of one run are known."""
 
 
-def fold_constants(model: ModelWrapper, facts: Facts) -> None:
-    """Note all constants of a graph, rounded to their annotations as QONNX does.
+def folded(view: NodeView) -> dict[str, Array] | None:
+    """Return a node's outputs, rounded to their annotations as QONNX does; None if its inputs change them.
 
     Raises:
-        ModelError: A node that depends on nothing cannot be computed.
+        Unsupported: They depend on nothing, and cannot be computed.
     """
-    from onnx import numpy_helper
-
-    for tensor in model.graph.initializer:
-        facts.constants[tensor.name] = _rounded(facts, tensor.name, numpy_helper.to_array(tensor))
-    for node in model.graph.node:
-        inputs = [name for name in node.input if name]
-        if known_as(node.domain, node.op_type)[0] == STANDARD and node.op_type in _SHAPES:
-            shape = np.asarray(facts.shapes[node.input[0]], np.int64)
-            whole = node.op_type == "Size"
-            facts.constants[node.output[0]] = (
-                np.asarray(np.prod(shape, dtype=np.int64)) if whole else _part(node, shape)
-            )
-        elif all(name in facts.constants for name in inputs) and not _has_graph(node):
-            for name, value in _computed(model, facts, node).items():
-                facts.constants[name] = _rounded(facts, name, value)
+    if view.family == STANDARD and view.kind in _SHAPES:
+        shape = np.asarray(view.shape(view.inputs[0]), np.int64)
+        whole = view.kind == "Size"
+        return {view.outputs[0]: np.asarray(np.prod(shape, dtype=np.int64)) if whole else _part(view, shape)}
+    if any(map(view.varies, view.inputs)) or _has_graph(view.node):
+        return None
+    return {name: _rounded(view.facts, name, value) for name, value in _computed(view).items()}
 
 
-def _part(node: Any, shape: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    stated = {attribute.name: attribute.i for attribute in node.attribute}
-    return shape[stated.get("start", 0) : stated.get("end", len(shape))]
+def _part(view: NodeView, shape: Array) -> Array:
+    return shape[view.attribute("start", 0) : view.attribute("end", len(shape))]
 
 
 def _has_graph(node: Any) -> bool:
     return any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute)
 
 
-def _computed(model: ModelWrapper, facts: Facts, node: Any) -> dict[str, np.ndarray[Any, Any]]:
+def _computed(view: NodeView) -> dict[str, Array]:
     from qonnx.core.onnx_exec import execute_node
-    from qonnx.util.basic import get_preferred_qonnx_opset
 
-    from brainsmith.execution.standard_onnx.facts import NodeView
-
-    context = {"": None, **{name: facts.constants[name] for name in node.input if name}}
-    for name in filter(None, node.output):
-        context[name] = np.zeros(facts.shapes.get(name, ()), np.float32)
-    version = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
-    view = NodeView(node, facts, node.op_type, version)
+    facts = view.facts
+    context = {"": None, **{name: facts.constants[name] for name in view.inputs if name}}
+    for name in filter(None, view.outputs):
+        context[name] = np.zeros(facts.shape(name) or (), np.float32)
     reason = "it depends on constants only, and cannot be computed: "
-    with foreign_call(lambda error: view.refused(reason + text_of(error))):
-        execute_node(node, context, model.graph, version)
-    return {name: np.asarray(context[name]) for name in node.output if name}
+    with foreign_call(lambda error: Unsupported(reason + text_of(error))):
+        execute_node(view.node, context, facts.model.graph, view.opset)
+    return {name: np.asarray(context[name]) for name in view.outputs if name}
 
 
-def _rounded(facts: Facts, name: str, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.round(value) if name in facts.annotated and value.dtype.kind == "f" else value
+def _rounded(facts: ModelFacts, name: str, value: Array) -> Array:
+    return np.round(value) if value.dtype.kind == "f" and facts.annotated(name) is not None else value

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.facts import FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.emitter import FLOAT_LIMIT
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 
@@ -30,16 +31,16 @@ def emit_levels(
     T + 1 levels are float32.
 
     Raises:
-        ModelError: A threshold is no number, or there are not as many rows as channels.
+        Unsupported: A threshold is no number, or there are not as many rows as channels.
     """
     shape = view.shape(output)
     shared = thresholds.shape[0] == 1
     if not shared and not (0 < axis < len(shape) and thresholds.shape[0] == shape[axis]):
-        raise view.refused(
+        raise Unsupported(
             f"its thresholds have shape {thresholds.shape}, its tensor {shape} with the channels in axis {axis}"
         )
     if np.isnan(thresholds).any():
-        raise view.refused("a threshold is NaN")
+        raise Unsupported("a threshold is NaN")
     bounds = np.sort(thresholds.astype(np.float64), axis=1)
     aside = (1,) if shared else (len(bounds),) + (1,) * (len(shape) - 1 - axis)
     span = view.span(x)
@@ -55,7 +56,7 @@ def emit_levels(
     else:
         _searched(emit, x, _least_floats(bounds), aside, levels, shape, output)
     if np.array_equal(levels, np.rint(levels)):
-        view.facts.note_span(output, float(levels.min()), float(levels.max()))
+        view.prove(output, float(levels.min()), float(levels.max()))
 
 
 def _least_floats(bounds: Array) -> Array:

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+FLOAT_LIMIT = 1 << 24
+"""Whole numbers up to here are exact in float32, and so are their sums in any order."""
+
+DOUBLE_LIMIT = 1 << 53
+"""The same of float64."""
+
 _MARK = "~"
 """Parts the name of a tensor that is new from that of the tensor for which it is computed."""
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.standard_onnx.counting import emit_levels
-from brainsmith.execution.standard_onnx.plans import QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import rewrites
 from brainsmith.execution.standard_onnx.rounding import emit_rounding
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import QONNX
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 
@@ -27,22 +29,22 @@ def rewrite_float_quant(view: NodeView, emit: Emitter) -> None:
         so that it is QONNX's own also where its rounding moves a value to another binade.
 
     Raises:
-        ModelError: A parameter changes or is not one number, or values do not saturate.
+        Unsupported: A parameter changes or is not one number, or values do not saturate.
     """
     if not view.attribute("saturation", 1):
-        raise view.refused("its values become infinite or NaN instead of saturating")
+        raise Unsupported("its values become infinite or NaN instead of saturating")
     scale, exponent, mantissa, bias, stated = (
         _scalar(view, at, what) for at, what in enumerate(_PARAMETERS, 1)
     )
     largest = min(_largest(exponent, mantissa, bias), stated)
     x = emit.add("Div", [view.inputs[0], emit.constant(scale, "scale")]) if scale != 1 else view.inputs[0]
     size = emit.add("Abs", [x])
-    view.facts.shapes[size] = view.shape(view.inputs[0])
+    view.facts.state_shape(size, view.shape(view.inputs[0]))
     step = emit.fresh(view.outputs[0])
-    view.facts.shapes[step] = view.shape(view.inputs[0])
+    view.facts.state_shape(step, view.shape(view.inputs[0]))
     bounds, steps = _binades(np.float32(1 - bias - mantissa), np.float32(mantissa), largest)
     emit_levels(view, emit, size, bounds, 0, steps, step)
-    rounded = emit_rounding(view, emit, emit.add("Div", [x, step]), view.attribute("rounding_mode", "ROUND"))
+    rounded = emit_rounding(emit, emit.add("Div", [x, step]), view.attribute("rounding_mode", "ROUND"))
     ends = [emit.constant(value, "scalar") for value in (-largest, largest)]
     kept = emit.add("Clip", [emit.add("Mul", [step, rounded]), *ends])
     emit.add("Mul", [kept, emit.constant(scale, "scale")], view.outputs[0])
@@ -51,7 +53,7 @@ def rewrite_float_quant(view: NodeView, emit: Emitter) -> None:
 def _scalar(view: NodeView, at: int, what: str) -> np.float32:
     value = view.needed_constant(at, what)
     if value.size != 1:
-        raise view.refused(f"its {what} must be one number, not {value.size}")
+        raise Unsupported(f"its {what} must be one number, not {value.size}")
     return np.float32(value.reshape(()))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import Facts
+    from brainsmith.graph.model_facts import ModelFacts
 
 Array = np.ndarray[Any, Any]
 
@@ -67,7 +67,7 @@ class Guard:
             )
 
 
-def emit_guard(facts: Facts, emit: Emitter, name: str) -> Guard | None:
+def emit_guard(facts: ModelFacts, emit: Emitter, name: str) -> Guard | None:
     """Round a tensor to its annotation as QONNX does between nodes, and watch what is not proved of it.
 
     Source: `sanitize_quant_values` of QONNX: float errors of integer tensors are removed, larger ones raise. It lets
@@ -76,18 +76,20 @@ def emit_guard(facts: Facts, emit: Emitter, name: str) -> Guard | None:
     Returns:
         What is to be checked in every run; None if all is proved, or the tensor is not annotated as whole.
     """
-    if name not in facts.annotated:
+    from qonnx.util.basic import get_execution_error_thresh
+
+    ends = facts.annotated(name)
+    if ends is None:
         return None
-    low, high = facts.annotated[name]
+    low, high = ends
+    settled = name not in facts.unsettled
+    high = high if settled else high - low
     span = facts.span(name)
-    whole = span is not None or facts.kinds.get(name, "float32") != "float32"
+    whole = span is not None or facts.dtype(name) != np.float32
     if span is not None and low <= span[0] and span[1] <= high:
         return None
-    settled = name not in facts.loose
     known = span or (low, high)
-    facts.note_span(
-        name, max(known[0], low) if settled else known[0], min(known[1], high) if settled else known[1]
-    )
+    facts.spans[name] = (max(known[0], low), min(known[1], high)) if settled else known
     if whole and not settled:
         return None
     error = least = most = ""
@@ -96,4 +98,4 @@ def emit_guard(facts: Facts, emit: Emitter, name: str) -> Guard | None:
         error = emit.add("ReduceMax", [emit.add("Abs", [emit.add("Sub", [before, name])])], keepdims=0)
     if settled:
         least, most = (emit.add(f"Reduce{kind}", [name], keepdims=0) for kind in ("Min", "Max"))
-    return Guard(name, facts.datatypes[name], low, high, facts.threshold, error, least, most)
+    return Guard(name, facts.datatype(name).name, low, high, get_execution_error_thresh(), error, least, most)

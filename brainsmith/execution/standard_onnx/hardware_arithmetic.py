@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.facts import FLOAT_LIMIT
-from brainsmith.execution.standard_onnx.plans import FINN, rewrites
+from brainsmith.execution.standard_onnx.emitter import FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.plans import rewrites
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 _ELEMENTWISE = {"ElementwiseAdd": "Add", "ElementwiseSub": "Sub", "ElementwiseMul": "Mul"}
 
@@ -22,15 +24,15 @@ def rewrite_elementwise(view: NodeView, emit: Emitter) -> None:
     """Write a sum, difference or product; FINN computes integers in int64 and returns them as float32.
 
     Raises:
-        ModelError: An integer result may be too large for float32.
+        Unsupported: An integer result may be too large for float32.
     """
     left, right = (view.span(name) for name in view.inputs)
     if left is not None and right is not None:
         apply = {"Add": int.__add__, "Sub": int.__sub__, "Mul": int.__mul__}[_ELEMENTWISE[view.kind]]
         ends = [apply(first, second) for first, second in itertools.product(left, right)]
         if max(map(abs, ends)) >= FLOAT_LIMIT:
-            raise view.refused(f"its results may reach {max(map(abs, ends))}, where float32 is not exact")
-        view.facts.note_span(view.outputs[0], min(ends), max(ends))
+            raise Unsupported(f"its results may reach {max(map(abs, ends))}, where float32 is not exact")
+        view.prove(view.outputs[0], min(ends), max(ends))
     emit.add(_ELEMENTWISE[view.kind], view.inputs, view.outputs[0])
 
 
@@ -38,12 +40,15 @@ def rewrite_elementwise(view: NodeView, emit: Emitter) -> None:
 def rewrite_lookup(view: NodeView, emit: Emitter) -> None:
     """Write the rows of a table that numbers name."""
     table = view.needed_constant(1, "table")
-    kind = view.facts.kinds.get(view.inputs[0], "float32")
-    index = view.inputs[0] if kind in ("int32", "int64") else emit.add("Cast", [view.inputs[0]], to=7)
+    index = (
+        view.inputs[0]
+        if view.dtype(view.inputs[0]).name in ("int32", "int64")
+        else emit.add("Cast", [view.inputs[0]], to=7)
+    )
     rows = emit.add("Gather", [emit.constant(table, "table"), index], axis=0)
     emit.reshaped(rows, view.shape(view.outputs[0]), view.outputs[0])
     if np.array_equal(table, np.rint(table)):
-        view.facts.note_span(view.outputs[0], float(table.min()), float(table.max()))
+        view.prove(view.outputs[0], float(table.min()), float(table.max()))
 
 
 @rewrites(FINN, "LabelSelect")
@@ -54,4 +59,4 @@ def rewrite_label_select(view: NodeView, emit: Emitter) -> None:
     emit.add_several("TopK", [view.inputs[0], count], [emit.fresh(view.outputs[0]), labels])
     number = emit.add("Cast", [labels], to=1)
     emit.reshaped(number, view.shape(view.outputs[0]), view.outputs[0])
-    view.facts.note_span(view.outputs[0], 0, view.shape(view.inputs[0])[-1] - 1)
+    view.prove(view.outputs[0], 0, view.shape(view.inputs[0])[-1] - 1)

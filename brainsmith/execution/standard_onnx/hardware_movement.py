@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import rewrites
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 
 @rewrites(QONNX, "DebugMarker")
@@ -28,8 +30,7 @@ def rewrite_same_values(view: NodeView, emit: Emitter) -> None:
     """Write the values in the outputs' shapes; what lies in memory stays in its order."""
     for output in view.outputs:
         emit.reshaped(view.inputs[0], view.shape(output), output)
-        if (span := view.span(view.inputs[0])) is not None:
-            view.facts.note_span(output, *span)
+    view.prove_moved()
 
 
 @rewrites(FINN, "StreamingConcat")
@@ -37,11 +38,7 @@ def rewrite_concat(view: NodeView, emit: Emitter) -> None:
     """Write the inputs beside each other in the last axis."""
     axis = len(view.shape(view.outputs[0])) - 1
     emit.add("Concat", view.inputs, view.outputs[0], axis=axis)
-    spans = [view.span(name) for name in view.inputs]
-    whole = [span for span in spans if span is not None]
-    if len(whole) == len(spans):
-        lowest, highest = min(low for low, _ in whole), max(high for _, high in whole)
-        view.facts.note_span(view.outputs[0], lowest, highest)
+    view.prove_joined(view.inputs)
 
 
 @rewrites(FINN, "StreamingSplit")
@@ -52,8 +49,7 @@ def rewrite_split(view: NodeView, emit: Emitter) -> None:
     for output, first, end in zip(view.outputs, starts[:-1], starts[1:], strict=True):
         limits = [emit.constant([value], "limit", np.int64) for value in (first, end, axis)]
         emit.add("Slice", [view.inputs[0], *limits], output)
-        if (span := view.span(view.inputs[0])) is not None:
-            view.facts.note_span(output, *span)
+    view.prove_moved()
 
 
 @rewrites(FINN, "Shuffle", "OuterShuffle", "InnerShuffle")
@@ -63,8 +59,7 @@ def rewrite_shuffle(view: NodeView, emit: Emitter) -> None:
     inner = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
     output = view.outputs[0]
     emit.transposed(view.inputs[0], shape, view.attribute("perm", inner), view.shape(output), output)
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(output, *span)
+    view.prove_moved()
 
 
 @rewrites(FINN, "Crop")
@@ -72,18 +67,17 @@ def rewrite_crop(view: NodeView, emit: Emitter) -> None:
     """Write what is left of (N, H, W, C) inside of the borders.
 
     Raises:
-        ModelError: It has no such image.
+        Unsupported: It has no such image.
     """
     shape = view.shape(view.inputs[0])
     if len(shape) != 4:
-        raise view.refused(f"its image must have 4 axes, not shape {shape}")
+        raise Unsupported(f"its image must have 4 axes, not shape {shape}")
     height, width = view.needed("ImgDim")
     starts = [view.needed("CropNorth"), view.needed("CropWest")]
     ends = [height - view.needed("CropSouth"), width - view.needed("CropEast")]
     limits = [emit.constant(values, "limits", np.int64) for values in (starts, ends, [1, 2])]
     emit.add("Slice", [view.inputs[0], *limits], view.outputs[0])
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *span)
+    view.prove_moved()
 
 
 @rewrites(FINN, "UpsampleNearestNeighbour")
@@ -100,5 +94,4 @@ def rewrite_upsample(view: NodeView, emit: Emitter) -> None:
             places = np.repeat(np.arange(shape[axis]), factor)
             x = emit.add("Gather", [x, emit.constant(places, "pixels", np.int64)], axis=axis)
     emit.add("Identity", [x], view.outputs[0])
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *span)
+    view.prove_moved()

@@ -7,25 +7,11 @@ from functools import cache
 from importlib import import_module
 
 from brainsmith.execution.standard_onnx.emitter import Emitter
-from brainsmith.execution.standard_onnx.facts import NodeView
+from brainsmith.graph.node_view import NodeView
 
 Plan = Callable[[NodeView, Emitter], None]
 """Writes what a node computes for any number of runs that lie in the first axis of its inputs one after the other."""
 
-QONNX = "qonnx.custom_op.general"
-CHANNELS_LAST = "qonnx.custom_op.channels_last"
-FINN = "finn.custom_op.fpgadataflow"
-STANDARD = ""
-
-_SAME_DOMAIN = {
-    "onnx.brevitas": QONNX,
-    "finn.custom_op.general": QONNX,
-    "ai.onnx": STANDARD,
-    f"{FINN}.hls": FINN,
-    f"{FINN}.rtl": FINN,
-}
-_KERNELS = {"BinaryMVAU": "MVAU", "ElementwiseAddInt": "ElementwiseAdd"}
-"""Kernels of backends that have another name, because FINN's own backends of them have theirs."""
 _FAMILIES = (
     "quantisers", "float_quantiser", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
     "hardware_arithmetic",
@@ -53,11 +39,3 @@ def _all_plans() -> dict[tuple[str, str], Plan]:
 def plan_of(domain: str, kind: str) -> Plan | None:
     """Return the plan of an operator; None if nothing rewrites it."""
     return _all_plans().get((domain, kind))
-
-
-def known_as(domain: str, op_type: str) -> tuple[str, str]:
-    """Return the domain and the operator as which a node is known: of a hardware backend, its kernel."""
-    known = _SAME_DOMAIN.get(domain, domain)
-    if known == FINN and op_type.endswith(("_hls", "_rtl")):
-        op_type = _KERNELS.get(op_type[:-4], op_type[:-4])
-    return known, op_type

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.execution.quantised_average import FUNCTION
-from brainsmith.execution.standard_onnx.facts import FLOAT_LIMIT
-from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
+from brainsmith.execution.standard_onnx.emitter import FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.plans import rewrites
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 TO_FIRST, TO_LAST = [0, 3, 1, 2], [0, 2, 3, 1]
 """Of images: channels from last to first, and back."""
@@ -34,7 +36,8 @@ def rewrite_quant_average(view: NodeView, emit: Emitter) -> None:
     if last:
         emit.add("Transpose", [x], view.outputs[0], perm=TO_LAST)
     if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *(end * kernel * kernel / 2**shift for end in span))
+        low, high = (end * kernel * kernel / 2**shift for end in span)
+        view.prove(view.outputs[0], low, high)
 
 
 @rewrites(QONNX, "MaxPoolNHWC")
@@ -45,8 +48,7 @@ def rewrite_max_pool(view: NodeView, emit: Emitter) -> None:
     first = emit.add("Transpose", [view.inputs[0]], perm=TO_FIRST)
     pooled = emit.add("MaxPool", [first], **stated)
     emit.add("Transpose", [pooled], view.outputs[0], perm=TO_LAST)
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *span)
+    view.prove_moved()
 
 
 @rewrites(FINN, "Pool")
@@ -57,7 +59,7 @@ def rewrite_pool(view: NodeView, emit: Emitter) -> None:
     (`quantised_average`).
 
     Raises:
-        ModelError: The function is unknown, or its sums are too large for float32.
+        Unsupported: The function is unknown, or its sums are too large for float32.
     """
     function = view.attribute("Function", "MaxPool")
     channels, kernel = view.needed("Channels"), view.needed("KernelSize")
@@ -70,10 +72,10 @@ def rewrite_pool(view: NodeView, emit: Emitter) -> None:
         result = emit.maximum_over(parts, axes, keep=False)
     elif function in ("AccPool", "AvgPool", FUNCTION):
         if span is not None and max(map(abs, span)) * window >= FLOAT_LIMIT:
-            raise view.refused(f"its sums of {window} may reach {FLOAT_LIMIT}, where float32 is not exact")
+            raise Unsupported(f"its sums of {window} may reach {FLOAT_LIMIT}, where float32 is not exact")
         result = emit.sum_over(parts, axes, keep=False)
     else:
-        raise view.refused(f"its function {function!r} is unknown")
+        raise Unsupported(f"its function {function!r} is unknown")
     if function == "AvgPool":
         result = emit.add("Div", [result, emit.constant(window, "scalar")])
     if function == FUNCTION:
@@ -82,7 +84,7 @@ def rewrite_pool(view: NodeView, emit: Emitter) -> None:
     if span is not None and function != "AvgPool":
         ends = [end if function == "MaxPool" else end * window for end in span]
         shift = view.attribute("Size", 0) if function == FUNCTION else 0
-        view.facts.note_span(output, ends[0] / 2**shift, ends[1] / 2**shift)
+        view.prove(output, ends[0] / 2**shift, ends[1] / 2**shift)
 
 
 @rewrites(FINN, "GlobalAccPool")
@@ -90,11 +92,12 @@ def rewrite_global_sum(view: NodeView, emit: Emitter) -> None:
     """Write the sums over the pixels of (N, H, W, C)."""
     shape, output = view.shape(view.inputs[0]), view.outputs[0]
     if len(shape) != 4:
-        raise view.refused(f"its image must have 4 axes, not shape {shape}")
+        raise Unsupported(f"its image must have 4 axes, not shape {shape}")
     total = emit.sum_over(view.inputs[0], [1, 2], keep=True)
     emit.reshaped(total, view.shape(output), output)
     if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(output, *(end * shape[1] * shape[2] for end in span))
+        low, high = (end * shape[1] * shape[2] for end in span)
+        view.prove(output, low, high)
 
 
 def emit_shift(emit: Emitter, x: str, bits: int, output: str = "") -> str:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.standard_onnx.counting import emit_levels
-from brainsmith.execution.standard_onnx.facts import DOUBLE_LIMIT, FLOAT_LIMIT
-from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
+from brainsmith.execution.standard_onnx.emitter import DOUBLE_LIMIT, FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.plans import rewrites
 from brainsmith.execution.standard_onnx.thresholds import hardware_levels
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView, Span
+    from brainsmith.graph.node_view import NodeView, Span
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +43,7 @@ def emit_product(view: NodeView, emit: Emitter, x: str, weights: Array, output: 
     """Write x @ weights: in float32 if that is exact or need not be, else in float64.
 
     Raises:
-        ModelError: Whole numbers become too large for float64.
+        Unsupported: Whole numbers become too large for float64.
     """
     span = view.span(x)
     whole = span is not None and bool(np.array_equal(weights, np.rint(weights)))
@@ -56,8 +58,8 @@ def emit_product(view: NodeView, emit: Emitter, x: str, weights: Array, output: 
         exact = emit.add("MatMul", [wide, emit.constant(weights, "weights", np.float64)])
         product = emit.add("Cast", [exact], output, to=1)
     else:
-        raise view.refused(f"its sums may reach {partial:.3g}, beyond 2^53, where float64 is not exact")
-    view.facts.note_span(product, low, high)
+        raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^53, where float64 is not exact")
+    view.prove(product, low, high)
     return product
 
 
@@ -66,11 +68,11 @@ def rewrite_xnor(view: NodeView, emit: Emitter) -> None:
     """Write how many bits of a row and a column agree.
 
     Raises:
-        ModelError: The second matrix changes.
+        Unsupported: The second matrix changes.
     """
     weights = view.needed_constant(1, "second matrix")
     if weights.ndim != 2:
-        raise view.refused(f"its second matrix must have 2 axes, not shape {weights.shape}")
+        raise Unsupported(f"its second matrix must have 2 axes, not shape {weights.shape}")
     _agreements(view, emit, view.inputs[0], weights, view.outputs[0])
 
 
@@ -78,12 +80,12 @@ def _agreements(view: NodeView, emit: Emitter, x: str, weights: Array, output: s
     """Write the products of bits read as -1 and 1, of which half of the sum with their number agree."""
     signs = emit.affine(x, 2.0, -1.0)
     if (span := view.span(x)) is not None:
-        view.facts.note_span(signs, 2 * span[0] - 1, 2 * span[1] - 1)
+        view.prove(signs, 2 * span[0] - 1, 2 * span[1] - 1)
     product = emit_product(view, emit, signs, np.asarray(2.0 * weights - 1.0, np.float32))
     total = emit.add("Add", [product, emit.constant(len(weights), "scalar")])
     result = emit.add("Mul", [total, emit.constant(0.5, "scalar")], output)
     if view.span(x) in ((0, 1), (0, 0), (1, 1)):
-        view.facts.note_span(result, 0, len(weights))
+        view.prove(result, 0, len(weights))
     return result
 
 
@@ -94,17 +96,17 @@ def rewrite_mvau(view: NodeView, emit: Emitter) -> None:
     Source: `MVAU.execute_node` of FINN; two bipolar operands count agreements there.
 
     Raises:
-        ModelError: The weights or thresholds change, or the sums cannot be exact.
+        Unsupported: The weights or thresholds change, or the sums cannot be exact.
     """
     weights = view.needed_constant(1, "weights")
     vectors = view.attribute("numInputVectors", [1])
-    rows = tuple(view.shape(view.inputs[0]))
+    rows = view.shape(view.inputs[0])
     given = (*vectors, view.needed("MW"))
     x = view.inputs[0]
     if rows != given:
         x = emit.reshaped(x, given)
         if (span := view.span(view.inputs[0])) is not None:
-            view.facts.note_span(x, *span)
+            view.prove(x, *span)
     plain = not view.attribute("noActivation", 0)
     bipolar = view.attribute("inputDataType") == view.attribute("weightDataType") == "BIPOLAR"
     result = (*vectors, view.needed("MH"))
@@ -114,7 +116,7 @@ def rewrite_mvau(view: NodeView, emit: Emitter) -> None:
         product = _agreements(view, emit, x, weights, output)
     elif bipolar:
         halves = emit.affine(emit.affine(x, 1.0, 1.0), 0.5, 0.0)
-        view.facts.note_span(halves, 0, 1)
+        view.prove(halves, 0, 1)
         product = _agreements(view, emit, halves, (weights + 1) / 2, output)
     else:
         product = emit_product(view, emit, x, weights, output)
@@ -133,7 +135,7 @@ def rewrite_vvau(view: NodeView, emit: Emitter) -> None:
         kernel of the sliding window.
 
     Raises:
-        ModelError: The weights or thresholds change, or the sums cannot be exact.
+        Unsupported: The weights or thresholds change, or the sums cannot be exact.
     """
     weights = view.needed_constant(1, "weights")
     channels, (rows, columns) = view.needed("Channels"), view.needed("Kernel")
@@ -148,14 +150,14 @@ def rewrite_vvau(view: NodeView, emit: Emitter) -> None:
     flat = weights.reshape(channels, window)
     partial = np.inf if span is None else product_span(flat.T, span)[2]
     if span is not None and partial >= FLOAT_LIMIT:
-        raise view.refused(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
+        raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
     scaled = emit.add("Mul", [each, emit.constant(flat, "weights")])
     product = emit.sum_over(scaled, [4], keep=False)
     if span is not None:
-        view.facts.note_span(product, *product_span(flat.T, span)[:2])
+        view.prove(product, *product_span(flat.T, span)[:2])
     if view.attribute("inputDataType") == view.attribute("weightDataType") == "BIPOLAR":
         agreed = emit.affine(emit.affine(product, 1.0, float(window)), 0.5, 0.0)
-        view.facts.note_span(agreed, 0, window)
+        view.prove(agreed, 0, window)
         product = agreed
     if not view.attribute("noActivation", 0):
         _thresholded(view, emit, product, (1, height, width, channels))
@@ -172,7 +174,7 @@ def _thresholded(view: NodeView, emit: Emitter, x: str, shape: tuple[int, ...]) 
         emit_levels(view, emit, x, thresholds, len(shape) - 1, levels, output)
         return
     counted = emit.fresh(output)
-    view.facts.shapes[counted] = shape
+    view.facts.state_shape(counted, shape)
     emit_levels(view, emit, x, thresholds, len(shape) - 1, levels, counted)
     emit.reshaped(counted, view.shape(output), output)
     _pass_span(view, counted)
@@ -180,4 +182,4 @@ def _thresholded(view: NodeView, emit: Emitter, x: str, shape: tuple[int, ...]) 
 
 def _pass_span(view: NodeView, given: str) -> None:
     if (span := view.span(given)) is not None:
-        view.facts.note_span(view.outputs[0], *span)
+        view.prove(view.outputs[0], *span)

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.plans import QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import rewrites
 from brainsmith.execution.standard_onnx.rounding import emit_rounding
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import QONNX
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 
@@ -23,7 +25,7 @@ def rewrite_quant(view: NodeView, emit: Emitter) -> None:
     Source: `int_quant` of QONNX, step by step in float32, so that every step rounds as there.
 
     Raises:
-        ModelError: The bit width or a parameter's type changes, or a parameter is not float32.
+        Unsupported: The bit width or a parameter's type changes, or a parameter is not float32.
     """
     scale, zero = _parameter(view, 1, "scale"), _parameter(view, 2, "zero point")
     bits = _scalar(view, 3, "bit width")
@@ -36,7 +38,7 @@ def rewrite_quant(view: NodeView, emit: Emitter) -> None:
     else:
         low, high = _bounds(bits, signed=signed, narrow=narrow)
         x = _clipped(emit, x, low, high)
-        x = emit_rounding(view, emit, x, view.attribute("rounding_mode", "ROUND"))
+        x = emit_rounding(emit, x, view.attribute("rounding_mode", "ROUND"))
     x = _shifted(emit, "Sub", x, view.inputs[2], zero)
     _times(emit, x, view.inputs[1], scale, view.outputs[0])
     _note_span(view, low, high, scale, zero)
@@ -47,7 +49,7 @@ def rewrite_bipolar_quant(view: NodeView, emit: Emitter) -> None:
     """Write scale where x >= 0, and -scale elsewhere.
 
     Raises:
-        ModelError: The scale is not float32.
+        Unsupported: The scale is not float32.
     """
     scale = _parameter(view, 1, "scale")
     _times(emit, _signs(emit, view.inputs[0]), view.inputs[1], scale, view.outputs[0])
@@ -61,13 +63,13 @@ def rewrite_trunc(view: NodeView, emit: Emitter) -> None:
     Source: `trunc_v1` and `trunc_v2` of QONNX; which one, says the version of the imported operator set.
 
     Raises:
-        ModelError: A bit width or a scale changes, or a parameter is not float32.
+        Unsupported: A bit width or a scale changes, or a parameter is not float32.
     """
     scale, zero = _parameter(view, 1, "scale"), _parameter(view, 2, "zero point")
-    second = view.version >= 2
+    second = view.opset >= 2
     if second:
         if scale is None or zero is None:
-            raise view.refused("its scale and zero point must be constants, but are computed")
+            raise Unsupported("its scale and zero point must be constants, but are computed")
         output_scale = view.needed_constant(4, "output scale")
         shrink: Array = 2 ** np.round(np.log2(output_scale / scale))
     else:
@@ -80,7 +82,7 @@ def rewrite_trunc(view: NodeView, emit: Emitter) -> None:
     if second:
         signed, narrow = bool(view.attribute("signed", 1)), bool(view.attribute("narrow", 0))
         x = _clipped(emit, x, *_bounds(_scalar(view, 5, "output bit width"), signed=signed, narrow=narrow))
-    x = emit_rounding(view, emit, x, view.attribute("rounding_mode", "FLOOR"))
+    x = emit_rounding(emit, x, view.attribute("rounding_mode", "FLOOR"))
     if second:
         assert zero is not None
         back = np.asarray(zero / shrink, np.float32)
@@ -95,14 +97,14 @@ def _parameter(view: NodeView, at: int, what: str) -> Array | None:
     """Return a parameter's value; None if it is computed, in float32 like everything that is."""
     value = view.constant(at)
     if value is not None and value.dtype != np.float32:
-        raise view.refused(f"its {what} must be of float32, not {value.dtype}")
+        raise Unsupported(f"its {what} must be of float32, not {value.dtype}")
     return value
 
 
 def _scalar(view: NodeView, at: int, what: str) -> float:
     value = view.needed_constant(at, what)
     if value.size != 1:
-        raise view.refused(f"its {what} must be one number, not {value.size}")
+        raise Unsupported(f"its {what} must be one number, not {value.size}")
     return float(value.reshape(()))
 
 
@@ -154,4 +156,4 @@ def _note_span(view: NodeView, low: float, high: float, scale: Array | None, zer
         return
     ends = np.stack([(low - zero) * scale, (high - zero) * scale])
     if np.array_equal(scale, np.rint(scale)) and np.array_equal(zero, np.rint(zero)):
-        view.facts.note_span(view.outputs[0], float(ends.min()), float(ends.max()))
+        view.prove(view.outputs[0], float(ends.min()), float(ends.max()))

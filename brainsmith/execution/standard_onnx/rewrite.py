@@ -8,18 +8,21 @@ import numpy as np
 
 from brainsmith.errors import BuildError, ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call, text_of
+from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.execution.standard_onnx.constants import fold_constants
+from brainsmith.execution.standard_onnx.constants import folded
 from brainsmith.execution.standard_onnx.emitter import Emitter
-from brainsmith.execution.standard_onnx.facts import Facts, NodeView
 from brainsmith.execution.standard_onnx.guards import Guard, emit_guard
-from brainsmith.execution.standard_onnx.plans import FINN, STANDARD, known_as, plan_of
+from brainsmith.execution.standard_onnx.plans import plan_of
 from brainsmith.execution.standard_onnx.samples import mixes_runs
 from brainsmith.execution.standard_onnx.standard import copy_standard
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.model_facts import ModelFacts
+from brainsmith.graph.node_view import NodeView, Unsupported
+from brainsmith.graph.operator_names import FINN, STANDARD, known_as
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -36,13 +39,14 @@ def rewrite(model: ModelWrapper) -> StandardModel:
         model: Not changed.
 
     Raises:
-        ModelError: It has a node that cannot be rewritten; the message names it and says why.
+        Unsupported: It has a node that cannot be rewritten; the message names it and says why.
     """
     try:
-        runnable = runnable_copy(model)
+        runnable = _modern(runnable_copy(model))
+        constants = initialisers(runnable)
     except BuildError as error:
         raise ModelError(f"the model cannot be written with standard ONNX operators: {error}") from error
-    return _Rewriting(_modern(runnable)).result()
+    return _Rewriting(ModelFacts(runnable, constants)).result()
 
 
 def _modern(model: ModelWrapper) -> ModelWrapper:
@@ -66,26 +70,31 @@ def _modern(model: ModelWrapper) -> ModelWrapper:
 class _Rewriting:
     """The work on one model."""
 
-    def __init__(self, model: ModelWrapper) -> None:
-        self.model = model
-        self.graph: GraphProto = model.graph
-        self.opsets = model.get_opset_imports()
-        self.facts = Facts.of(model)
-        self.emit = Emitter(self.opsets[""], self.facts.shapes)
+    def __init__(self, facts: ModelFacts) -> None:
+        self.facts = facts
+        self.graph: GraphProto = facts.model.graph
+        names = facts.model.get_all_tensor_names()
+        for name in names:
+            facts.state_shape(name, facts.shape(name) or ())
+        self.emit = Emitter(facts.opset(""), names)
         self.mixed = ""
         self.guards: list[Guard] = []
         self.varying: list[str] = []
 
     def result(self) -> StandardModel:
-        fold_constants(self.model, self.facts)
         inputs = input_values(self.graph)
         for value in inputs:
-            if value.name in self.facts.annotated:
-                self.facts.note_span(value.name, *self.facts.annotated[value.name])
+            if (ends := self.facts.annotated(value.name)) is not None:
+                self.facts.spans[value.name] = ends
             self.varying.append(value.name)
         for node in self.graph.node:
-            if any(name not in self.facts.constants for name in node.output if name):
-                self._rewrite_node(node)
+            try:
+                self._add(NodeView(node, self.facts))
+            except Unsupported as reason:
+                name = node.name or next(iter(node.output), "")
+                raise ModelError(
+                    f"node '{name}' ({node.op_type}) cannot be written with standard ONNX operators: {reason}"
+                ) from reason.__cause__
         outputs = list(self.graph.output)
         for value in outputs:
             self._settle_output(value.name)
@@ -101,45 +110,47 @@ class _Rewriting:
         guards = (*self._input_guards(signature), *self.guards)
         return StandardModel(signature, content, guards, tensors, self.mixed, self._run_bytes())
 
-    def _rewrite_node(self, node: Any) -> None:
-        domain, kind = known_as(node.domain, node.op_type)
-        view = NodeView(node, self.facts, kind, self.opsets.get(node.domain, 1))
-        plan = copy_standard if domain == STANDARD else plan_of(domain, kind)
+    def _add(self, view: NodeView) -> None:
+        if (found := folded(view)) is not None:
+            self.facts.constants.update(found)
+        elif any(map(view.varies, view.outputs)):
+            self._rewrite(view)
+
+    def _rewrite(self, view: NodeView) -> None:
+        plan = copy_standard if view.family == STANDARD else plan_of(view.family, view.kind)
         own = plan is None
-        plan = plan or own_method(node, view.version, "to_onnx")
+        plan = plan or own_method(view.node, view.opset, "to_onnx")
         if plan is None:
-            raise view.refused(f"no plan is known for {node.op_type} of domain {node.domain}")
-        if domain == STANDARD and any(attribute.HasField("g") for attribute in node.attribute):
-            self._check_inside(view)
-        reason = mixes_runs(view, domain)
-        if own and (own_reason := own_method(node, view.version, "mixes_runs")) is not None:
+            raise Unsupported(f"no plan is known for {view.op_type} of domain {view.domain}")
+        if view.family == STANDARD:
+            _refuse_inside(view)
+        reason = mixes_runs(view)
+        if own and (own_reason := own_method(view.node, view.opset, "mixes_runs")) is not None:
             reason = reason or own_reason(view)
         if reason:
-            self._note_mixed(f"node '{node.name}' ({node.op_type}): {reason}")
-        if own or domain == FINN:
+            self._note_mixed(f"node '{view.name}' ({view.op_type}): {reason}")
+        if own or view.family == FINN:
             # Hardware layers give floats in Python, also where the graph still states what was there before.
-            self.facts.kinds.update(dict.fromkeys(node.output, "float32"))
+            self.facts.state_floats(view.outputs)
         with foreign_call(
-            lambda error: view.refused(text_of(error)) if own and not isinstance(error, ModelError) else error
+            lambda error: Unsupported(text_of(error)) if own and not isinstance(error, ModelError) else error
         ):
             plan(view, self.emit)
-        for name in filter(None, node.output):
+        self.facts.spans.update(view.proved)
+        for name in filter(None, view.outputs):
             if (guard := emit_guard(self.facts, self.emit, name)) is not None:
                 self.guards.append(guard)
             self.varying.append(name)
 
-    def _check_inside(self, view: NodeView) -> None:
-        for attribute in view.node.attribute:
-            for inner in attribute.g.node if attribute.HasField("g") else ():
-                if known_as(inner.domain, inner.op_type)[0] != STANDARD:
-                    raise view.refused(f"it holds a node {inner.op_type} of domain {inner.domain}")
-
     def _input_guards(self, signature: ModelSignature) -> list[Guard]:
         """Return what is to be checked of the inputs, which are at hand before a session runs."""
-        facts = self.facts
-        whole = [spec for spec in signature.inputs if spec.name in facts.annotated]
+        from qonnx.util.basic import get_execution_error_thresh
+
+        ends = {spec: self.facts.annotated(spec.name) for spec in signature.inputs}
         return [
-            Guard(spec.name, spec.datatype, *facts.annotated[spec.name], facts.threshold) for spec in whole
+            Guard(spec.name, spec.datatype, *found, get_execution_error_thresh())
+            for spec, found in ends.items()
+            if found is not None
         ]
 
     def _settle_output(self, name: str) -> None:
@@ -153,17 +164,17 @@ class _Rewriting:
         self.mixed = self.mixed or reason
 
     def _spec(self, name: str) -> TensorSpec:
-        datatype = self.model.get_tensor_datatype(name).name
-        return TensorSpec(name, self.facts.shapes[name], self.facts.kinds.get(name, "float32"), datatype)
+        facts = self.facts
+        return TensorSpec(name, facts.shape(name) or (), facts.dtype(name).name, facts.datatype(name).name)
 
     def _run_bytes(self) -> int:
-        sizes = [int(np.prod(self.facts.shapes[name], dtype=np.int64)) for name in self.varying]
+        sizes = [int(np.prod(self.facts.shape(name) or (), dtype=np.int64)) for name in self.varying]
         return 4 * sum(sizes) or 4
 
     def _kind(self, name: str) -> int:
         from onnx import helper
 
-        return int(helper.np_dtype_to_tensor_dtype(np.dtype(self.facts.kinds.get(name, "float32"))))
+        return int(helper.np_dtype_to_tensor_dtype(self.facts.dtype(name)))
 
     def _proto(self, signature: ModelSignature) -> ModelProto:
         from onnx import helper, numpy_helper
@@ -195,6 +206,13 @@ class _Rewriting:
         opset = helper.make_opsetid("", self.emit.opset)
         # IR version 10 is what every ONNX Runtime of the last years reads.
         return helper.make_model(graph, ir_version=10, opset_imports=[opset])
+
+
+def _refuse_inside(view: NodeView) -> None:
+    for attribute in view.node.attribute:
+        for inner in attribute.g.node if attribute.HasField("g") else ():
+            if known_as(inner.domain, inner.op_type)[0] != STANDARD:
+                raise Unsupported(f"it holds a node {inner.op_type} of domain {inner.domain}")
 
 
 def _captured(node: Any) -> list[str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.execution.standard_onnx.plans import FINN, QONNX, STANDARD
+from brainsmith.graph.operator_names import FINN, QONNX, STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 UNARY = frozenset({
     "Abs", "Acos", "Asin", "Atan", "Cast", "Ceil", "Clip", "Cos", "Cosh", "Dropout", "Elu", "Erf", "Exp", "Floor",
@@ -49,23 +49,23 @@ APART = ""
 """The answer of a node that keeps runs apart; any other text says why it does not."""
 
 
-def mixes_runs(view: NodeView, domain: str) -> str:
+def mixes_runs(view: NodeView) -> str:
     """Say why a node, which a graph's inputs change, does not keep runs apart; empty if it does."""
     if any(not view.shape(name) for name in view.outputs if name):
         return "a result has no axis"
-    if domain != STANDARD:
-        broadcasts = (domain == QONNX and view.kind in _QUANTISERS) or (
-            domain == FINN and view.kind.startswith("Elementwise")
+    if view.family != STANDARD:
+        broadcasts = (view.family == QONNX and view.kind in _QUANTISERS) or (
+            view.family == FINN and view.kind.startswith("Elementwise")
         )
         return _broadcast(view) if broadcasts else APART
     if view.kind in UNARY or view.kind in BROADCAST:
         return _broadcast(view)
     if view.kind in MOVED:
-        return APART if not view.varies(1) else "its shape is computed"
+        return APART if not view.is_computed(1) else "its shape is computed"
     if view.kind in IMAGES:
         if view.attribute("training_mode", 0):
             return "it trains, over all runs"
-        others = any(view.varies(at) for at in range(1, len(view.inputs)))
+        others = any(view.is_computed(at) for at in range(1, len(view.inputs)))
         return "its parameters are computed" if others else APART
     if view.kind in _DEFAULT_AXES:
         return _along_axis(view)
@@ -81,9 +81,9 @@ def _broadcast(view: NodeView) -> str:
         if not name:
             continue
         given = view.shape(name)
-        if view.varies(at) and (len(given) != len(shape) or given[0] != shape[0]):
+        if view.is_computed(at) and (len(given) != len(shape) or given[0] != shape[0]):
             return f"input '{name}' of shape {given} is repeated along the first axis"
-        if not view.varies(at) and len(given) == len(shape) and given[0] != 1:
+        if not view.is_computed(at) and len(given) == len(shape) and given[0] != 1:
             return f"constant '{name}' differs along the first axis"
     return APART
 
@@ -94,7 +94,7 @@ def _along_axis(view: NodeView) -> str:
     if (
         view.kind.endswith(("max", "Softmax"))
         and view.kind in ("Softmax", "LogSoftmax", "Hardmax")
-        and view.version < 13
+        and view.opset < 13
     ):
         default = 1
     axis = view.attribute("axis", default)
@@ -107,12 +107,14 @@ def _along_axis(view: NodeView) -> str:
         return "it works along the first axis"
     if view.kind in ("Concat", "GatherElements"):
         return _all_vary(view)
-    return "a parameter is computed" if any(view.varies(at) for at in range(1, len(view.inputs))) else APART
+    return (
+        "a parameter is computed" if any(view.is_computed(at) for at in range(1, len(view.inputs))) else APART
+    )
 
 
 def _all_vary(view: NodeView) -> str:
     for at, name in enumerate(view.inputs):
-        if not view.varies(at):
+        if not view.is_computed(at):
             return f"constant '{name}' has no runs"
     return APART
 
@@ -134,7 +136,7 @@ def products_mix_runs(view: NodeView) -> str:
     """Say why a product of matrices does not keep runs apart; empty if it does."""
     left, right = view.shape(view.inputs[0]), view.shape(view.inputs[1])
     rank = max(len(left), len(right))
-    if not view.varies(1):
+    if not view.is_computed(1):
         shared = len(right) < len(left) or right[0] == 1 or len(right) < 3
         return (
             APART
@@ -143,7 +145,7 @@ def products_mix_runs(view: NodeView) -> str:
         )
     if len(right) != rank or rank < 3:
         return "its second matrix is the run's own"
-    if not view.varies(0):
+    if not view.is_computed(0):
         return APART if len(left) < rank or left[0] == 1 else "its first matrix has a first axis of its own"
     return (
         APART
@@ -153,7 +155,7 @@ def products_mix_runs(view: NodeView) -> str:
 
 
 def _gemm(view: NodeView) -> str:
-    if view.attribute("transA", 0) or view.varies(1) or view.varies(2):
+    if view.attribute("transA", 0) or view.is_computed(1) or view.is_computed(2):
         return "more than its first matrix holds runs, or this one is transposed"
     addend = view.constant(2)
     if addend is not None and addend.ndim == 2 and addend.shape[0] != 1:
@@ -163,7 +165,7 @@ def _gemm(view: NodeView) -> str:
 
 def _constant_parameters(check: Callable[[NodeView], bool], what: str) -> Callable[[NodeView], str]:
     def rule(view: NodeView) -> str:
-        if any(view.varies(at) for at in range(1, len(view.inputs))):
+        if any(view.is_computed(at) for at in range(1, len(view.inputs))):
             return "a parameter is computed"
         return APART if check(view) else what
 
@@ -184,16 +186,16 @@ def _slices_no_runs(view: NodeView) -> bool:
 
 
 def _resizes_no_runs(view: NodeView) -> bool:
-    at = 1 if view.kind == "Upsample" or view.version < 11 else 2
+    at = 1 if view.kind == "Upsample" or view.opset < 11 else 2
     scales = view.constant(at)
     return scales is not None and scales.size > 0 and float(scales[0]) == 1.0
 
 
 def _gathers(view: NodeView) -> str:
     axis = view.attribute("axis", 0) % len(view.shape(view.inputs[0]))
-    if view.varies(0) and not view.varies(1):
+    if view.is_computed(0) and not view.is_computed(1):
         return APART if axis else "it chooses in the first axis"
-    return APART if axis == 0 and not view.varies(0) else "both of its inputs hold runs"
+    return APART if axis == 0 and not view.is_computed(0) else "both of its inputs hold runs"
 
 
 _RULES: dict[str, Callable[[NodeView], str]] = {

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.facts import FLOAT_LIMIT
+from brainsmith.execution.standard_onnx.emitter import FLOAT_LIMIT
 from brainsmith.execution.standard_onnx.products import emit_product, product_span
 from brainsmith.execution.standard_onnx.samples import MOVED
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView, Span
+    from brainsmith.graph.node_view import NodeView, Span
 
 _SAME_VALUES = frozenset({
     "Cast", "DepthToSpace", "Dropout", "Expand", "GlobalMaxPool", "Identity", "MaxPool", "ReduceMax", "ReduceMin",
@@ -36,7 +37,7 @@ def copy_standard(view: NodeView, emit: Emitter) -> None:
     """Write a standard node, and note which whole numbers it gives.
 
     Raises:
-        ModelError: Whole numbers become too large to be exact.
+        Unsupported: Whole numbers become too large to be exact.
     """
     output = view.outputs[0]
     weights = view.constant(1)
@@ -60,7 +61,7 @@ def copy_standard(view: NodeView, emit: Emitter) -> None:
     span = _span(view)
     if span is not None:
         for name in filter(None, view.outputs[:1] if view.kind in ("MaxPool", "Dropout") else view.outputs):
-            view.facts.note_span(name, *span)
+            view.prove(name, *span)
 
 
 def _span(view: NodeView) -> Span | None:
@@ -116,5 +117,5 @@ def _convolved(view: NodeView, given: Span) -> Span | None:
         partial += float(np.abs(bias).max())
         low, high = low + float(bias.min()), high + float(bias.max())
     if partial >= FLOAT_LIMIT:
-        raise view.refused(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
+        raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
     return int(low), int(high)

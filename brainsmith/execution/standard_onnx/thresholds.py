@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.standard_onnx.counting import emit_levels
-from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import rewrites
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 

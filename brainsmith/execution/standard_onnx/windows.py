@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.plans import FINN, QONNX, rewrites
+from brainsmith.execution.standard_onnx.plans import rewrites
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.execution.standard_onnx.facts import NodeView
+    from brainsmith.graph.node_view import NodeView
 
 _FEW = 4
 
@@ -22,18 +24,16 @@ def rewrite_im2col(view: NodeView, emit: Emitter) -> None:
     """Write the windows of an image (1, H, W, C) as (1, OH, OW, KH * KW * C).
 
     Raises:
-        ModelError: The model's batch is not 1: QONNX's own execution then mixes its images.
+        Unsupported: The model's batch is not 1: QONNX's own execution then mixes its images.
     """
     shape = view.shape(view.inputs[0])
     if len(shape) != 4 or shape[0] != 1:
-        raise view.refused(f"its image must have shape (1, height, width, channels), not {shape}")
+        raise Unsupported(f"its image must have shape (1, height, width, channels), not {shape}")
     pads = view.attribute("pad_amount", [0, 0, 0, 0])
     padded = emit_padding(emit, view.inputs[0], pads, float(view.attribute("pad_value", 0)))
     size = (shape[1] + pads[0] + pads[2], shape[2] + pads[1] + pads[3])
     _windows(view, emit, padded, size, _Windows(view, "kernel_size", "stride", "dilations"))
-    if (span := view.span(view.inputs[0])) is not None:
-        value = view.attribute("pad_value", 0) if any(pads) else span[0]
-        view.facts.note_span(view.outputs[0], min(span[0], value), max(span[1], value))
+    view.prove_moved(*([view.attribute("pad_value", 0)] if any(pads) else []))
 
 
 @rewrites(FINN, "ConvolutionInputGenerator")
@@ -43,14 +43,13 @@ def rewrite_window_generator(view: NodeView, emit: Emitter) -> None:
     FINN's RTL gives depthwise windows by groups of SIMD channels, which its Python model of the backend does too.
 
     Raises:
-        ModelError: The model's batch is not 1.
+        Unsupported: The model's batch is not 1.
     """
     shape = view.shape(view.inputs[0])
     if len(shape) != 4 or shape[0] != 1:
-        raise view.refused(f"its image must have shape (1, height, width, channels), not {shape}")
+        raise Unsupported(f"its image must have shape (1, height, width, channels), not {shape}")
     _windows(view, emit, view.inputs[0], shape[1:3], _Windows(view, "ConvKernelDim", "Stride", "Dilation"))
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], *span)
+    view.prove_moved()
 
 
 @rewrites(FINN, "FMPadding")
@@ -58,8 +57,7 @@ def rewrite_padding(view: NodeView, emit: Emitter) -> None:
     """Write zeros around an image (N, H, W, C)."""
     padding = view.attribute("Padding", [1, 1, 1, 1])
     emit_padding(emit, view.inputs[0], padding, 0.0, view.outputs[0])
-    if (span := view.span(view.inputs[0])) is not None:
-        view.facts.note_span(view.outputs[0], min(span[0], 0), max(span[1], 0))
+    view.prove_moved(0)
 
 
 def emit_padding(emit: Emitter, x: str, pads: Sequence[int], value: float, output: str = "") -> str:

@@ -119,10 +119,9 @@ def test_whole_numbers_are_those_of_the_reference_in_every_bit(drawn, seed):
 def test_what_is_proved_holds(drawn):
     """The span of each tensor, as the faithful program relies on it, holds the values that come."""
     from brainsmith.execution.lowering.lower import _Lowering
-    from brainsmith.execution.lowering.model_facts import ModelFacts
 
     model, datatype = drawn
-    lowering = _Lowering(ModelFacts(runnable_copy(model)), None)
+    lowering = _Lowering(runnable_copy(model))
     program = lowering.program()
     kind = DataType[datatype]
     shape = program.signature.inputs[0].shape

@@ -175,6 +175,15 @@ def test_a_node_without_a_name_is_told_by_its_output():
         rewrite(model)
 
 
+def test_weights_that_are_not_what_they_are_annotated_as_are_refused():
+    model = model_of("MatMul", {"x": (1, 2), "w": np.full((2, 2), 5, np.float32)}, datatypes={"w": "INT2"})
+    with pytest.raises(ModelError) as caught:
+        rewrite(model)
+    assert str(caught.value) == (
+        "the model cannot be written with standard ONNX operators: tensor 'w' is annotated as INT2, but holds 5"
+    )
+
+
 def test_a_constant_that_cannot_be_computed_is_refused():
     model = model_of("MatMul", {"x": (1, 2), "w": np.ones((2, 2), np.float32)})
     model.graph.node.insert(0, helper.make_node("Add", ["w", "u"], ["v"], name="bad"))

@@ -7,37 +7,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.lowering.convolutions import emit_convolution
-from brainsmith.execution.lowering.hardware import needed, prove_moved
-from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import arithmetic, shapes, windows
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import CHANNELS_LAST
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 
-CHANNELS_LAST = "qonnx.custom_op.channels_last"
-
 
 @lowers(CHANNELS_LAST, "Conv")
-def conv(node: NodeView) -> None:
+def conv(node: ProgramNode) -> None:
     """Convolve with constant weights (filters, *kernel, channels)."""
     weights = np.moveaxis(node.needed_constant(1, "weight"), -1, 1)
     _last(node, emit_convolution(node, _first(node), weights, _geometry(node)))
 
 
 @lowers(CHANNELS_LAST, "MaxPool")
-def max_pool(node: NodeView) -> None:
+def max_pool(node: ProgramNode) -> None:
     """Take the greatest value of each window."""
     if node.attribute("ceil_mode", 0):
-        raise NotLowered("its last windows are cut off")
-    kernel = tuple(needed(node, "kernel_shape"))
+        raise Unsupported("its last windows are cut off")
+    kernel = tuple(node.needed("kernel_shape"))
     made = node.emit(
         windows.pool, [_first(node)], kernel=kernel, **_geometry(node), average=False, count_padding=False
     )
     _last(node, made)
-    prove_moved(node)
+    node.prove_moved()
     if (
         node.span(node.inputs[0]) is None
     ):  # of whole numbers only a zero's sign is other, and QONNX takes long for these
@@ -45,10 +43,10 @@ def max_pool(node: NodeView) -> None:
 
 
 @lowers(CHANNELS_LAST, "BatchNormalization")
-def batch_normalisation(node: NodeView) -> None:
+def batch_normalisation(node: ProgramNode) -> None:
     """Scale and shift each channel by constants, rounded as ONNX Runtime does."""
     if node.attribute("training_mode", 0):
-        raise NotLowered("it is in training mode")
+        raise Unsupported("it is in training mode")
     what = ("scale", "bias", "mean", "variance")
     scale, bias, mean, variance = (node.needed_constant(at, name) for at, name in enumerate(what, 1))
     factor = scale / np.sqrt(variance + np.float32(node.attribute("epsilon", 1e-5)))
@@ -56,7 +54,7 @@ def batch_normalisation(node: NodeView) -> None:
     node.emit(arithmetic.scale_and_shift, [node.inputs[0], *held], node.outputs)
 
 
-def _geometry(node: NodeView) -> dict[str, tuple[int, ...]]:
+def _geometry(node: ProgramNode) -> dict[str, tuple[int, ...]]:
     axes = len(node.shape(node.inputs[0])) - 2
     pads = tuple(node.attribute("pads", (0,) * 2 * axes))
     return {
@@ -67,11 +65,11 @@ def _geometry(node: NodeView) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _first(node: NodeView) -> str:
+def _first(node: ProgramNode) -> str:
     rank = len(node.shape(node.inputs[0]))
     return node.emit(shapes.transpose, node.inputs[:1], order=(0, rank - 1, *range(1, rank - 1)))
 
 
-def _last(node: NodeView, made: str) -> None:
+def _last(node: ProgramNode, made: str) -> None:
     rank = len(node.shape(node.outputs[0]))
     node.emit(shapes.transpose, [made], node.outputs, order=(0, *range(2, rank), 1))

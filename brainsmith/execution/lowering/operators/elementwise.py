@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered, Span
+from brainsmith.execution.lowering.program_node import ProgramNode
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import arithmetic, shapes
+from brainsmith.graph.node_view import Span, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ _MONOTONE: dict[str, Callable[[int], int]] = {
 
 
 @lowers("", "Add", "Sub", "Mul", "Max", "Min", "Sum", *_COMPARISONS)
-def exact(node: NodeView) -> None:
+def exact(node: ProgramNode) -> None:
     """Combine tensors by what IEEE 754 rounds in one way."""
     node.emit(arithmetic.binary, broadcast(node), node.outputs, name=node.op_type)
     if node.op_type in _COMPARISONS:
@@ -55,7 +56,7 @@ def _combined(op_type: str, spans: list[Span]) -> Span:
 
 
 @lowers("", "Div")
-def divide(node: NodeView) -> None:
+def divide(node: ProgramNode) -> None:
     """Divide; whole numbers towards 0."""
     whole = node.dtype(node.inputs[0]).kind in "iu"
     if whole:
@@ -65,7 +66,7 @@ def divide(node: NodeView) -> None:
 
 
 @lowers("", "Pow")
-def power(node: NodeView) -> None:
+def power(node: ProgramNode) -> None:
     """Raise to a power; squares are products."""
     exponent = node.constant(1)
     if exponent is not None and exponent.size == 1 and exponent.item() == 2 and _is_float(node):
@@ -73,7 +74,7 @@ def power(node: NodeView) -> None:
         node.emit(arithmetic.binary, [name, name], node.outputs, name="Mul")
         return
     if not _is_float(node) or node.dtype(node.inputs[1]) != np.float32:
-        raise NotLowered("it raises whole numbers")
+        raise Unsupported("it raises whole numbers")
     node.rounds_differently()
     if exponent is not None and exponent.size == 1 and exponent.item() == 0.5:
         node.emit(arithmetic.power_of_half, [node.stack(0, exponent.ndim)], node.outputs)
@@ -82,14 +83,14 @@ def power(node: NodeView) -> None:
 
 
 @lowers("", "Mean")
-def mean(node: NodeView) -> None:
+def mean(node: ProgramNode) -> None:
     """Take the mean of several tensors."""
     node.rounds_differently()
     node.emit(arithmetic.mean, broadcast(node), node.outputs)
 
 
 @lowers("", "Abs", "Ceil", "Floor", "IsNaN", "Neg", "Not", "Reciprocal", "Round", "Sign", "Sqrt")
-def unary(node: NodeView) -> None:
+def unary(node: ProgramNode) -> None:
     """Apply what IEEE 754 rounds in one way."""
     node.emit(arithmetic.unary, node.inputs, node.outputs, name=node.op_type)
     span = node.span(node.inputs[0])
@@ -105,21 +106,21 @@ def unary(node: NodeView) -> None:
 
 
 @lowers("", "Cos", "Exp", "Log", "Sin", "Tanh")
-def transcendental(node: NodeView) -> None:
+def transcendental(node: ProgramNode) -> None:
     """Apply a function that each library rounds in its own way."""
     node.rounds_differently()
     node.emit(arithmetic.unary, node.inputs, node.outputs, name=node.op_type)
 
 
 @lowers("", "Sigmoid")
-def sigmoid(node: NodeView) -> None:
+def sigmoid(node: ProgramNode) -> None:
     """Apply the logistic function."""
     node.rounds_differently()
     node.emit(arithmetic.sigmoid, node.inputs, node.outputs)
 
 
 @lowers("", "HardSigmoid")
-def hard_sigmoid(node: NodeView) -> None:
+def hard_sigmoid(node: ProgramNode) -> None:
     """Apply a line that is clipped."""
     node.rounds_differently()
     alpha, beta = float(node.attribute("alpha", 0.2)), float(node.attribute("beta", 0.5))
@@ -127,7 +128,7 @@ def hard_sigmoid(node: NodeView) -> None:
 
 
 @lowers("", "Relu")
-def relu(node: NodeView) -> None:
+def relu(node: ProgramNode) -> None:
     """Cut off what is below 0."""
     node.emit(arithmetic.relu, node.inputs, node.outputs)
     if span := node.span(node.inputs[0]):
@@ -135,21 +136,21 @@ def relu(node: NodeView) -> None:
 
 
 @lowers("", "LeakyRelu")
-def leaky_relu(node: NodeView) -> None:
+def leaky_relu(node: ProgramNode) -> None:
     """Flatten what is below 0."""
     slope = node.hold(np.asarray(node.attribute("alpha", 0.01), np.float32))
     node.emit(arithmetic.leaky, [node.inputs[0], slope], node.outputs)
 
 
 @lowers("", "PRelu")
-def p_relu(node: NodeView) -> None:
+def p_relu(node: ProgramNode) -> None:
     """Flatten what is below 0, each channel by its own slope."""
     node.emit(arithmetic.leaky, broadcast(node), node.outputs)
     node.treats_ends_differently()
 
 
 @lowers("", "Clip")
-def clip(node: NodeView) -> None:
+def clip(node: ProgramNode) -> None:
     """Cut off on both sides."""
     if node.opset < 11:
         ends: list[Any] = [
@@ -160,7 +161,7 @@ def clip(node: NodeView) -> None:
         ends = [node.stack(at, len(node.shape(node.inputs[0]))) if node.given(at) else "" for at in (1, 2)]
         constants = [node.constant(at) for at in (1, 2)]
         if any(constant is not None and np.isnan(constant).any() for constant in constants):
-            raise NotLowered("an end is NaN")
+            raise Unsupported("an end is NaN")
     span = node.span(node.inputs[0])
     node.emit(arithmetic.clip, [node.inputs[0], *_finite(node, ends)], node.outputs)
     if span is None:
@@ -174,7 +175,7 @@ def clip(node: NodeView) -> None:
     node.prove(node.outputs[0], *span)
 
 
-def _finite(node: NodeView, ends: list[str]) -> list[str]:
+def _finite(node: ProgramNode, ends: list[str]) -> list[str]:
     """Return the ends of a Clip, one that is left out as ONNX Runtime's: the last finite float, which cuts infinity."""
     if not _is_float(node) or node.span(node.inputs[0]) is not None:
         return ends
@@ -186,7 +187,7 @@ def _finite(node: NodeView, ends: list[str]) -> list[str]:
 
 
 @lowers("", "Where")
-def where(node: NodeView) -> None:
+def where(node: ProgramNode) -> None:
     """Choose between two tensors."""
     node.emit(arithmetic.where, broadcast(node), node.outputs)
     yes, no = node.span(node.inputs[1]), node.span(node.inputs[2])
@@ -195,13 +196,13 @@ def where(node: NodeView) -> None:
 
 
 @lowers("", "Cast")
-def cast(node: NodeView) -> None:
+def cast(node: ProgramNode) -> None:
     """Give values another type."""
     from onnx import helper
 
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(node.attributes["to"]))
     if dtype.kind not in "biuf" or node.dtype(node.inputs[0]).kind not in "biuf":
-        raise NotLowered("it is a cast of strings or of floats of few bits")
+        raise Unsupported("it is a cast of strings or of floats of few bits")
     node.emit(shapes.cast, node.inputs[:1], node.outputs, dtype=dtype.name)
     span = node.span(node.inputs[0])
     if span and _holds(dtype, span):
@@ -209,10 +210,10 @@ def cast(node: NodeView) -> None:
 
 
 @lowers("", "BatchNormalization")
-def batch_normalisation(node: NodeView) -> None:
+def batch_normalisation(node: ProgramNode) -> None:
     """Scale and shift each channel by constants, rounded as ONNX Runtime does."""
     if node.attribute("training_mode", 0) or len([name for name in node.outputs if name]) > 1:
-        raise NotLowered("it is in training mode")
+        raise Unsupported("it is in training mode")
     scale, bias, mean, variance = (
         node.needed_constant(at, what) for at, what in enumerate(("scale", "bias", "mean", "variance"), 1)
     )
@@ -223,13 +224,13 @@ def batch_normalisation(node: NodeView) -> None:
     node.emit(arithmetic.scale_and_shift, [node.inputs[0], *held], node.outputs)
 
 
-def broadcast(node: NodeView) -> list[str]:
+def broadcast(node: ProgramNode) -> list[str]:
     """Return the inputs' names, those that vary with shapes of one rank, so that their runs stay apart."""
     rank = max(len(node.shape(name)) for name in node.inputs)
     return [node.stack(at, rank) for at in range(len(node.inputs))]
 
 
-def _is_float(node: NodeView) -> bool:
+def _is_float(node: ProgramNode) -> bool:
     return node.dtype(node.inputs[0]) == np.float32
 
 

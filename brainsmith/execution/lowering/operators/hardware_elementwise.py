@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import FINN, emit_reshaped, needed, whole_datatype
-from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.lowering.hardware import emit_reshaped, whole_datatype
 from brainsmith.execution.lowering.products import FLOAT32_END
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import arithmetic, reductions, shapes, whole_elementwise
 from brainsmith.execution.program.functions.rounding import integer_limits
 from brainsmith.execution.program.functions.whole_elementwise import OPERATIONS, WHOLE
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
     Span = tuple[int, int]
 
@@ -33,12 +34,12 @@ _IN_FLOAT32 = (*_ENDS, *_TRUTHS, "AbsDiff")
 
 @lowers(FINN, *_LAYERS, "ElementwiseBitShift")
 @lowers(f"{FINN}.rtl", "ElementwiseAddInt_rtl")  # ours, whose name is no kernel's with an ending
-def elementwise(node: NodeView) -> None:
+def elementwise(node: ProgramNode) -> None:
     """Combine two tensors: in 64 bits what is whole, in float32 where that is proved to be the same."""
     name = node.op_type.removeprefix("Elementwise").removesuffix("Int_rtl")
     if name == "BitShift":
-        name = "Shift" + needed(node, "direction").capitalize()
-    whole = [whole_datatype(needed(node, f"{side}_dtype")) for side in ("lhs", "rhs")]
+        name = "Shift" + node.needed("direction").capitalize()
+    whole = [whole_datatype(node.needed(f"{side}_dtype")) for side in ("lhs", "rhs")]
     types = tuple("int64" if is_whole else "" for is_whole in whole)
     spans = [node.span(tensor) for tensor in node.inputs]
     if all(whole) and spans[0] is not None and spans[1] is not None:
@@ -65,7 +66,7 @@ def _result_span(name: str, left: Span, right: Span) -> Span | None:
 
 
 @lowers(FINN, "HWWhere")
-def where(node: NodeView) -> None:
+def where(node: ProgramNode) -> None:
     """Choose by a condition that is not 0."""
     rank = max(len(node.shape(tensor)) for tensor in node.inputs)
     condition, *choices = (node.stack(at, rank) for at in range(3))
@@ -79,29 +80,29 @@ def where(node: NodeView) -> None:
 
 
 @lowers(FINN, "Requant")
-def requant(node: NodeView) -> None:
+def requant(node: ProgramNode) -> None:
     """Scale, shift, round halves up, and clip to the output's datatype."""
     from qonnx.core.datatype import DataType
 
-    datatype = DataType[needed(node, "outputDataType")]
+    datatype = DataType[node.needed("outputDataType")]
     bits = np.asarray(float(datatype.bitwidth()))
     low, high = integer_limits(bits, datatype.signed(), bool(node.attribute("narrow", 0)))
     scale, bias = node.needed_constant(1, "scale"), node.needed_constant(2, "bias")
     operands = [node.inputs[0], node.hold(scale), node.hold(bias)]
     if max(scale.ndim, bias.ndim) > len(node.shape(node.inputs[0])):
-        raise NotLowered("its scale has more axes than its input")
+        raise Unsupported("its scale has more axes than its input")
     node.emit(whole_elementwise.requantise, operands, node.outputs, low=float(low), high=float(high))
     if node.span(node.inputs[0]) is not None:
         node.prove(node.outputs[0], float(low), float(high))
 
 
 @lowers(FINN, "LabelSelect")
-def label_select(node: NodeView) -> None:
+def label_select(node: ProgramNode) -> None:
     """Give the places of the greatest values, the first of equals first."""
     rank = len(node.shape(node.inputs[0]))
-    count = needed(node, "K")
+    count = node.needed("K")
     if node.span(node.inputs[0]) is None:
-        raise NotLowered("its input may be NaN")
+        raise Unsupported("its input may be NaN")
     places = f"{node.outputs[0]}##places"
     node.emit(reductions.top, node.inputs, ["", places], count=count, axis=rank - 1, largest=True)
     labels = node.emit(shapes.cast, [places], dtype="float32")

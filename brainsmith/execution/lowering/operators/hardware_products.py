@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import (
-    FINN,
-    QONNX,
-    emit_reshaped,
-    needed,
-)
-from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.lowering.hardware import emit_reshaped
 from brainsmith.execution.lowering.products import (
     emit_product,
     exact_type,
@@ -21,9 +15,11 @@ from brainsmith.execution.lowering.products import (
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.lowering.staircase import emit_staircase
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +29,7 @@ ROWS = 2
 
 @lowers(FINN, "MVAU")
 @lowers(f"{FINN}.rtl", "BinaryMVAU_rtl")  # ours, whose name is no kernel's with an ending
-def mvau(node: NodeView) -> None:
+def mvau(node: ProgramNode) -> None:
     """Multiply with a matrix, then count thresholds if there are any.
 
     One-bit products count the places where both bits are alike: with weights w of -1 and 1, that is half of x w plus
@@ -41,8 +37,8 @@ def mvau(node: NodeView) -> None:
     thresholds are moved instead of the sums.
     """
     weights = node.needed_constant(1, "matrix")
-    if weights.shape != (needed(node, "MW"), needed(node, "MH")):
-        raise NotLowered("its matrix has not the size that it states")
+    if weights.shape != (node.needed("MW"), node.needed("MH")):
+        raise Unsupported("its matrix has not the size that it states")
     half, offset = _one_bit(node, weights)
     if node.attribute("binaryXnorMode", 0):
         weights = 2 * weights - 1
@@ -67,7 +63,7 @@ def mvau(node: NodeView) -> None:
             node.prove(node.outputs[0], *known, made in node.bipolar)
 
 
-def _one_bit(node: NodeView, weights: Array) -> tuple[bool, Array | None]:
+def _one_bit(node: ProgramNode, weights: Array) -> tuple[bool, Array | None]:
     """Return whether sums are halved, and what is added to the products before."""
     if node.attribute("binaryXnorMode", 0):
         return False, (weights == 0).sum(axis=0).astype(np.float32)
@@ -76,7 +72,7 @@ def _one_bit(node: NodeView, weights: Array) -> tuple[bool, Array | None]:
     return False, None
 
 
-def _counted(node: NodeView, product: str, half: bool, offset: Array | None) -> str:
+def _counted(node: ProgramNode, product: str, half: bool, offset: Array | None) -> str:
     """Emit how many bits are alike, from the product."""
     assert offset is not None
     span = node.span(product)
@@ -90,12 +86,12 @@ def _counted(node: NodeView, product: str, half: bool, offset: Array | None) -> 
 
 
 def _activated(
-    node: NodeView, product: str, channels: int, half: bool, offset: Array | None, rank: int
+    node: ProgramNode, product: str, channels: int, half: bool, offset: Array | None, rank: int
 ) -> str:
     """Emit the levels of a product that is still to be halved or shifted: its thresholds are doubled and shifted."""
     thresholds = node.needed_constant(2, "thresholds").astype(np.float64)
     if len(thresholds) > 1 and rank not in (ROWS, IMAGE):
-        raise NotLowered("QONNX takes its second axis for the channels")
+        raise Unsupported("QONNX takes its second axis for the channels")
     if offset is not None:
         thresholds = (2 * thresholds if half else thresholds) - offset[:, None]
     scale, bias = 1.0, float(node.attribute("ActVal", 0))
@@ -105,11 +101,11 @@ def _activated(
 
 
 @lowers(QONNX, "XnorPopcountMatMul")
-def xnor_popcount(node: NodeView) -> None:
+def xnor_popcount(node: ProgramNode) -> None:
     """Count the places where bits of a row and of a column are alike."""
     weights = node.needed_constant(1, "matrix")
     if weights.ndim != ROWS:
-        raise NotLowered("it multiplies with many matrices")
+        raise Unsupported("it multiplies with many matrices")
     product = emit_product(node, node.inputs[0], (2 * weights - 1).astype(np.float32))
     offset = (weights == 0).sum(axis=0).astype(np.float32)
     made = _counted(node, product, False, offset)
@@ -120,13 +116,13 @@ def xnor_popcount(node: NodeView) -> None:
 
 
 @lowers(FINN, "VVAU")
-def vvau(node: NodeView) -> None:
+def vvau(node: ProgramNode) -> None:
     """Multiply each channel's window with its own weights, then count thresholds if there are any."""
-    channels = needed(node, "Channels")
+    channels = node.needed("Channels")
     weights = node.needed_constant(1, "weights").reshape(channels, -1).T.astype(np.float32)
     if len(node.shape(node.inputs[0])) != IMAGE:
-        raise NotLowered("its input is no image of windows")
-    made_by = node.maker(node.inputs[0])
+        raise Unsupported("its input is no image of windows")
+    made_by = node.facts.makers.get(node.inputs[0])
     lanes = channels if made_by in ("Im2Col", "ConvolutionInputGenerator") else node.attribute("PE", 1)
     span = node.span(node.inputs[0])
     exact = exact_type(span, weights)

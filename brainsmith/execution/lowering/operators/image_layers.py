@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.execution.lowering.hardware import FINN, QONNX, emit_reshaped, needed, prove_moved
-from brainsmith.execution.lowering.node_view import NotLowered
+from brainsmith.execution.lowering.hardware import emit_reshaped
 from brainsmith.execution.lowering.products import type_of_bound
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import images, reductions, shapes, windows
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 IMAGE = 4
 """Axes of an image: (N, H, W, C)."""
@@ -23,28 +24,28 @@ EXACT_MEANS = 1 << 22
 
 
 @lowers(QONNX, "Im2Col")
-def im2col(node: NodeView) -> None:
+def im2col(node: ProgramNode) -> None:
     """Give windows, position by position."""
     pads = tuple(node.attribute("pad_amount", NO_PADDING))
     fill = node.attribute("pad_value", 0)
     if pads != NO_PADDING and not _allows(node.datatype(node.inputs[0]), fill):
-        raise NotLowered("its padding is no value of its datatype")
+        raise Unsupported("its padding is no value of its datatype")
     dilations = tuple(node.attribute("dilations", (1, 1)))
-    _slide(node, needed(node, "kernel_size"), needed(node, "stride"), dilations, pads, fill)
+    _slide(node, node.needed("kernel_size"), node.needed("stride"), dilations, pads, fill)
 
 
 @lowers(FINN, "ConvolutionInputGenerator")
 @lowers(f"{FINN}.rtl", "ConvolutionInputGenerator_rtl")
-def sliding_window(node: NodeView) -> None:
+def sliding_window(node: ProgramNode) -> None:
     """Give windows: position by position, or as depthwise RTL does, some channels at a time."""
     in_rtl = node.op_type.endswith("_rtl") and node.attribute("depthwise", 0)
-    lanes = needed(node, "SIMD") if in_rtl else 0
-    dilations = needed(node, "Dilation")
-    _slide(node, needed(node, "ConvKernelDim"), needed(node, "Stride"), dilations, NO_PADDING, 0, lanes)
+    lanes = node.needed("SIMD") if in_rtl else 0
+    dilations = node.needed("Dilation")
+    _slide(node, node.needed("ConvKernelDim"), node.needed("Stride"), dilations, NO_PADDING, 0, lanes)
 
 
 def _slide(
-    node: NodeView,
+    node: ProgramNode,
     kernel: Any,
     strides: Any,
     dilations: Any,
@@ -53,7 +54,7 @@ def _slide(
     lanes: int = 0,
 ) -> None:
     if len(node.shape(node.inputs[0])) != IMAGE:
-        raise NotLowered("its input is no image")
+        raise Unsupported("its input is no image")
     node.emit(
         images.slide,
         node.inputs,
@@ -66,7 +67,7 @@ def _slide(
         fill=fill,
         lanes=lanes,
     )
-    prove_moved(node, *([fill] if any(pads) else []))
+    node.prove_moved(*([fill] if any(pads) else []))
 
 
 def _allows(datatype: str, value: int) -> bool:
@@ -77,11 +78,11 @@ def _allows(datatype: str, value: int) -> bool:
 
 @lowers(FINN, "Pool")
 @lowers(f"{FINN}.rtl", "Pool_rtl")
-def pool(node: NodeView) -> None:
+def pool(node: ProgramNode) -> None:
     """Reduce each window, which in RTL comes some channels at a time; a quantised mean as the hardware does."""
-    channels, function = needed(node, "Channels"), needed(node, "Function")
+    channels, function = node.needed("Channels"), node.needed("Function")
     if function not in ("MaxPool", "AccPool", "AvgPool", "QuantAvgPool"):
-        raise NotLowered(f"its function is {function}")
+        raise Unsupported(f"its function is {function}")
     source, lanes = node.inputs[0], node.attribute("PE", 1)
     if node.op_type.endswith("_rtl") and lanes != channels:
         source = node.emit(images.gather_channels, [source], channels=channels, lanes=lanes)
@@ -91,16 +92,16 @@ def pool(node: NodeView) -> None:
     made = node.emit(images.pool_windows, [source], channels=channels, kind=function, shift=shift)
     emit_reshaped(node, made)
     if function == "MaxPool":
-        prove_moved(node)
+        node.prove_moved()
     elif span is not None and function != "AvgPool":
         node.prove(node.outputs[0], span[0] * size >> shift, span[1] * size >> shift)
 
 
 @lowers(QONNX, "MaxPoolNHWC")
-def max_pool(node: NodeView) -> None:
+def max_pool(node: ProgramNode) -> None:
     """Take the greatest value of each window."""
-    pads = tuple(needed(node, "pads"))
-    kernel, strides = tuple(needed(node, "kernel_shape")), tuple(needed(node, "strides"))
+    pads = tuple(node.needed("pads"))
+    kernel, strides = tuple(node.needed("kernel_shape")), tuple(node.needed("strides"))
     given, wanted = node.shape(node.inputs[0])[1:3], node.shape(node.outputs[0])[1:3]
     reach = [(count - 1) * step + size for count, step, size in zip(wanted, strides, kernel, strict=True)]
     after = tuple(max(r - n - p, 0) for r, n, p in zip(reach, given, pads, strict=False))
@@ -117,7 +118,7 @@ def max_pool(node: NodeView) -> None:
         count_padding=False,
     )
     node.emit(shapes.transpose, [pooled], node.outputs, order=(0, 2, 3, 1))
-    prove_moved(node)
+    node.prove_moved()
     if (
         node.span(node.inputs[0]) is None
     ):  # of whole numbers only a zero's sign is other, and QONNX takes long for these
@@ -125,14 +126,14 @@ def max_pool(node: NodeView) -> None:
 
 
 @lowers(QONNX, "QuantAvgPool2d")
-def quantised_mean(node: NodeView) -> None:
+def quantised_mean(node: ProgramNode) -> None:
     """Sum each window and shift: the mean that QONNX takes, rounded back to the sum."""
     span = node.span(node.inputs[0])
-    kernel, stride = needed(node, "kernel"), needed(node, "stride")
-    largest = (2 ** needed(node, "ibits") - 1) * kernel * kernel
-    shift = max(largest.bit_length() - needed(node, "obits"), 0)
+    kernel, stride = node.needed("kernel"), node.needed("stride")
+    largest = (2 ** node.needed("ibits") - 1) * kernel * kernel
+    shift = max(largest.bit_length() - node.needed("obits"), 0)
     if span is None or kernel * kernel * max(map(abs, span)) >= EXACT_MEANS:
-        raise NotLowered("its sums may not be exact")
+        raise Unsupported("its sums may not be exact")
     last = node.attribute("data_layout", "NCHW") == "NHWC"
     source = node.emit(shapes.transpose, node.inputs, order=(0, 3, 1, 2)) if last else node.inputs[0]
     means = node.emit(
@@ -154,7 +155,7 @@ def quantised_mean(node: NodeView) -> None:
 
 
 @lowers(FINN, "GlobalAccPool")
-def sum_image(node: NodeView) -> None:
+def sum_image(node: ProgramNode) -> None:
     """Sum the pixels of each channel."""
     shape, span = node.shape(node.inputs[0]), node.span(node.inputs[0])
     count = shape[1] * shape[2]
@@ -167,31 +168,31 @@ def sum_image(node: NodeView) -> None:
 
 
 @lowers(FINN, "FMPadding")
-def pad(node: NodeView) -> None:
+def pad(node: ProgramNode) -> None:
     """Surround images with 0."""
-    top, left, bottom, right = needed(node, "Padding")
+    top, left, bottom, right = node.needed("Padding")
     before, after = (0, top, left, 0), (0, bottom, right, 0)
     made = node.emit(shapes.pad, [node.inputs[0], ""], before=before, after=after, mode="constant")
     emit_reshaped(node, made)
-    prove_moved(node, 0)
+    node.prove_moved(0)
 
 
 @lowers(FINN, "FMPadding_Pixel")
-def spread(node: NodeView) -> None:
+def spread(node: ProgramNode) -> None:
     """Put 0 between pixels."""
-    made = node.emit(images.spread_pixels, node.inputs, strides=tuple(needed(node, "Stride")))
+    made = node.emit(images.spread_pixels, node.inputs, strides=tuple(node.needed("Stride")))
     emit_reshaped(node, made)
-    prove_moved(node, 0)
+    node.prove_moved(0)
 
 
 @lowers(FINN, "UpsampleNearestNeighbour")
-def enlarge(node: NodeView) -> None:
+def enlarge(node: ProgramNode) -> None:
     """Repeat pixels."""
-    given = (needed(node, "HI"), needed(node, "WI"))
-    wanted = (needed(node, "HO"), needed(node, "WO"))
+    given = (node.needed("HI"), node.needed("WI"))
+    wanted = (node.needed("HO"), node.needed("WO"))
     factors = tuple(round(to / of) for to, of in zip(wanted, given, strict=True))
     if any(of * by != to for of, by, to in zip(given, factors, wanted, strict=True)):
-        raise NotLowered("it does not repeat all pixels equally often")
+        raise Unsupported("it does not repeat all pixels equally often")
     made = node.emit(images.enlarge, node.inputs, factors=factors)
     emit_reshaped(node, made)
-    prove_moved(node)
+    node.prove_moved()

@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.lowering.convolutions import emit_convolution
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered
-from brainsmith.execution.lowering.operators.moves import moved
+from brainsmith.execution.lowering.program_node import ProgramNode
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import reductions, shapes, windows
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     Shape = tuple[int, ...]
 
 
 @lowers("", "Conv")
-def conv(node: NodeView) -> None:
+def conv(node: ProgramNode) -> None:
     """Convolve with constant weights."""
     weights = node.needed_constant(1, "weight")
     if weights.dtype != np.float32:
-        raise NotLowered(f"its type is {weights.dtype}")
+        raise Unsupported(f"its type is {weights.dtype}")
     image = node.shape(node.inputs[0])
     geometry = _geometry(node, image[2:], weights.shape[2:])
     emit_convolution(node, node.inputs[0], weights, geometry, node.outputs[0])
 
 
 @lowers("", "MaxPool", "AveragePool")
-def pool(node: NodeView) -> None:
+def pool(node: ProgramNode) -> None:
     """Take the largest or the mean of each window."""
     average = node.op_type == "AveragePool"
     if len([name for name in node.outputs if name]) > 1:
-        raise NotLowered("it gives places")
+        raise Unsupported("it gives places")
     if average:
         node.rounds_differently()
     image = node.shape(node.inputs[0])
@@ -40,7 +40,7 @@ def pool(node: NodeView) -> None:
     geometry = _geometry(node, image[2:], kernel)
     if node.attribute("ceil_mode", 0):
         if average:
-            raise NotLowered("its last windows are cut off")
+            raise Unsupported("its last windows are cut off")
         geometry["after"] = _after_ceiling(node.shape(node.outputs[0])[2:], image[2:], kernel, geometry)
     node.emit(
         windows.pool,
@@ -52,7 +52,7 @@ def pool(node: NodeView) -> None:
         count_padding=bool(node.attribute("count_include_pad", 0)),
     )
     if not average:
-        moved(node)
+        node.prove_moved()
         node.treats_ends_differently()
 
 
@@ -68,7 +68,7 @@ def _after_ceiling(size: Shape, image: Shape, kernel: Shape, geometry: dict[str,
 
 
 @lowers("", "GlobalMaxPool", "GlobalAveragePool")
-def global_pool(node: NodeView) -> None:
+def global_pool(node: ProgramNode) -> None:
     """Take the largest or the mean of each channel."""
     axes = tuple(range(2, len(node.shape(node.inputs[0]))))
     average = node.op_type == "GlobalAveragePool"
@@ -77,33 +77,33 @@ def global_pool(node: NodeView) -> None:
     name = "Mean" if average else "Max"
     node.emit(reductions.reduce, node.inputs, node.outputs, name=name, axes=axes, keep=True, exact="float32")
     if not average:
-        moved(node)
+        node.prove_moved()
         node.treats_ends_differently()
 
 
 @lowers("", "Resize", "Upsample")
-def resize(node: NodeView) -> None:
+def resize(node: ProgramNode) -> None:
     """Repeat pixels: the nearest one, by whole factors."""
     before, after = node.shape(node.inputs[0]), node.shape(node.outputs[0])
     if node.attribute("mode", "nearest") != "nearest" or any(
         n % o for o, n in zip(before, after, strict=True)
     ):
-        raise NotLowered("it does not repeat pixels")
+        raise Unsupported("it does not repeat pixels")
     placed = node.attribute("coordinate_transformation_mode", "half_pixel")
     rounded = node.attribute("nearest_mode", "round_prefer_floor")
     plain = (
         (node.op_type == "Upsample") or placed == "half_pixel" or (placed, rounded) == ("asymmetric", "floor")
     )
     if not plain or (placed == "half_pixel" and rounded in ("floor", "ceil") and node.op_type == "Resize"):
-        raise NotLowered("its pixels are placed in another way")
+        raise Unsupported("its pixels are placed in another way")
     held = []
     for old, new in zip(before, after, strict=True):
         held.append("" if old == new else node.hold(np.arange(new) // (new // old)))
     node.emit(shapes.resample, [node.inputs[0], *held], node.outputs)
-    moved(node)
+    node.prove_moved()
 
 
-def _geometry(node: NodeView, image: Shape, kernel: Shape) -> dict[str, Any]:
+def _geometry(node: ProgramNode, image: Shape, kernel: Shape) -> dict[str, Any]:
     """Return strides, dilations and padding of a window operator."""
     rank = len(kernel)
     strides = tuple(node.attribute("strides", (1,) * rank))
@@ -121,5 +121,5 @@ def _geometry(node: NodeView, image: Shape, kernel: Shape) -> dict[str, Any]:
     elif auto == "VALID":
         before = after = (0,) * rank
     if min((*before, *after), default=0) < 0:
-        raise NotLowered("its padding is negative")
+        raise Unsupported("its padding is negative")
     return {"strides": strides, "dilations": dilations, "before": before, "after": after}

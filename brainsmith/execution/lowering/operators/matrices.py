@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered
 from brainsmith.execution.lowering.products import emit_product, type_of_bound
+from brainsmith.execution.lowering.program_node import ProgramNode
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
+from brainsmith.graph.node_view import Unsupported
 
 _WHOLE = ("int32", "int64", "uint32", "uint64")
 
 
 @lowers("", "MatMul")
-def mat_mul(node: NodeView) -> None:
+def mat_mul(node: ProgramNode) -> None:
     """Multiply with a constant matrix as one product over all runs, else matrix by matrix."""
     left = node.inputs[0]
     weights = node.constant(1)
@@ -24,7 +25,7 @@ def mat_mul(node: NodeView) -> None:
         _general(node)
 
 
-def _general(node: NodeView) -> None:
+def _general(node: ProgramNode) -> None:
     left, right = node.inputs
     shapes_of = [node.shape(left), node.shape(right)]
     rank = max(2, *(len(shape) for shape in shapes_of))
@@ -38,7 +39,7 @@ def _general(node: NodeView) -> None:
         exact = dtype
         node.rounds_differently()
     elif dtype != "float32":
-        raise NotLowered(f"its type is {dtype}")
+        raise Unsupported(f"its type is {dtype}")
     elif spans[0] is not None and spans[1] is not None:
         bound = terms * max(map(abs, spans[0])) * max(map(abs, spans[1]))
         exact = type_of_bound(bound)
@@ -51,7 +52,7 @@ def _general(node: NodeView) -> None:
     node.emit(shapes.reshape, [product], node.outputs, shape=node.shape(node.outputs[0]))
 
 
-def _as_matrix(node: NodeView, index: int, rank: int) -> str:
+def _as_matrix(node: ProgramNode, index: int, rank: int) -> str:
     """Give an input a rank: a vector is a row on the left and a column on the right; runs are led by ones."""
     name = node.inputs[index]
     shape = node.shape(name)
@@ -65,14 +66,14 @@ def _as_matrix(node: NodeView, index: int, rank: int) -> str:
 
 
 @lowers("", "Gemm")
-def gemm(node: NodeView) -> None:
+def gemm(node: ProgramNode) -> None:
     """Compute alpha * A' * B' + beta * C, with a constant B as one product over all runs."""
     weights = node.needed_constant(1, "second matrix")
     if node.attribute("transB", 0):
         weights = weights.T
     left = node.inputs[0]
     if node.dtype(left) != np.float32:
-        raise NotLowered(f"its type is {node.dtype(left)}")
+        raise Unsupported(f"its type is {node.dtype(left)}")
     if node.attribute("transA", 0):
         span = node.span(left)
         left = node.emit(shapes.transpose, [left], order=(1, 0))

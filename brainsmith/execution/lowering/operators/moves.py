@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered
+from brainsmith.execution.lowering.program_node import ProgramNode
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import shapes
+from brainsmith.graph.node_view import Unsupported
 
 
 @lowers("", "Shape", "Size")
-def shape(node: NodeView) -> None:
+def shape(node: ProgramNode) -> None:
     """State the shape, which is the same for all inputs."""
     of = node.shape(node.inputs[0])
     value = (
@@ -24,36 +25,36 @@ def shape(node: NodeView) -> None:
 
 
 @lowers("", "Identity", "Dropout")
-def identity(node: NodeView) -> None:
+def identity(node: ProgramNode) -> None:
     """Pass on."""
     if len([name for name in node.outputs if name]) > 1:
-        raise NotLowered("it gives a mask")
+        raise Unsupported("it gives a mask")
     node.emit(shapes.same, node.inputs[:1], node.outputs[:1])
-    moved(node)
+    node.prove_moved()
 
 
 @lowers("", "Reshape", "Flatten", "Squeeze", "Unsqueeze")
-def reshape(node: NodeView) -> None:
+def reshape(node: ProgramNode) -> None:
     """Give the shape that the graph states."""
     output = node.outputs[0]
     new = node.shape(output)
     if int(np.prod(new)) != int(np.prod(node.shape(node.inputs[0]))):
-        raise NotLowered("the graph states another size")
+        raise Unsupported("the graph states another size")
     node.emit(shapes.reshape, node.inputs[:1], [output], shape=new)
-    moved(node)
+    node.prove_moved()
 
 
 @lowers("", "Transpose")
-def transpose(node: NodeView) -> None:
+def transpose(node: ProgramNode) -> None:
     """Reorder axes."""
     rank = len(node.shape(node.inputs[0]))
     order = node.attribute("perm", tuple(range(rank))[::-1])
     node.emit(shapes.transpose, node.inputs, node.outputs, order=tuple(order))
-    moved(node)
+    node.prove_moved()
 
 
 @lowers("", "Expand", "Tile")
-def expand(node: NodeView) -> None:
+def expand(node: ProgramNode) -> None:
     """Repeat along axes."""
     constant = node.needed_constant(1, "shape")
     if node.op_type == "Tile":
@@ -61,33 +62,30 @@ def expand(node: NodeView) -> None:
     else:
         new = node.shape(node.outputs[0])
         node.emit(shapes.expand, [node.stack(0, len(new))], node.outputs, shape=new)
-    moved(node)
+    node.prove_moved()
 
 
 @lowers("", "Concat")
-def concat(node: NodeView) -> None:
+def concat(node: ProgramNode) -> None:
     """Join."""
     rank = len(node.shape(node.outputs[0]))
     fixed = tuple(None if node.varies(name) else node.shape(name) for name in node.inputs)
     axis = node.attributes["axis"] % rank
     node.emit(shapes.concatenate, node.inputs, node.outputs, shapes=fixed, axis=axis)
-    spans = [node.span(name) for name in node.inputs]
-    known = [span for span in spans if span]
-    if len(known) == len(spans):
-        node.prove(node.outputs[0], min(low for low, _ in known), max(high for _, high in known))
+    node.prove_joined(node.inputs)
 
 
 @lowers("", "Split")
-def split(node: NodeView) -> None:
+def split(node: ProgramNode) -> None:
     """Cut into the shapes that the graph states."""
     axis = node.attribute("axis", 0) % len(node.shape(node.inputs[0]))
     sizes = tuple(node.shape(name)[axis] for name in node.outputs)
     node.emit(shapes.split, node.inputs[:1], node.outputs, sizes=sizes, axis=axis)
-    moved(node)
+    node.prove_moved()
 
 
 @lowers("", "Slice")
-def slice_(node: NodeView) -> None:
+def slice_(node: ProgramNode) -> None:
     """Cut out."""
     of = node.shape(node.inputs[0])
     starts: Any
@@ -114,11 +112,11 @@ def slice_(node: NodeView) -> None:
         ends=tuple(cut.stop for cut in cuts),
         steps=tuple(cut.step for cut in cuts),
     )
-    moved(node)
+    node.prove_moved()
 
 
 @lowers("", "Pad")
-def pad(node: NodeView) -> None:
+def pad(node: ProgramNode) -> None:
     """Surround."""
     mode = node.attribute("mode", "constant")
     rank = len(node.shape(node.inputs[0]))
@@ -129,7 +127,7 @@ def pad(node: NodeView) -> None:
     else:
         pads, filled = node.needed_constant(1, "padding"), node.inputs[2] if node.given(2) else ""
     if filled and node.varies(filled):
-        raise NotLowered("its value is no constant")
+        raise Unsupported("its value is no constant")
     pads = [int(size) for size in pads]
     if node.given(3):
         axes = [int(axis) % rank for axis in node.needed_constant(3, "axes")]
@@ -137,7 +135,7 @@ def pad(node: NodeView) -> None:
         by_axis = {axis: (pads[at], pads[at + half]) for at, axis in enumerate(axes)}
         pads = [by_axis.get(axis, (0, 0))[side] for side in (0, 1) for axis in range(rank)]
     if min(pads, default=0) < 0 or mode not in ("constant", "reflect", "edge"):
-        raise NotLowered("it cuts off, or pads in another mode")
+        raise Unsupported("it cuts off, or pads in another mode")
     node.emit(
         shapes.pad, [node.inputs[0], filled], node.outputs,
         before=tuple(pads[:rank]), after=tuple(pads[rank:]), mode=mode,
@@ -149,7 +147,7 @@ def pad(node: NodeView) -> None:
 
 
 @lowers("", "Gather")
-def gather(node: NodeView) -> None:
+def gather(node: ProgramNode) -> None:
     """Take entries: constant ones of a tensor that varies, or any of a table."""
     axis = node.attribute("axis", 0) % len(node.shape(node.inputs[0]))
     indices = node.constant(1)
@@ -159,12 +157,12 @@ def gather(node: NodeView) -> None:
     elif node.constant(0) is not None:
         node.emit(shapes.look_up, node.inputs, node.outputs, axis=axis)
     else:
-        raise NotLowered("table and indices both vary")
-    moved(node)
+        raise Unsupported("table and indices both vary")
+    node.prove_moved()
 
 
 @lowers("", "DepthToSpace")
-def depth_to_space(node: NodeView) -> None:
+def depth_to_space(node: ProgramNode) -> None:
     """Make images larger of their channels."""
     batch, channels, high, wide = node.shape(node.inputs[0])
     block = node.attributes["blocksize"]
@@ -177,7 +175,7 @@ def depth_to_space(node: NodeView) -> None:
 
 
 @lowers("", "SpaceToDepth")
-def space_to_depth(node: NodeView) -> None:
+def space_to_depth(node: ProgramNode) -> None:
     """Make channels of the pixels of blocks."""
     batch, channels, high, wide = node.shape(node.inputs[0])
     block = node.attributes["blocksize"]
@@ -186,15 +184,10 @@ def space_to_depth(node: NodeView) -> None:
     _reordered(node, first, (0, 3, 5, 1, 2, 4), last)
 
 
-def _reordered(node: NodeView, first: tuple[int, ...], order: tuple[int, ...], last: tuple[int, ...]) -> None:
+def _reordered(
+    node: ProgramNode, first: tuple[int, ...], order: tuple[int, ...], last: tuple[int, ...]
+) -> None:
     apart = node.emit(shapes.reshape, node.inputs, shape=first)
     turned = node.emit(shapes.transpose, [apart], order=order)
     node.emit(shapes.reshape, [turned], node.outputs, shape=last)
-    moved(node)
-
-
-def moved(node: NodeView) -> None:
-    """Prove of all outputs what is known of the first input, which they are parts of."""
-    if span := node.span(node.inputs[0]):
-        for name in filter(None, node.outputs):
-            node.prove(name, *span)
+    node.prove_moved()

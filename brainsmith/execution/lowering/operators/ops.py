@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.lowering.operators.quantisers import emit_bipolar_quant, emit_quant
 from brainsmith.execution.lowering.operators.thresholds import emit_multi_threshold
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import fused
+from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +24,7 @@ OPS = "brainsmith.ops"
 
 
 @lowers(OPS, "int_quant", "power_of_two_quant")
-def int_quant(node: NodeView) -> None:
+def int_quant(node: ProgramNode) -> None:
     """Quantise as QONNX's Quant does, with the op's own defaults."""
     _ours(node)
     powers = node.op_type == "power_of_two_quant"
@@ -32,38 +32,38 @@ def int_quant(node: NodeView) -> None:
 
 
 @lowers(OPS, "bipolar_quant")
-def bipolar_quant(node: NodeView) -> None:
+def bipolar_quant(node: ProgramNode) -> None:
     """Take signs as QONNX's BipolarQuant does."""
     _ours(node)
     emit_bipolar_quant(node)
 
 
 @lowers(OPS, "multi_threshold")
-def multi_threshold(node: NodeView) -> None:
+def multi_threshold(node: ProgramNode) -> None:
     """Count as QONNX's MultiThreshold does."""
     _ours(node)
     emit_multi_threshold(node)
 
 
 @lowers(OPS, "fused_elementwise")
-def fused_elementwise(node: NodeView) -> None:
+def fused_elementwise(node: ProgramNode) -> None:
     """Compute the expression of all runs at once."""
     text = node.attribute("expression", "")
     rank = max((len(node.shape(name)) for name in node.inputs), default=0)
     if not text or any(len(node.shape(name)) != rank for name in node.outputs):
-        raise NotLowered("the node itself says what it lacks")
+        raise Unsupported("the node itself says what it lacks")
     operands = [node.stack(at, rank) for at in range(len(node.inputs))]
     node.emit(fused.expression, operands, node.outputs, text=text)
 
 
-def _ours(node: NodeView) -> None:
+def _ours(node: ProgramNode) -> None:
     """Refuse another project's op of the same name.
 
     Raises:
-        NotLowered: It is one.
+        Unsupported: It is one.
     """
     if type(node.operation().op).__module__ != f"{OPS}.{node.op_type}":
-        raise NotLowered("it is another project's op")
+        raise Unsupported("it is another project's op")
 
 
 def _power_of_two(scale: Array) -> Array:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from brainsmith.execution.lowering.node_view import NodeView, NotLowered
-from brainsmith.execution.lowering.operators.moves import moved
 from brainsmith.execution.lowering.products import type_of_bound
+from brainsmith.execution.lowering.program_node import ProgramNode
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import reductions
+from brainsmith.graph.node_view import Unsupported
 
 
 @lowers("", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
-def reduce(node: NodeView) -> None:
+def reduce(node: ProgramNode) -> None:
     """Reduce axes, sums of whole numbers exactly."""
     name = node.op_type.removeprefix("Reduce")
     shape = node.shape(node.inputs[0])
@@ -30,23 +30,23 @@ def reduce(node: NodeView) -> None:
     keep = bool(node.attribute("keepdims", 1))
     node.emit(reductions.reduce, node.inputs[:1], node.outputs, name=name, axes=axes, keep=keep, exact=exact)
     if name in ("Max", "Min"):
-        moved(node)
+        node.prove_moved()
         node.treats_ends_differently()
 
 
-def _axes(node: NodeView, rank: int) -> tuple[int, ...]:
+def _axes(node: ProgramNode, rank: int) -> tuple[int, ...]:
     stated = node.attribute("axes", None)
     if stated is None and node.given(1):
         stated = tuple(map(int, node.needed_constant(1, "axes")))
     if not stated:
         if node.attribute("noop_with_empty_axes", 0):
-            raise NotLowered("it reduces nothing")
+            raise Unsupported("it reduces nothing")
         return tuple(range(rank))
     return tuple(sorted(int(axis) % rank for axis in stated))
 
 
 @lowers("", "ArgMax", "ArgMin")
-def arg_extreme(node: NodeView) -> None:
+def arg_extreme(node: ProgramNode) -> None:
     """Find the place of the largest or smallest value."""
     shape = node.shape(node.inputs[0])
     axis = node.attribute("axis", 0) % len(shape)
@@ -65,7 +65,7 @@ def arg_extreme(node: NodeView) -> None:
 
 
 @lowers("", "TopK")
-def top_k(node: NodeView) -> None:
+def top_k(node: ProgramNode) -> None:
     """Find the largest values and their places."""
     shape = node.shape(node.inputs[0])
     axis = node.attribute("axis", -1) % len(shape)
@@ -82,7 +82,7 @@ def top_k(node: NodeView) -> None:
 
 
 @lowers("", "Softmax", "LogSoftmax")
-def softmax(node: NodeView) -> None:
+def softmax(node: ProgramNode) -> None:
     """Divide powers of e by their sum."""
     node.rounds_differently()
     rank = len(node.shape(node.inputs[0]))
@@ -95,15 +95,15 @@ def softmax(node: NodeView) -> None:
 
 
 @lowers("", "LayerNormalization")
-def layer_normalisation(node: NodeView) -> None:
+def layer_normalisation(node: ProgramNode) -> None:
     """Normalise to mean 0 and variance 1."""
     node.rounds_differently()
     if len([name for name in node.outputs if name]) > 1:
-        raise NotLowered("it gives mean and deviation")
+        raise Unsupported("it gives mean and deviation")
     axis = node.attribute("axis", -1) % len(node.shape(node.inputs[0]))
     bias = node.inputs[2] if node.given(2) else ""
     if node.varies(node.inputs[1]) or node.varies(bias):
-        raise NotLowered("its scale is no constant")
+        raise Unsupported("its scale is no constant")
     epsilon = float(node.attribute("epsilon", 1e-5))
     values = [node.inputs[0], node.inputs[1], bias]
     node.emit(reductions.layer_norm, values, node.outputs, axis=axis, epsilon=epsilon)

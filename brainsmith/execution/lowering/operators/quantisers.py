@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import QONNX
-from brainsmith.execution.lowering.node_view import NotLowered
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.execution.program.functions.rounding import ROUNDINGS, integer_limits
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import QONNX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brainsmith.execution.lowering.node_view import NodeView
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
 
 
 @lowers(QONNX, "Quant", "IntQuant")
-def quant(node: NodeView) -> None:
+def quant(node: ProgramNode) -> None:
     """Scale, clip, round and scale back."""
     emit_quant(node, narrow=True)
 
 
-def emit_quant(node: NodeView, narrow: bool, as_scale: Callable[[Array], Array] | None = None) -> None:
+def emit_quant(node: ProgramNode, narrow: bool, as_scale: Callable[[Array], Array] | None = None) -> None:
     """Emit a Quant, and prove integers where nothing is scaled.
 
     Args:
@@ -57,12 +57,12 @@ def emit_quant(node: NodeView, narrow: bool, as_scale: Callable[[Array], Array] 
 
 
 @lowers(QONNX, "BipolarQuant")
-def bipolar_quant(node: NodeView) -> None:
+def bipolar_quant(node: ProgramNode) -> None:
     """Take the sign of each value, times a scale."""
     emit_bipolar_quant(node)
 
 
-def emit_bipolar_quant(node: NodeView) -> None:
+def emit_bipolar_quant(node: ProgramNode) -> None:
     """Emit the signs of the first input, times the second."""
     (scale,) = _parameters(node, ("scale",))
     node.emit(quantisers.bipolar_quant, [node.inputs[0], node.hold(scale)], node.outputs)
@@ -71,7 +71,7 @@ def emit_bipolar_quant(node: NodeView) -> None:
 
 
 @lowers(QONNX, "Trunc")
-def trunc(node: NodeView) -> None:
+def trunc(node: ProgramNode) -> None:
     """Drop the last bits of integers with a scale."""
     rounding = _rounding(node, "FLOOR")
     if node.opset < 2:
@@ -94,19 +94,19 @@ def trunc(node: NodeView) -> None:
 
 
 @lowers(QONNX, "FloatQuant")
-def float_quant(node: NodeView) -> None:
+def float_quant(node: ProgramNode) -> None:
     """Round to floats of few bits, times a scale."""
     what = ("scale", "exponent's bits", "mantissa's bits", "exponent's bias", "greatest value")
     scale, exponent_bits, mantissa_bits, bias, greatest = _parameters(node, what)
     if any(one.size != 1 for one in (exponent_bits, mantissa_bits, bias, greatest)):
-        raise NotLowered("its format is not the same for all values")
+        raise Unsupported("its format is not the same for all values")
     held = [node.hold(one) for one in (scale, mantissa_bits.reshape(()), bias.reshape(()))]
     most = np.minimum(_greatest_float(exponent_bits, mantissa_bits, bias), greatest)
     overflow = "greatest"
     if not node.attribute("saturation", 1):
         overflow = "infinity" if node.attribute("has_inf", 0) else "nan"
         if overflow == "nan" and not node.attribute("has_nan", 0):
-            raise NotLowered("it neither saturates nor has infinity or NaN")
+            raise Unsupported("it neither saturates nor has infinity or NaN")
     node.emit(
         quantisers.float_quant,
         [node.inputs[0], *held, node.hold(np.asarray(most).reshape(()))],
@@ -122,20 +122,20 @@ def _greatest_float(exponent_bits: Array, mantissa_bits: Array, bias: Array) -> 
     return fraction * (2 ** ((2.0**exponent_bits) - 1.0 - bias))
 
 
-def _parameters(node: NodeView, names: tuple[str, ...]) -> list[Array]:
+def _parameters(node: ProgramNode, names: tuple[str, ...]) -> list[Array]:
     """Return the constants behind the tensor, and refuse those that would add an axis to it."""
     found = [node.needed_constant(at, name) for at, name in enumerate(names, start=1)]
     shape = node.shape(node.inputs[0])
     for name, value in zip(names, found, strict=True):
         if "bits" in name and value.size != 1:
-            raise NotLowered(f"its {name} differ between values")
+            raise Unsupported(f"its {name} differ between values")
         if np.broadcast_shapes(shape, value.shape) != shape or value.dtype != np.float32:
-            raise NotLowered(f"its {name} changes the shape or the type of the result")
+            raise Unsupported(f"its {name} changes the shape or the type of the result")
     return found
 
 
-def _rounding(node: NodeView, default: str) -> str:
+def _rounding(node: ProgramNode, default: str) -> str:
     mode = str(node.attribute("rounding_mode", default)).upper()
     if mode not in ROUNDINGS:
-        raise NotLowered(f"its rounding mode is {mode!r}")
+        raise Unsupported(f"its rounding mode is {mode!r}")
     return mode

@@ -1,4 +1,4 @@
-"""What is known of a model's tensors while it is lowered: values, shapes, datatypes, and proved spans."""
+"""What is known of a model's tensors: values, shapes, types, datatypes, and between which whole numbers they lie."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.functions.checks import annotated
+from brainsmith.graph.levels_without_offset import levels_without_offset
 
 if TYPE_CHECKING:
-    from qonnx.core.datatype import BaseDataType
+    from collections.abc import Iterable, Mapping
+
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
+
+_FLOAT = 1
+"""The number of float32 among ONNX's types."""
 
 
 class ModelFacts:
@@ -21,19 +25,19 @@ class ModelFacts:
 
     Args:
         model: Its shapes are inferred; not changed.
-        faithful: See `lower`.
+        constants: Of tensors that no input changes, by name.
 
     Attributes:
         model: The same.
-        faithful: The same.
-        constants: Values of all tensors that no input changes, rounded to their annotations; lowering adds to them.
+        constants: A copy, to which what is found to be constant is added.
         spans: What was proved of tensors that vary: they hold whole numbers from low to high.
+        makers: The operator of the node that computes a tensor.
+        unsettled: Tensors that hold levels from 0 on, and are annotated as what these are behind an offset.
     """
 
-    def __init__(self, model: ModelWrapper, faithful: bool = False) -> None:
+    def __init__(self, model: ModelWrapper, constants: Mapping[str, Array]) -> None:
         self.model = model
-        self.faithful = faithful
-        self.constants: dict[str, Array] = initialisers(model)
+        self.constants = dict(constants)
         self.spans: dict[str, Span] = {}
         self._opsets: dict[str, int] = model.get_opset_imports()
         graph = model.graph
@@ -43,6 +47,8 @@ class ModelFacts:
         self._kinds = {name: value.type.tensor_type.elem_type for name, value in values.items()}
         self._datatypes: dict[str, Any] = {}
         self._annotated = {a.tensor_name for a in graph.quantization_annotation}
+        self.makers = {name: node.op_type for node in graph.node for name in node.output}
+        self.unsettled = levels_without_offset(graph)
 
     def opset(self, domain: str) -> int:
         """Return the version of a domain's operators."""
@@ -65,6 +71,10 @@ class ModelFacts:
     def state_shape(self, name: str, shape: tuple[int, ...]) -> None:
         """Enter the shape of a tensor of which the graph does not state it."""
         self._shapes.setdefault(name, shape)
+
+    def state_floats(self, names: Iterable[str]) -> None:
+        """Enter tensors as float32, whatever the graph states."""
+        self._kinds.update(dict.fromkeys(names, _FLOAT))
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """Return the NumPy type of a tensor's values: float32 where the graph does not state it."""
@@ -89,10 +99,22 @@ class ModelFacts:
             self._datatypes[name] = DataType["FLOAT32"] if known is None else known
         return self._datatypes[name]
 
+    def annotated(self, name: str) -> Span | None:
+        """Return the least and greatest of a datatype of whole numbers; None of others, or if QONNX ignores them."""
+        from qonnx.util.basic import get_sanitize_quant_tensors
+
+        datatype = self.datatype(name)
+        if not datatype.is_integer() or not get_sanitize_quant_tensors():
+            return None
+        return int(datatype.min()), int(datatype.max())
+
     def span(self, name: str) -> Span | None:
         """Return the whole numbers between which a tensor's values lie for certain; None if that is not known."""
-        if name in self.constants:
-            return span_of(self.constants[name])
+        if name not in self.spans and name in self.constants:
+            found = span_of(self.constants[name])
+            if found is None:
+                return None
+            self.spans[name] = found
         return self.spans.get(name)
 
 
@@ -105,37 +127,6 @@ def span_of(values: Array) -> Span | None:
     ):
         return None
     return int(values.min()), int(values.max())
-
-
-def initialisers(model: ModelWrapper) -> dict[str, Array]:
-    """Read the initialisers, rounded to their datatype annotations once instead of at every use.
-
-    Raises:
-        BuildError: One that a node reads is not what it is annotated as.
-    """
-    from onnx import numpy_helper
-
-    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    for name in {name for node in model.graph.node for name in node.input} & set(constants):
-        constants[name] = _as_annotated(name, constants[name], model.get_tensor_datatype(name))
-    return constants
-
-
-def _as_annotated(name: str, values: Array, datatype: BaseDataType) -> Array:
-    from qonnx.util.basic import get_execution_error_thresh
-
-    if not datatype.is_integer():
-        return values
-    return annotated(
-        values,
-        tensor=name,
-        datatype=datatype.name,
-        low=float(datatype.min()),
-        high=float(datatype.max()),
-        holes="" if datatype.allowed(0) else "bipolar",
-        threshold=get_execution_error_thresh(),
-        settled=True,
-    )
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

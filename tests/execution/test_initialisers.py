@@ -9,7 +9,7 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import BuildError
-from brainsmith.execution.lowering.model_facts import initialisers
+from brainsmith.execution.initialisers import initialisers
 
 
 def product(weights, datatype):

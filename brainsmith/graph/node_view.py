@@ -1,0 +1,176 @@
+"""One node of a model, and what is known of its tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.graph.operator_names import known_as
+
+if TYPE_CHECKING:
+    from brainsmith.graph.model_facts import ModelFacts
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+Span = tuple[int, int]
+
+
+class Unsupported(Exception):  # noqa: N818 - a signal, no failure
+    """A node cannot be put into another form; the message says why, to follow the node's name and a colon."""
+
+
+class NodeView:
+    """One node.
+
+    Attributes:
+        node: The node itself.
+        name: Of the node.
+        op_type: Its operator.
+        domain: Of the operator.
+        family: The domain as which it is known: of Brevitas' operators QONNX's, of a backend that of its kernel.
+        kind: The operator as which it is known: of a hardware backend, its kernel.
+        opset: Version of the domain that the model imports.
+        attributes: By name: int, float, str, tuples of these, or an array.
+        inputs: Names, "" for one that is left out.
+        outputs: Names, "" for one that nobody wants.
+        facts: Of the model's tensors.
+        proved: Between which whole numbers tensors lie, by name, as far as that was found while looking at the node.
+        bipolar: Tensors that hold -1 and 1 alone.
+    """
+
+    def __init__(self, node: Any, facts: ModelFacts) -> None:
+        self.node = node
+        self.name: str = node.name
+        self.op_type: str = node.op_type
+        self.domain: str = node.domain
+        self.family, self.kind = known_as(node.domain, node.op_type)
+        self.opset = facts.opset(node.domain)
+        self.attributes: dict[str, Any] = {a.name: _plain(a) for a in node.attribute}
+        self.inputs: tuple[str, ...] = tuple(node.input)
+        self.outputs: tuple[str, ...] = tuple(node.output)
+        self.facts = facts
+        self.proved: dict[str, Span] = {}
+        self.bipolar: set[str] = set()
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """Return an attribute, or its default."""
+        return self.attributes.get(name, default)
+
+    def needed(self, name: str) -> Any:
+        """Return an attribute that the node must have.
+
+        Raises:
+            Unsupported: It has not.
+        """
+        if name not in self.attributes:
+            raise Unsupported(f"its attribute {name} is missing")
+        return self.attributes[name]
+
+    def given(self, index: int) -> bool:
+        """Tell whether there is an input at a place: a constant, or one that varies."""
+        return index < len(self.inputs) and bool(self.inputs[index])
+
+    def constant(self, index: int) -> Array | None:
+        """Return the value of an input; None if it varies, or is left out or beyond the last."""
+        return self.facts.constants.get(self.inputs[index]) if self.given(index) else None
+
+    def needed_constant(self, index: int, what: str) -> Array:
+        """Return the value of an input that must be a constant.
+
+        Raises:
+            Unsupported: It is not a constant.
+        """
+        value = self.constant(index)
+        if value is None:
+            raise Unsupported(f"its {what} must be a constant, but is computed")
+        return value
+
+    def varies(self, name: str) -> bool:
+        """Tell whether a tensor depends on the model's inputs."""
+        return bool(name) and name not in self.facts.constants
+
+    def is_computed(self, index: int) -> bool:
+        """Tell whether there is an input at a place, and depends on the model's inputs."""
+        return self.given(index) and self.varies(self.inputs[index])
+
+    def shape(self, name: str) -> Shape:
+        """Return the shape of a tensor for one run.
+
+        Raises:
+            Unsupported: It is not known.
+        """
+        shape = self.facts.shape(name)
+        if shape is None:
+            raise Unsupported(f"the shape of '{name}' is not known")
+        return shape
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """Return the NumPy type of a tensor's values."""
+        return self.facts.dtype(name)
+
+    def datatype(self, name: str) -> str:
+        """Return the name of the QONNX datatype with which a tensor is annotated; FLOAT32 if it is not."""
+        return self.facts.datatype(name).name  # type: ignore[no-any-return]
+
+    def span(self, name: str) -> Span | None:
+        """Return the (low, high) within which a tensor is proved to hold whole numbers; None if it is not."""
+        return self.proved[name] if name in self.proved else self.facts.span(name)
+
+    def prove(self, name: str, low: float, high: float, bipolar: bool = False) -> None:
+        """State that a tensor holds whole numbers from low to high, whatever goes into the model.
+
+        Args:
+            name: Of the tensor.
+            low: Taken down to a whole number that float32 holds.
+            high: Taken up to one.
+            bipolar: It holds -1 and 1 alone.
+        """
+        self.proved[name] = (_float32_below(int(np.floor(low))), -_float32_below(-int(np.ceil(high))))
+        if bipolar:
+            self.bipolar.add(name)
+
+    def prove_moved(self, *fills: int) -> None:
+        """Prove of all outputs what is known of the first input, whose values they have, and of what fills the rest."""
+        span = self.span(self.inputs[0])
+        if span is None:
+            return
+        bipolar = span == (-1, 1) and self.datatype(self.inputs[0]) == "BIPOLAR" and not fills
+        for name in filter(None, self.outputs):
+            self.prove(name, min(span[0], *fills, span[0]), max(span[1], *fills, span[1]), bipolar)
+
+    def prove_joined(self, names: tuple[str, ...]) -> None:
+        """Prove of the first output what is known of tensors that it joins, if it is known of all."""
+        spans = [span for span in map(self.span, names) if span is not None]
+        if len(spans) == len(names):
+            low, high = min(low for low, _ in spans), max(high for _, high in spans)
+            bipolar = (low, high) == (-1, 1) and all(self.datatype(name) == "BIPOLAR" for name in names)
+            self.prove(self.outputs[0], low, high, bipolar)
+
+    def operation(self) -> Any:
+        """Return the custom operation's own object, for what only its class knows; this imports it."""
+        from qonnx.custom_op.registry import getCustomOp
+
+        return getCustomOp(self.node, onnx_opset_version=self.opset)
+
+
+def _float32_below(value: int) -> int:
+    """Return the largest whole number up to another that float32 holds: rounding to float32 stays above it."""
+    if abs(value) <= 1 << 24:
+        return value
+    near = np.float32(value)
+    return int(near) if int(near) <= value else int(np.nextafter(near, np.float32(-np.inf)))
+
+
+def _plain(attribute: Any) -> Any:
+    """Return an attribute's value as plain Python, tensors as arrays; graphs as they are."""
+    from onnx import helper, numpy_helper
+
+    value = helper.get_attribute_value(attribute)
+    if hasattr(value, "raw_data"):
+        return numpy_helper.to_array(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, list | tuple) or type(value).__name__.startswith("Repeated"):
+        return tuple(v.decode("utf-8", "surrogateescape") if isinstance(v, bytes) else v for v in value)
+    return value
