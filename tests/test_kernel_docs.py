@@ -5,6 +5,9 @@ import re
 import sys
 
 import pytest
+from onnx import TensorProto, helper
+from qonnx.core.datatype import DataType
+from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.plugin.manager import get_plugin_manager
 from tests.test_docs import LINK, ROOT, blocks, run
@@ -110,19 +113,69 @@ def test_the_pictures_are_what_is_drawn_now(scripts, tmp_path):
     assert [name for name, svg in drawn.items() if draw.picture(name).read_text("utf-8") != svg] == []
 
 
-@pytest.mark.slow
-def test_the_code_of_the_page_on_writing_one_runs(tmp_path):
+@pytest.fixture
+def written(tmp_path):
+    """A project with all files that the page has of a new kernel with an RTL backend, and the page's last block."""
     (core,) = blocks("docs/kernels/README.md", "systemverilog")
-    backend, trial = blocks("docs/kernels/README.md", "python")
+    kernel, backend, trial = blocks("docs/kernels/README.md", "python")
     (tmp_path / ".brainsmith").mkdir()
-    plugins = tmp_path / "plugins"
-    plugins.mkdir()
-    (plugins / "stream_max_core.sv").write_text(core)
-    (plugins / "stream_max_rtl.py").write_text(backend)
-    printed = run([sys.executable, "-c", trial], tmp_path)
+    (tmp_path / "plugins").mkdir()
+    files = {"stream_max.py": kernel, "stream_max_core.sv": core, "stream_max_rtl.py": backend}
+    for name, text in files.items():
+        assert f"`plugins/{name}`" in (PAGES / "README.md").read_text()
+        (tmp_path / "plugins" / name).write_text(text)
+    return tmp_path, trial
+
+
+@pytest.mark.slow
+def test_the_code_of_the_page_on_writing_one_runs(written):
+    folder, trial = written
+    printed = run([sys.executable, "-c", trial], folder)
     check, used = printed.splitlines()
     assert check.endswith("alone computes what the golden model computes: 512 values of 8 frames"), printed
-    assert re.fullmatch(r"ElementwiseMax_rtl_0 Resources\(lut=\d+, .*bram18=0, dsp=0, .*", used), printed
+    assert re.fullmatch(r"StreamMaxRTL_0 Resources\(lut=\d+, .*bram18=0, dsp=0, .*", used), printed
+    (command,) = re.findall(r"^    (brainsmith compare .*)$", (PAGES / "README.md").read_text(), re.MULTILINE)
+    compared = [line.split("\t") for line in run(command.split(), folder).splitlines()]
+    assert [(row[0], row[-1]) for row in compared] == [
+        ("reference", "compared with"), ("numpy", "equal"), ("onnxruntime", "equal"),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_network_with_the_kernel_of_the_page_is_built_and_its_circuit_simulated(written):
+    folder, _ = written
+    shape, ours, finn = (1, 8, 8), "brainsmith.kernels", "finn.custom_op.fpgadataflow"
+    nodes = [
+        helper.make_node(
+            "DuplicateStreams", ["x"], ["a", "b"], name="fork", domain=finn, backend="fpgadataflow", NumChannels=8,
+            PE=1, numInputVectors=[1, 8], inputDataType="INT6", NumOutputStreams=2, outFIFODepths=[2, 2],
+        ),
+        helper.make_node(
+            "ShuffleKernel", ["b"], ["c"], name="turn", domain=ours, backend="fpgadataflow", inputDataType="INT6",
+            in_shape=shape, out_shape=shape, transpose_in_shape=shape, perm=[0, 2, 1],
+        ),
+        helper.make_node(
+            "StreamMaxKernel", ["a", "c"], ["y"], name="max", domain=ours, backend="fpgadataflow", VECTORS=8,
+            CHANNELS=8, BITS=6,
+        ),
+    ]  # fmt: skip
+    values = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xabcy"}
+    graph = helper.make_graph(
+        nodes, "max", [values["x"]], [values["y"]], value_info=[values[name] for name in "abc"]
+    )
+    opsets = [helper.make_opsetid(domain, 17 if not domain else 1) for domain in ("", ours, finn)]
+    model = ModelWrapper(helper.make_model(graph, ir_version=10, opset_imports=opsets))
+    for name in values:
+        model.set_tensor_datatype(name, DataType["INT6"])
+    model.save(str(folder / "net.onnx"))
+    (folder / "net.yaml").write_text(
+        "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, clock: 200 MHz, fps: 3000000}\n"
+        "  kernels: [DuplicateStreams, Shuffle, StreamMax]\n"
+        "  steps: [specialize, fold, rtl_codegen, rtl_stitch, rtl_size_fifos, rtl_simulate]\n"
+    )
+    printed = run(["brainsmith", "build", "net.onnx", "--blueprint", "net.yaml", "--output", "out"], folder)
+    assert "0 of 32 random frames differ from the input model; with stalls 0 of 96 frames differ" in printed
+    assert "targets    numpy, onnxruntime agree with reference" in printed
 
 
 @pytest.mark.slow
