@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.execution.operators.registry import read
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 from brainsmith.graph.model_facts import ModelFacts
-from brainsmith.graph.node_view import NodeView
+from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 
 _OPERATIONS = {
     QONNX: {
-        "BipolarQuant", "FloatQuant", "Im2Col", "IntQuant", "MaxPoolNHWC", "MultiThreshold", "Quant", "QuantAvgPool2d",
+        "BipolarQuant", "FloatQuant", "Im2Col", "IntQuant", "MaxPoolNHWC", "Quant", "QuantAvgPool2d",
         "Trunc",
     },
     CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
     FINN: {
         "ConvolutionInputGenerator", "DuplicateStreams", "FMPadding", "FMPadding_Pixel", "GlobalAccPool", "HWSoftmax",
         "LabelSelect", "LayerNorm", "Lookup", "MVAU", "Pool", "Requant", "StreamingConcat",
-        "StreamingDataWidthConverter", "StreamingFIFO", "StreamingSplit", "Thresholding", "UpsampleNearestNeighbour",
+        "StreamingDataWidthConverter", "StreamingFIFO", "StreamingSplit", "UpsampleNearestNeighbour",
         "VVAU",
     },
 }  # fmt: skip
@@ -66,6 +67,12 @@ def keeps_runs_apart(
         return stacked and bool(operation.mixes_runs(view) == APART)
     if type(operation).__module__.partition(".")[0] not in _PROJECTS:
         return False
+    try:
+        operator = read(view)
+    except Unsupported:
+        return False
+    if operator is not None:
+        return stacked and operator.mixes_runs(view) == APART
     known = view.family == FINN and view.kind.startswith("Elementwise")
     known = known or (stacked and view.kind in _OPERATIONS.get(view.family, ()))
     return known and mixes_runs(view) == APART

@@ -132,9 +132,10 @@ def test_forms_of_imports(text, names):
 
 @pytest.mark.slow
 def test_all_that_python_loads_for_the_lowerings_is_in_their_closure():
-    roots = ["brainsmith.execution.lowering.*"]
+    roots = ["brainsmith.execution.*"]
     code = (
         "import sys; from brainsmith.execution.lowering.registry import lowered_operators; lowered_operators()\n"
+        "from brainsmith.execution.operators import registry; registry._load()\n"
         "print(*[name for name in sys.modules if name.startswith('brainsmith')])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

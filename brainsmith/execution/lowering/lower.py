@@ -24,6 +24,7 @@ from brainsmith.execution.lowering.program_node import LeftToReference, ProgramN
 from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.operator_modules import operator_modules
+from brainsmith.execution.operators.registry import read
 from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
@@ -152,6 +153,8 @@ class _Lowering:
             self._check(name, view)
 
     def _lowering(self, node: Any, view: ProgramNode) -> Callable[[ProgramNode], None]:
+        if (operator := read(view)) is not None:
+            return operator.to_program
         lowering = find_lowering(node.domain, node.op_type)
         if lowering is not None:
             return lowering

@@ -8,12 +8,12 @@ import numpy as np
 
 from brainsmith.execution.program.functions import thresholds as ways
 from brainsmith.execution.program.functions.thresholds import bin_numbers
-from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.operators.thresholds import Threshold
 
 Array = np.ndarray[Any, Any]
 
@@ -37,35 +37,19 @@ EXACT = 1 << 23
 
 
 def emit_staircase(
-    node: ProgramNode,
-    source: str,
-    thresholds: Array,
-    axis: int,
-    scale: float,
-    bias: float,
-    outputs: Sequence[str] | None,
-    channels: int = 0,
+    node: ProgramNode, source: str, threshold: Threshold, outputs: Sequence[str] | None
 ) -> str:
-    """Emit `scale * (how many thresholds of its channel are <= x) + bias`, and prove its span.
+    """Emit what thresholds make of a tensor, and prove its span.
 
     Args:
         node: To emit for.
-        source: Name of x.
-        thresholds: (channels or 1, thresholds), in any order.
-        axis: Of the channels, from the end.
-        scale: Of the result.
-        bias: Of the result.
+        source: Name of the tensor.
+        threshold: What is computed.
         outputs: As for `emit`.
-        channels: Of x; 0 for those of the node's first input.
-
-    Raises:
-        Unsupported: There are not as many rows of thresholds as channels.
     """
-    if thresholds.ndim != 2 or len(thresholds) not in (1, channels or node.shape(node.inputs[0])[axis]):
-        raise Unsupported("its thresholds do not fit its channels")
-    rows = np.sort(_as_float32(thresholds), axis=1)
+    rows, scale, bias = threshold.rows, threshold.scale, threshold.bias
     count = rows.shape[1]
-    same = {"axis": axis, "scale": float(scale), "bias": float(bias)}
+    same = {"axis": threshold.axis, "scale": scale, "bias": bias}
     span = node.span(source)
     made = None
     if count > FEW and span is not None:
@@ -75,16 +59,10 @@ def emit_staircase(
     if made is None:
         way = ways.search if count > MANY else ways.compare_each
         made = node.emit(way, [source, node.hold(rows)], outputs, **same)
-    if float(scale).is_integer() and float(bias).is_integer():
+    if scale.is_integer() and bias.is_integer():
         low, high = sorted((bias, scale * count + bias))
         node.prove(made, low, high, (count, low, high) == (1, -1, 1))
     return made
-
-
-def _as_float32(thresholds: Array) -> Array:
-    """Return float32 thresholds that float32 values reach as they reach these: the next ones, not the nearest."""
-    near = thresholds.astype(np.float32)
-    return np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
 
 
 def _looked_up(

@@ -23,46 +23,34 @@ _COMPARED = 3
 
 
 def emit_levels(
-    view: NodeView, emit: Emitter, x: str, thresholds: Array, axis: int, levels: Array, output: str
+    view: NodeView, emit: Emitter, x: str, bounds: Array, axis: int, levels: Array, output: str
 ) -> None:
     """Write which level a value has: `levels[n]` where it reaches n of its channel's thresholds.
 
-    `x` has the shape of `output`, with its channels in an axis; thresholds are (channels or 1, T), in any order; the
-    T + 1 levels are float32.
+    `x` has the shape of `output`, with its channels in an axis, counted from the end; bounds are (channels or 1, T),
+    float32, ascending; the T + 1 levels are float32.
 
     Raises:
-        Unsupported: A threshold is no number, or there are not as many rows as channels.
+        Unsupported: A threshold is no number.
     """
     shape = view.shape(output)
-    shared = thresholds.shape[0] == 1
-    if not shared and not (0 < axis < len(shape) and thresholds.shape[0] == shape[axis]):
-        raise Unsupported(
-            f"its thresholds have shape {thresholds.shape}, its tensor {shape} with the channels in axis {axis}"
-        )
-    if np.isnan(thresholds).any():
+    if np.isnan(bounds).any():
         raise Unsupported("a threshold is NaN")
-    bounds = np.sort(thresholds.astype(np.float64), axis=1)
-    aside = (1,) if shared else (len(bounds),) + (1,) * (len(shape) - 1 - axis)
+    aside = (1,) if len(bounds) == 1 else (len(bounds),) + (1,) * (-1 - axis)
     span = view.span(x)
     table = _table(bounds, span, levels)
     if bounds.shape[1] == 0:
         emit.affine(emit.affine(x, 0.0, 0.0), 0.0, float(levels[0]), output)
     elif bounds.shape[1] == 1:
-        _one(emit, x, _least_floats(bounds).reshape(aside), levels, output)
+        _one(emit, x, bounds.reshape(aside), levels, output)
     elif bounds.shape[1] <= _COMPARED and _is_straight(levels):
-        _compared(emit, x, _least_floats(bounds).T.reshape(bounds.shape[1], *aside), levels, output)
+        _compared(emit, x, bounds.T.reshape(bounds.shape[1], *aside), levels, output)
     elif table is not None:
         _looked_up(emit, x, table[0], table[1], aside, shape, output)
     else:
-        _searched(emit, x, _least_floats(bounds), aside, levels, shape, output)
+        _searched(emit, x, bounds, aside, levels, shape, output)
     if np.array_equal(levels, np.rint(levels)):
         view.prove(output, float(levels.min()), float(levels.max()))
-
-
-def _least_floats(bounds: Array) -> Array:
-    """Return, for each bound, the least float32 that reaches it: then comparing in float32 says the same."""
-    floats = bounds.astype(np.float32)
-    return np.where(floats < bounds, np.nextafter(floats, np.float32(np.inf)), floats)
 
 
 def _is_straight(levels: Array) -> bool:

@@ -43,7 +43,7 @@ def rewrite_float_quant(view: NodeView, emit: Emitter) -> None:
     step = emit.fresh(view.outputs[0])
     view.facts.state_shape(step, view.shape(view.inputs[0]))
     bounds, steps = _binades(np.float32(1 - bias - mantissa), np.float32(mantissa), largest)
-    emit_levels(view, emit, size, bounds, 0, steps, step)
+    emit_levels(view, emit, size, bounds, -1, steps, step)
     rounded = emit_rounding(emit, emit.add("Div", [x, step]), view.attribute("rounding_mode", "ROUND"))
     ends = [emit.constant(value, "scalar") for value in (-largest, largest)]
     kept = emit.add("Clip", [emit.add("Mul", [step, rounded]), *ends])

@@ -13,7 +13,7 @@ Plan = Callable[[NodeView, Emitter], None]
 """Writes what a node computes for any number of runs that lie in the first axis of its inputs one after the other."""
 
 _FAMILIES = (
-    "quantisers", "float_quantiser", "thresholds", "windows", "pools", "products", "channels_last", "hardware_movement",
+    "quantisers", "float_quantiser", "windows", "pools", "products", "channels_last", "hardware_movement",
     "hardware_arithmetic",
 )  # fmt: skip
 _PLANS: dict[tuple[str, str], Plan] = {}
@@ -36,6 +36,6 @@ def _all_plans() -> dict[tuple[str, str], Plan]:
     return _PLANS
 
 
-def plan_of(domain: str, kind: str) -> Plan | None:
-    """Return the plan of an operator; None if nothing rewrites it."""
-    return _all_plans().get((domain, kind))
+def plan_of(view: NodeView) -> Plan | None:
+    """Return the plan of a node's operator; None if nothing rewrites it."""
+    return _all_plans().get((view.family, view.kind))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.operators.thresholds import activation
 from brainsmith.execution.standard_onnx.counting import emit_levels
 from brainsmith.execution.standard_onnx.emitter import DOUBLE_LIMIT, FLOAT_LIMIT
 from brainsmith.execution.standard_onnx.plans import rewrites
-from brainsmith.execution.standard_onnx.thresholds import hardware_levels
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
 
@@ -169,13 +169,13 @@ def rewrite_vvau(view: NodeView, emit: Emitter) -> None:
 def _thresholded(view: NodeView, emit: Emitter, x: str, shape: tuple[int, ...]) -> None:
     thresholds = view.needed_constant(2, "thresholds")
     output = view.outputs[0]
-    levels = hardware_levels(view, thresholds)
+    threshold = activation(view, thresholds, shape)
     if shape == view.shape(output):
-        emit_levels(view, emit, x, thresholds, len(shape) - 1, levels, output)
+        emit_levels(view, emit, x, threshold.rows, -1, threshold.levels, output)
         return
     counted = emit.fresh(output)
     view.facts.state_shape(counted, shape)
-    emit_levels(view, emit, x, thresholds, len(shape) - 1, levels, counted)
+    emit_levels(view, emit, x, threshold.rows, -1, threshold.levels, counted)
     emit.reshaped(counted, view.shape(output), output)
     _pass_span(view, counted)
 

@@ -10,6 +10,7 @@ from brainsmith.errors import BuildError, ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call, text_of
 from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.operators.registry import read
 from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.execution.standard_onnx.constants import folded
@@ -117,14 +118,15 @@ class _Rewriting:
             self._rewrite(view)
 
     def _rewrite(self, view: NodeView) -> None:
-        plan = copy_standard if view.family == STANDARD else plan_of(view.family, view.kind)
+        operator = read(view)
+        plan = operator.to_onnx if operator else copy_standard if view.family == STANDARD else plan_of(view)
         own = plan is None
         plan = plan or own_method(view.node, view.opset, "to_onnx")
         if plan is None:
             raise Unsupported(f"no plan is known for {view.op_type} of domain {view.domain}")
         if view.family == STANDARD:
             _refuse_inside(view)
-        reason = mixes_runs(view)
+        reason = operator.mixes_runs(view) if operator else mixes_runs(view)
         if own and (own_reason := own_method(view.node, view.opset, "mixes_runs")) is not None:
             reason = reason or own_reason(view)
         if reason:

@@ -80,6 +80,15 @@ def test_thresholds_of_float64_say_the_same_of_float32():
     assert_rewritten_right(model, x=np.concatenate([x, np.nextafter(x, 2), np.nextafter(x, -2)], axis=0))
 
 
+def test_channels_in_the_first_axis_take_one_run_at_a_time():
+    bounds = np.array([[0, 1], [2, 3], [4, 5]], np.float32)
+    model = one_node(
+        "MultiThreshold", {"x": (3, 1)}, {"y": (3, 1)}, {"t": bounds}, out_dtype="INT8", data_layout="CN"
+    )
+    x = np.arange(6, dtype=np.float32).reshape(2, 3, 1)
+    assert_rewritten_right(model, mixed=True, x=x)
+
+
 def test_thresholds_that_do_not_fit_are_refused():
     model = one_node(
         "MultiThreshold", {"x": (1, 3)}, {"y": (1, 3)}, {"t": np.zeros((2, 4), np.float32)}, out_dtype="INT8"

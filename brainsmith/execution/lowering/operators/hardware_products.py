@@ -14,6 +14,7 @@ from brainsmith.execution.lowering.products import (
 )
 from brainsmith.execution.lowering.registry import lowers
 from brainsmith.execution.lowering.staircase import emit_staircase
+from brainsmith.execution.operators.thresholds import activation
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
@@ -94,10 +95,7 @@ def _activated(
         raise Unsupported("QONNX takes its second axis for the channels")
     if offset is not None:
         thresholds = (2 * thresholds if half else thresholds) - offset[:, None]
-    scale, bias = 1.0, float(node.attribute("ActVal", 0))
-    if node.attribute("outputDataType", "") == "BIPOLAR":
-        scale, bias = 2.0, -1.0
-    return emit_staircase(node, product, thresholds, -1, scale, bias, None, channels)
+    return emit_staircase(node, product, activation(node, thresholds, (channels,)), None)
 
 
 @lowers(QONNX, "XnorPopcountMatMul")

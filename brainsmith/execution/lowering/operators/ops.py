@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.lowering.operators.quantisers import emit_bipolar_quant, emit_quant
-from brainsmith.execution.lowering.operators.thresholds import emit_multi_threshold
 from brainsmith.execution.lowering.registry import lowers
+from brainsmith.execution.operators.thresholds import multi_threshold as read_multi_threshold
 from brainsmith.execution.program.functions import fused
 from brainsmith.graph.node_view import Unsupported
 
@@ -42,7 +42,7 @@ def bipolar_quant(node: ProgramNode) -> None:
 def multi_threshold(node: ProgramNode) -> None:
     """Count as QONNX's MultiThreshold does."""
     _ours(node)
-    emit_multi_threshold(node)
+    read_multi_threshold(node).to_program(node)
 
 
 @lowers(OPS, "fused_elementwise")

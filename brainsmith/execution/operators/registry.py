@@ -1,0 +1,63 @@
+"""Which function reads which operator."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.graph.node_view import NodeView
+
+
+class Operator(Protocol):
+    """What a node computes."""
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit instructions that compute it."""
+
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+        """Write standard operators that compute it, for any number of runs one after the other in the first axis."""
+
+    def mixes_runs(self, node: NodeView) -> str:
+        """Return why several such runs cannot be computed at once; empty if they can."""
+
+
+if TYPE_CHECKING:
+    Reader = Callable[[NodeView], Operator]
+
+_READERS: dict[tuple[str, str], Reader] = {}
+
+
+def reads(family: str, *kinds: str) -> Callable[[Reader], Reader]:
+    """Enter a function that reads some operators (decorator); `graph/operator_names.py` says what these are known as."""
+
+    def enter(reader: Reader) -> Reader:
+        _READERS.update({(family, kind): reader for kind in kinds})
+        return reader
+
+    return enter
+
+
+def read(node: NodeView) -> Operator | None:
+    """Return what a node computes; None if nothing reads its operator.
+
+    Raises:
+        Unsupported: The node is not one that is supported.
+    """
+    _load()
+    reader = _READERS.get((node.family, node.kind))
+    return None if reader is None else reader(node)
+
+
+@cache
+def _load() -> None:
+    from brainsmith.execution import operators
+
+    for found in pkgutil.iter_modules(operators.__path__):
+        import_module("brainsmith.execution.operators." + found.name)
