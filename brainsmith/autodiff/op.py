@@ -91,7 +91,7 @@ class Op(ABC):
     """What runs a whole call, `call(inputs, attributes)`, and checks all that `call_op` would; None leaves it to that."""
 
     @property
-    def gone(self) -> bool:
+    def unloaded(self) -> bool:
         """Whether what it runs on was unloaded: a call by its name takes the op that has the name by then."""
         return False
 

@@ -94,7 +94,7 @@ def execute_custom_op(name: str, inputs: Sequence[Any], **attributes: Any) -> An
                     return apply_op(op, inputs, attributes)
             return call_op(op, inputs, attributes)
         except OpError:
-            successor = _successor(name, op) if op.gone else None
+            successor = _successor(name, op) if op.unloaded else None
             if successor is None:
                 raise
             op = successor

@@ -121,7 +121,7 @@ class Bundle:
         return function
 
     def close(self) -> None:
-        """Release what lies below the bundle's ops, after they are gone: its modules, or a native library."""
+        """Release what lies below the bundle's ops, after they were removed: its modules, or a native library."""
         drop(self.helpers)
         if self.module is not None:
             drop({self.module.__name__: self.module})

@@ -35,7 +35,7 @@ class Entry:
         bundle: The bundle.
         settled: Whether it is registered, and not just being registered or removed.
         found: What decorators registered while the bundle's file was imported.
-        gone: Whether what it brought is out of the one registry, and only its library could not be closed yet.
+        removed: Whether its plugins are removed from the registry, but its library could not be closed yet.
         worker: The thread that registers, replaces or removes it; None while nobody does.
         source: What it was loaded from; None for one that was registered as an object.
         inner: The names of bundles that its functions registered.
@@ -45,14 +45,14 @@ class Entry:
     def __init__(self, bundle: Bundle, found: Sequence[Registered] = (), source: Any = None) -> None:
         self.bundle = bundle
         self.settled = False
-        self.gone = False
+        self.removed = False
         self.worker: int | None = get_ident()
         self.found = tuple(found)
         self.source = source
         self.inner: list[str] = []
         self.record = _record(bundle)
         self._brought: list[Contribution] = []
-        self._were: list[tuple[Op, str, str]] = []
+        self._former_owners: list[tuple[Op, str, str]] = []
         self._journal = Journal()
         self._initialised = False
 
@@ -173,7 +173,7 @@ class Entry:
         for item in self._brought:
             if item.info.type == "op":
                 op = item.obj
-                self._were.append((op, op.name, op.bundle))
+                self._former_owners.append((op, op.name, op.bundle))
                 op.name, op.bundle = item.info.name, self.bundle.info.name
 
     def _check_owner(self, item: Contribution, records: Iterable[PluginInfo]) -> None:
@@ -234,9 +234,9 @@ class Entry:
         take_back(self._journal)
         for info, obj in brought:
             leave_operator(info, obj)
-        for op, name, owner in reversed(self._were):
+        for op, name, owner in reversed(self._former_owners):
             op.name, op.bundle = name, owner
-        self._were.clear()
+        self._former_owners.clear()
         self._brought.clear()
 
 

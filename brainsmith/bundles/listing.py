@@ -28,13 +28,15 @@ class BundleList:
     def list_plugins(self) -> RecordList:
         """Return the records of the registered bundles, in the order in which they were registered."""
         with self._lock:
-            return RecordList(entry.record for entry in self._entries.values() if entry.settled or entry.gone)
+            return RecordList(
+                entry.record for entry in self._entries.values() if entry.settled or entry.removed
+            )
 
     def is_registered(self, name: str) -> bool:
         """Tell whether a bundle of this name is registered."""
         with self._lock:
             entry = self._entries.get(name)
-            return entry is not None and (entry.settled or entry.gone)
+            return entry is not None and (entry.settled or entry.removed)
 
     def get_plugin(self, name: str) -> Bundle:
         """Return the registered bundle of a name.
@@ -55,7 +57,7 @@ class BundleList:
         while True:
             with self._lock:
                 entry = self._entries.get(name)
-                if entry is None or entry.gone:
+                if entry is None or entry.removed:
                     return False
                 if entry.worker is None:
                     return entry.settled
@@ -75,7 +77,7 @@ class BundleList:
             BundleClashError: One is.
         """
         here = self._entries.get(info.name)
-        if here is not None and here.gone:
+        if here is not None and here.removed:
             raise BundleClashError(
                 f"bundle '{info}' cannot be registered: the library of '{here.bundle}' is not unloaded yet; "
                 "unload it again first"
@@ -100,7 +102,7 @@ class BundleList:
 
     def _entry(self, name: str) -> Entry:
         entry = self._entries.get(name)
-        if entry is None or not (entry.settled or entry.gone):
+        if entry is None or not (entry.settled or entry.removed):
             raise PluginNotFoundError(self._not_found(name))
         return entry
 
@@ -109,7 +111,7 @@ class BundleList:
         entry = self._entry(name)
         if entry.settled and entry.worker is not None:
             raise BundleError(f"bundle '{entry.bundle}' cannot be {what}: it is just being replaced")
-        if entry.gone and what == "replaced":
+        if entry.removed and what == "replaced":
             raise BundleError(
                 f"bundle '{entry.bundle}' cannot be replaced: its library is not unloaded yet; unload it again first"
             )

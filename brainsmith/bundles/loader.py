@@ -61,7 +61,7 @@ def load_plugin(
 
 
 def unload_plugin(name: str) -> None:
-    """Unload a bundle: its clean-up runs, its ops and plugins are gone, a native library is unmapped.
+    """Unload a bundle: its clean-up runs, its ops and plugins are removed, a native library is unmapped.
 
     Raises:
         DynamicLoadingError: The setting `dynamic_loading` is off.

@@ -109,16 +109,16 @@ class BundleRegistry(BundleList):
             check_not_needed(name, [other.bundle.info for other in self._entries.values()])
             entry.settled, entry.worker = False, get_ident()
         try:
-            if not entry.gone:
+            if not entry.removed:
                 entry.leave()
         except BaseException as error:  # a clean-up that fails or is interrupted still closes the library
-            entry.gone = True
+            entry.removed = True
             try:
                 self._close(entry)
             except BundleError as failure:
                 add_to_message(error, str(failure))
             raise
-        entry.gone = True
+        entry.removed = True
         self._close(entry)
 
     def _close(self, entry: Entry) -> None:
@@ -170,15 +170,15 @@ class BundleRegistry(BundleList):
         return new
 
     def _restore(self, old: Entry, error: BaseException) -> None:
-        """Register again what could not be replaced; if that fails too, it is gone, and the error says so."""
+        """Register again what could not be replaced; if that fails too, it stays removed, and the error says so."""
         name = old.bundle.info.name
         again = Entry(old.bundle, old.found, old.source)
         old.bundle.resume()
         try:
             self._run(again)
-        except BaseException as failure:  # the bundle is gone, and the first error says so
+        except BaseException as failure:  # the bundle stays removed, and the first error says so
             add_to_message(error, f"'{old.bundle}' is not registered any more: {describe_error(failure)}")
-            old.settled, old.gone = False, True
+            old.settled, old.removed = False, True
             try:
                 self._close(old)
             except BundleError as open_still:

@@ -105,7 +105,7 @@ class NativeOp(PluginOp):
         self._thread = _PerThread(library)
 
     @property
-    def gone(self) -> bool:
+    def unloaded(self) -> bool:
         """Whether the library was unloaded, or is about to be."""
         return self._standing.closed
 
@@ -138,7 +138,7 @@ class NativeOp(PluginOp):
         usage.calls += 1
         try:
             if self._standing.closed:
-                raise self.is_gone()
+                raise self.unloaded_error()
             frame = usage.frames.get(tuple(key)) if usage.calls == 1 else None
             if frame is None:
                 inputs = self._ready(inputs)
@@ -176,7 +176,7 @@ class NativeOp(PluginOp):
         usage.calls += 1
         try:
             if self._standing.closed:
-                raise self.is_gone()
+                raise self.unloaded_error()
             return work(usage)
         finally:
             usage.calls -= 1

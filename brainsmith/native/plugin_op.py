@@ -54,9 +54,9 @@ class PluginOp(Op):
                     f"operation {self.name!r} has no gradient for input {at}, which is of {array.dtype}"
                 )
 
-    def is_gone(self) -> OpError:
+    def unloaded_error(self) -> OpError:
         """Return the error for a call after the library was unloaded."""
-        return OpError(f"Operation {self.name!r} is gone: native plugin {self.plugin} was unloaded")
+        return OpError(f"Operation {self.name!r} was removed: native plugin {self.plugin} was unloaded")
 
     def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
         """Return the output's shape, or a tuple of shapes, as the plugin says."""

@@ -45,10 +45,10 @@ class Discovered:
 
     def _replace_some(self, now: dict[int, PluginInfo]) -> bool:
         """Replace the records by others, most of which are the same; return whether that can be done in part."""
-        gone = [self._records[number] for number in self._records.keys() - now.keys()]
+        removed = [self._records[number] for number in self._records.keys() - now.keys()]
         fresh = [info for number, info in now.items() if number not in self._records]
         by_key, by_reference = dict(self.by_key), dict(self.by_reference)
-        for info in gone:
+        for info in removed:
             if (info.type, info.reference) in self._shared:
                 return False
             del by_reference[info.type, info.reference]
@@ -59,7 +59,7 @@ class Discovered:
                 return False
             by_key.pop(info.key, None)
             self._enter(info, by_key, by_reference)
-        for info in gone:
+        for info in removed:
             if not by_key.get(info.key):
                 by_key.pop(info.key, None)
         self.by_key, self.by_reference = by_key, by_reference

@@ -80,13 +80,13 @@ def remembers_what_changed(folder_module: str) -> bool:
 def forget(folder_module: str) -> None:
     """Note that all modules of a plugin folder are loaded anew; what others have read with them they may remember."""
     for known in _TABLES:
-        gone = known.pop(folder_module, None)
-        if gone is not None and known:
+        forgotten = known.pop(folder_module, None)
+        if forgotten is not None and known:
             kept = Reads()
             for others in known.values():
                 _add(kept, others)
-            _keep(gone, kept)
-            known[folder_module] = gone
+            _keep(forgotten, kept)
+            known[folder_module] = forgotten
 
 
 def top_name(module_name: str) -> str:

@@ -54,12 +54,12 @@ class Holdings:
             )
         return found
 
-    def let_go(self, found: Iterable[LiveTarget], gone: Callable[[LiveTarget], None]) -> None:
+    def let_go(self, found: Iterable[LiveTarget], each: Callable[[LiveTarget], None]) -> None:
         """Let go of targets; those that nobody else holds are cleaned up.
 
         Args:
             found: Which.
-            gone: Called with each that was let go of.
+            each: Called with each that was let go of.
 
         Raises:
             TargetError: The `cleanup` of one raised; the first is reported, the others are logged. All are let go of,
@@ -75,7 +75,7 @@ class Holdings:
                 errors.append(error)
             with self._lock:
                 self._held.pop(id(live), None)
-            gone(live)
+            each(live)
         raise_first(errors)
 
     def __len__(self) -> int:

@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.target import Target
 
-MADE, STARTING, READY, CLOSING, GONE = "made", "starting", "ready", "closing", "gone"
-"""The states, in their order. An instance whose `initialize` raised is gone."""
+MADE, STARTING, READY, CLOSING, CLOSED = "made", "starting", "ready", "closing", "closed"
+"""The states, in their order. An instance whose `initialize` raised is closed."""
 
-_TOLD = (InputError, TargetError, DeviceError)
-"""Errors that say all that there is to say."""
+_REPORTED = (InputError, TargetError, DeviceError)
+"""Errors with a whole message: they are passed on as they are."""
 
-_LIFE = "_brainsmith_life"
+_LIVE = "_brainsmith_live"
 
 
-def life_of(target: Target) -> LiveTarget | None:
-    """Return the life of an instance; None for one that was not made by the registry."""
-    life: LiveTarget | None = getattr(target, _LIFE, None)
-    return life
+def live_target_of(target: Target) -> LiveTarget | None:
+    """Return what guards an instance; None for one that was not made by the registry."""
+    live: LiveTarget | None = getattr(target, _LIVE, None)
+    return live
 
 
 class LiveTarget:
     """Guards one instance: its states, who holds it, and the calls that are in it.
 
     Who holds it keeps it initialised; when the last one lets go it is cleaned up, after the calls that are still in
-    it. A gone instance never comes back: another one is made.
+    it. A closed instance is never used again: another one is made.
 
     Args:
         info: The record.
@@ -51,7 +51,7 @@ class LiveTarget:
         key: Stands for the target and its arguments.
         device_id: Which of several devices it is; 0 for a target that knows none.
         needs: Returns the targets that it depends on, held; called before `initialize`.
-        gone: Called when the instance is gone.
+        on_closed: Called when the instance is closed.
 
     Attributes:
         capabilities: What the target said once it was initialised.
@@ -66,7 +66,7 @@ class LiveTarget:
         key: str,
         device_id: int,
         needs: Callable[[], dict[str, LiveTarget]],
-        gone: Callable[[LiveTarget], None],
+        on_closed: Callable[[LiveTarget], None],
     ) -> None:
         self.info = info
         self.target = target
@@ -75,7 +75,7 @@ class LiveTarget:
         self.capabilities = Capabilities()
         self.prepared = PreparedCache()
         self.meter = Meter(info.name, device_id)
-        self._needs, self._gone = needs, gone
+        self._needs, self._on_closed = needs, on_closed
         self._needed: dict[str, LiveTarget] = {}
         self._gate = lock_of(waits=False)
         self._ended = Event()
@@ -85,7 +85,7 @@ class LiveTarget:
         self._holders = 0
         self._changing = 0
         self.state = MADE
-        setattr(target, _LIFE, self)
+        setattr(target, _LIVE, self)
         in_children(self, LiveTarget._in_child)
 
     @property
@@ -107,10 +107,10 @@ class LiveTarget:
         """Keep the instance initialised until `release`; the first one initialises it.
 
         Returns:
-            False if it is gone, cleaned up as well, and another one must be made.
+            False if it is closed and cleaned up, and another one must be made.
 
         Raises:
-            TargetError: Its `initialize` raised. It is gone.
+            TargetError: Its `initialize` raised. It is closed.
         """
         while True:
             with self._gate:
@@ -125,7 +125,7 @@ class LiveTarget:
             if get_ident() in self._running:  # its end waits for this very call
                 raise TargetError(self._not_ready())
             wait_for_end(ended)
-            if self.state == GONE:
+            if self.state == CLOSED:
                 return False
 
     def release(self) -> None:
@@ -135,7 +135,7 @@ class LiveTarget:
 
         Raises:
             TargetError: Its `cleanup` raised, or this is called from inside its own `execute`. After the first it is
-                gone all the same.
+                closed all the same.
         """
         with self._gate:
             if self._holders == 1 and get_ident() in self._running:
@@ -154,8 +154,8 @@ class LiveTarget:
         self._cleanup()
 
     def forget(self) -> None:
-        """Let another instance be made in the place of this one, which is gone."""
-        self._gone(self)
+        """Let another instance be made in the place of this one, which is closed."""
+        self._on_closed(self)
 
     @contextmanager
     def use(self, doing: str) -> Iterator[None]:
@@ -177,7 +177,7 @@ class LiveTarget:
         try:
             with self._turn:
                 yield
-        except _TOLD:
+        except _REPORTED:
             raise
         except (Exception, SystemExit) as error:  # a target does not end the process
             raise self._failed(doing, error) from error
@@ -196,7 +196,7 @@ class LiveTarget:
         self._ended = Event()
         if self.state in (STARTING, CLOSING) and self._changing != get_ident():
             self._end()
-        elif self.state == GONE:
+        elif self.state == CLOSED:
             self._ended.set()
 
     def _initialize(self) -> None:
@@ -216,7 +216,7 @@ class LiveTarget:
                 self._undo()
             self._end()
             self._let_go_of_needed()
-            if isinstance(error, Exception) and not isinstance(error, _TOLD):
+            if isinstance(error, Exception) and not isinstance(error, _REPORTED):
                 raise self._failed(doing, error) from error
             raise
         self.meter.initialized(perf_counter() - begin)
@@ -255,8 +255,8 @@ class LiveTarget:
         raise_first(errors)
 
     def _end(self) -> None:
-        self.state = GONE
-        self._gone(self)
+        self.state = CLOSED
+        self._on_closed(self)
         self._ended.set()
 
     def _let_go_of_needed(self) -> list[TargetError]:

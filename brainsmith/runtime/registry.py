@@ -219,7 +219,7 @@ class TargetRegistry:
             key[1],
             arguments.get("device_id", 0),
             needs=lambda: self._needed_by(info),
-            gone=lambda live: self._instances.discard(key, live),
+            on_closed=lambda live: self._instances.discard(key, live),
         )
 
     def _needed_by(self, info: PluginInfo) -> dict[str, LiveTarget]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.runtime.live import life_of
+from brainsmith.runtime.live import live_target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def describe_prepared(prepared: Prepared) -> dict[str, Any]:
     """Return `resource`, `key`, `target`, `device_id`, `ready`, and `inputs` and `outputs` where they are known."""
-    live = life_of(prepared.target)
+    live = live_target_of(prepared.target)
     plain = prepared.signature.to_plain() if prepared.signature else {"inputs": None, "outputs": None}
     return {
         "resource": prepared.resource,

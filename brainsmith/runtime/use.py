@@ -16,7 +16,7 @@ from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import describe_resource, digest_of
 from brainsmith.runtime.execute_keywords import refuse_unknown
-from brainsmith.runtime.live import life_of
+from brainsmith.runtime.live import live_target_of
 from brainsmith.runtime.log import note
 from brainsmith.runtime.outputs import wrong_outputs
 from brainsmith.runtime.prepared import Prepared
@@ -90,7 +90,7 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
     """
     if not isinstance(prepared, Prepared):
         raise TargetError(f"execute needs what prepare_resource returned, not {type(prepared).__name__}")
-    live = life_of(prepared.target)
+    live = live_target_of(prepared.target)
     if live is None:
         raise TargetError(
             f"target {prepared.target!r} was not made by the registry: execute with its own method, or get it by name"

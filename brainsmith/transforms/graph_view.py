@@ -186,18 +186,18 @@ class GraphView:
         Graph inputs stay: they are the model's interface.
         """
         waiting = [name for name in names if name]
-        gone: set[str] = set()
+        unread: set[str] = set()
         while waiting:
             name = waiting.pop()
             node = self._producers.get(name)
             outputs = [name] if node is None else [output for output in node.output if output]
             if any(self.readers(output) or output in self._inputs for output in outputs):
                 continue
-            gone.update(outputs)
+            unread.update(outputs)
             if node is not None:
                 waiting += [read for read in node.input if read]
                 self._remove(node)
-        self._forget(gone)
+        self._forget(unread)
 
     def _forget(self, names: set[str]) -> None:
         """Remove what the graph says of tensors that it no longer has."""

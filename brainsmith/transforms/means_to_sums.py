@@ -90,7 +90,7 @@ def _move(view: GraphView, node: NodeProto) -> bool:
     stated = {found.name: helper.get_attribute_value(found) for found in node.attribute}
     summed = helper.make_node("ReduceSum", [varying[0], *node.input[1:]], [total], name=node.name, **stated)
     scaled = helper.make_node("Mul", [total, factor], [result], name=product.name)
-    gone = product.output[0]
+    replaced = product.output[0]
     view.replace(node, [summed, scaled])
-    view.drop_unread([gone])
+    view.drop_unread([replaced])
     return True

@@ -35,7 +35,7 @@ class TestUnloading:
         library.close()
         library.close()
         assert (mapped, is_mapped("brainsmith-good.so")) == (True, False)
-        gone = f"Operation 'times' is gone: native plugin spoilt 1.2.3 ({good}) was unloaded"
+        gone = f"Operation 'times' was removed: native plugin spoilt 1.2.3 ({good}) was unloaded"
         for use in (
             lambda: op.forward(X),
             lambda: op.backward(X, [X], X),
@@ -98,7 +98,7 @@ class TestUnloading:
         holder.op, holder.itself = open_library(good).ops[0], holder
         del holder
         gc.collect()
-        assert said == [f"Operation 'times' is gone: native plugin spoilt 1.2.3 ({good}) was unloaded"]
+        assert said == [f"Operation 'times' was removed: native plugin spoilt 1.2.3 ({good}) was unloaded"]
         assert not is_mapped("brainsmith-good.so")
 
     @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_eight_threads_run_while_another_loads_and_unloads(good):
                 if not (y == 2 * (number + 1)).all():
                     wrong.append(y)
             except OpError as error:
-                if "is gone" not in str(error):
+                if "was removed" not in str(error):
                     wrong.append(error)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]

@@ -50,7 +50,7 @@ class Asking:
 
 
 def waits(target):
-    return target._brainsmith_life.state == "closing"
+    return target._brainsmith_live.state == "closing"
 
 
 @pytest.mark.parametrize(

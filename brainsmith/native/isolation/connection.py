@@ -30,7 +30,7 @@ _ANSWERS = (ch.DONE, ch.REFUSED, ch.BROKEN)
 
 
 class WorkerEndedError(Exception):
-    """A worker did not answer and is gone; the text says how: `ended its process by SIGSEGV`.
+    """A worker ended without an answer; the text says how: `ended its process by SIGSEGV`.
 
     Attributes:
         asked: Whether it had got what it was asked, and so may have ended because of it.
@@ -156,10 +156,10 @@ class Connection:
         self._channel.close()
 
     def _tell(self, regions: list[tuple[Region, bool]]) -> None:
-        gone = [number for number, region in self._known.items() if region() is None]
-        if gone:
-            ch.send_command(self._channel, (ch.FORGET, gone))
-            for number in gone:
+        freed = [number for number, region in self._known.items() if region() is None]
+        if freed:
+            ch.send_command(self._channel, (ch.FORGET, freed))
+            for number in freed:
                 del self._known[number]
         for at in range(0, len(regions), ch.MOST_FILES):
             some = regions[at : at + ch.MOST_FILES]

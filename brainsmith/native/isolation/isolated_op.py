@@ -64,7 +64,7 @@ class IsolatedOp(PluginOp):
         self._kinds: dict[tuple[Any, ...], Kind] = {}
 
     @property
-    def gone(self) -> bool:
+    def unloaded(self) -> bool:
         """Whether the library was unloaded, or is about to be."""
         return self.worker.closed
 

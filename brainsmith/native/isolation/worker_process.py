@@ -105,7 +105,7 @@ class Worker:
             try:
                 self._caller = get_ident()
                 if self.closed:  # if not now, then not in this call: who closes waits, or is refused
-                    raise op.is_gone()
+                    raise op.unloaded_error()
                 kind, text = self._answer(op, command, wanted, what)
             finally:
                 self._caller = None

@@ -52,21 +52,21 @@ def bypass_node(graph: GraphProto, node: NodeProto) -> bool:
     """
     source, result = node.input[0], node.output[0]
     ends = {value.name for value in graph.output}
-    kept, gone = source, result
+    kept, dropped = source, result
     if result in ends:
         if source in ends or not any(source in other.output for other in graph.node):
             return False
-        kept, gone = result, source
+        kept, dropped = result, source
     graph.node.remove(node)
     for at in reversed(range(len(graph.value_info))):
-        if graph.value_info[at].name == gone:
+        if graph.value_info[at].name == dropped:
             del graph.value_info[at]
     annotated = any(note.tensor_name == kept for note in graph.quantization_annotation)
     given = kept in {value.name for value in graph.input}
     for at in reversed(range(len(graph.quantization_annotation))):
-        if graph.quantization_annotation[at].tensor_name == gone and (annotated or given):
+        if graph.quantization_annotation[at].tensor_name == dropped and (annotated or given):
             del graph.quantization_annotation[at]
-    rename_tensors(graph, {gone: kept})
+    rename_tensors(graph, {dropped: kept})
     return True
 
 

@@ -10,7 +10,7 @@ from brainsmith.forks import lock_of
 from brainsmith.runtime.availability import why_unsupported
 from brainsmith.runtime.content import content_of, digest_of
 from brainsmith.runtime.devices import find_device
-from brainsmith.runtime.live import life_of
+from brainsmith.runtime.live import live_target_of
 from brainsmith.runtime.manager import ResourceManager
 from brainsmith.runtime.serving.limits import Limits
 from brainsmith.runtime.serving.protocol import UNKNOWN_MODEL, UNKNOWN_PREPARED, RefusedError, model_content
@@ -66,7 +66,7 @@ class Service:
             raise UsageError(
                 "the target remote cannot be served: serve the one that it stands for, where that is"
             )
-        life = life_of(self._manager.switch_plugin(self.info.qualified))
+        life = live_target_of(self._manager.switch_plugin(self.info.qualified))
         assert life is not None
         for folder in folders:
             if problem := why_unsupported(life, folder):

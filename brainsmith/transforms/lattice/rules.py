@@ -25,9 +25,9 @@ def after_link(lattice: Lattice, link: Link) -> Lattice | None:
     scale, offset = lattice.scale * link.factor, lattice.offset * link.factor + link.added
     low, high = lattice.low, lattice.high
     if (scale == 0).any():
-        gone = scale == 0
-        low, high = np.where(gone, 0, low), np.where(gone, 0, high)
-        scale = np.where(gone, 1.0, scale)
+        vanished = scale == 0
+        low, high = np.where(vanished, 0, low), np.where(vanished, 0, high)
+        scale = np.where(vanished, 1.0, scale)
     axis = lattice.axis if lattice.channels > 1 else (link.axis or -1)
     return Lattice(scale, offset, low, high, axis)
 

@@ -238,7 +238,7 @@ def test_closing_while_eight_threads_call(bad, op):
     for thread in threads:
         thread.join(20)
     assert all(results)
-    assert errors == {f"Operation 'sleeps' is gone: native plugin {op('sleeps').plugin} was unloaded"}
+    assert errors == {f"Operation 'sleeps' was removed: native plugin {op('sleeps').plugin} was unloaded"}
 
 
 def test_a_call_that_has_begun_ends_though_the_library_is_closed_meanwhile(bad, op, monkeypatch):
@@ -252,7 +252,7 @@ def test_a_call_that_has_begun_ends_though_the_library_is_closed_meanwhile(bad, 
     monkeypatch.setattr(Worker, "_answer", answer_late)
     assert call_op(op("twice"), [X]).tolist() == [2, 4, 6]
     closing.join(20)
-    with pytest.raises(OpError, match=r"^Operation 'twice' is gone: "):
+    with pytest.raises(OpError, match=r"^Operation 'twice' was removed: "):
         call_op(op("twice"), [X])
     with pytest.raises(NativeLibraryError, match=f"^native plugin '{bad.name}' was unloaded$"):
         bad.start()
@@ -294,7 +294,7 @@ def test_a_finaliser_that_the_collector_runs_after_the_worker_ended_is_told(bad_
     plugin = holder.op.plugin
     del holder
     gc.collect()
-    assert said == [f"Operation 'twice' is gone: native plugin {plugin} was unloaded"]
+    assert said == [f"Operation 'twice' was removed: native plugin {plugin} was unloaded"]
 
 
 @pytest.mark.slow

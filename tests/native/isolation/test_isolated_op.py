@@ -224,7 +224,7 @@ def test_a_closed_library_says_so(bad, op):
     bad.close()
     with pytest.raises(OpError) as caught:
         twice.forward(np.float32([1]))
-    assert str(caught.value) == f"Operation 'twice' is gone: native plugin {twice.plugin} was unloaded"
+    assert str(caught.value) == f"Operation 'twice' was removed: native plugin {twice.plugin} was unloaded"
     assert repr(bad) == "<isolated native plugin bad_plugin 1.2.3, 23 operations, closed>"
     assert bad.pid is None
     with pytest.raises(NativeLibraryError) as closed:
