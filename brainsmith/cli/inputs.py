@@ -40,8 +40,8 @@ class Inputs:
             UsageError: The file holds other arrays, or values that an input's type does not.
             InputError: An array has a wrong shape.
         """
+        from brainsmith.execution.model_signature import signature_of
         from brainsmith.execution.read_model import read_model
-        from brainsmith.runtime.models import signature_of
 
         signature = signature_of(read_model(model))
         signature.checked(self.feed("", signature))

@@ -70,9 +70,9 @@ def _run(manager: ResourceManager, resource: str, inputs: Inputs, output: str | 
     info = type(prepared.target).metadata()
     feed = inputs.feed(info.name, prepared.signature)
     assert prepared.signature is not None
-    _, runs = prepared.signature.checked(feed)
+    arrays, runs = prepared.signature.checked(feed)
     begin = time.perf_counter()
-    outputs = manager.execute(prepared, feed)
+    outputs = manager.execute(prepared, arrays)
     seconds = time.perf_counter() - begin
     samples = runs * prepared.signature.batch
     if output is not None:

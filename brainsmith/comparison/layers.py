@@ -37,7 +37,7 @@ def boundary_tensors(folder: Path, inputs: Mapping[str, Array]) -> dict[str, Arr
         return {}
     build = read_build_folder(folder)
     executor = Executor(read_model(folder / MODEL))
-    arrays, runs = build.signature.checked(dict(inputs))
+    arrays, runs = build.signature.checked(inputs)
     kept: dict[str, Array] = {}
 
     def accelerator(stacks: dict[str, Array]) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,28 @@ class TensorSpec:
         return stack.reshape(-1, *self.shape[1:]) if stack.size else stack.reshape(0, *self.shape[1:])
 
 
+class CheckedInputs(dict[str, Array]):
+    """A model's inputs by name, as `ModelSignature.checked` returns them; it takes them back without checking again.
+
+    Attributes:
+        runs: How many runs they hold.
+    """
+
+    __slots__ = ("_held", "_signature", "runs")
+
+    def __init__(self, signature: ModelSignature, arrays: Mapping[str, Array], runs: int) -> None:
+        super().__init__(arrays)
+        self.runs = runs
+        self._signature = signature
+        self._held = tuple(arrays), tuple(arrays.values())
+
+    def are_of(self, signature: ModelSignature) -> bool:
+        """Tell whether they are what was checked, against this signature."""
+        names, arrays = self._held
+        same = tuple(self) == names and all(map(is_, self.values(), arrays))
+        return same and self._signature == signature
+
+
 @dataclass(frozen=True)
 class ModelSignature:
     """The inputs and outputs of a model, each in the order of the graph; the inputs without its constants."""
@@ -107,13 +130,13 @@ class ModelSignature:
         """The first axis of the first input: how many samples one run takes; 1 if it has none."""
         return next((spec.shape[0] for spec in self.inputs if spec.shape), 1)
 
-    def checked(self, inputs: object) -> tuple[dict[str, Array], int]:
+    def checked(self, inputs: object) -> tuple[CheckedInputs, int]:
         """Return arrays that are this model's inputs, and the number of runs that they hold.
 
         Args:
             inputs: A mapping by name, or one array if the model has one input. A first axis may be any multiple
                 of the input's own; all inputs hold equally many runs. Types that convert without loss are
-                converted, as are plain lists.
+                converted, as are plain lists. What this returned before is returned as it is.
 
         Returns:
             Arrays by name, in the order of `inputs`, C-contiguous and of the stated dtypes; the number of runs.
@@ -121,13 +144,16 @@ class ModelSignature:
         Raises:
             InputError: A name, shape or dtype is not the one stated; the message says which was expected.
         """
+        if isinstance(inputs, CheckedInputs) and inputs.are_of(self):
+            return inputs, inputs.runs
         given = self._named(inputs)
         arrays = {spec.name: _typed(spec, given[spec.name]) for spec in self.inputs}
         counts = {spec.name: spec.runs_of(arrays[spec.name]) for spec in self.inputs}
         if len(set(counts.values())) > 1:
             told = ", ".join(f"'{name}' {count}" for name, count in counts.items())
             raise InputError(f"all inputs must hold equally many runs of the model, not {told}")
-        return arrays, next(iter(counts.values()), 1)
+        runs = next(iter(counts.values()), 1)
+        return CheckedInputs(self, arrays, runs), runs
 
     def stacked(self, arrays: Mapping[str, Array], runs: int) -> dict[str, Array]:
         """Return what `checked` returns as stacks (runs, *shape)."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import UnsupportedResourceError
 from brainsmith.execution.model_part import ModelPart
-from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.graph.ends import input_values
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.hls.layer import HlsLayer, make_layer
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.signature import ModelSignature
 
     Stacks = dict[str, np.ndarray[Any, Any]]
 
@@ -124,7 +125,7 @@ def mix(model: ModelWrapper) -> MixedModel:
         raise UnsupportedResourceError("it has no layer in HLS, so there is no C++ to run")
     for layer in layers.values():
         layer.compile()
-    signature = _signature(model)
+    signature = signature_of(model, "float32")
     nodes = tuple(
         Executed(node.name, node.op_type, "C++" if node.output[0] in layers else "Python")
         for node in model.graph.node
@@ -172,20 +173,3 @@ def _made(group: Sequence[Any]) -> list[str]:
 
 def _ends(signature: ModelSignature) -> set[str]:
     return {spec.name for spec in signature.outputs}
-
-
-def _signature(model: ModelWrapper) -> ModelSignature:
-    """Return the signature of a model of layers, whose tensors are float32."""
-
-    def specs(values: Any) -> tuple[TensorSpec, ...]:
-        return tuple(
-            TensorSpec(
-                value.name,
-                tuple(model.get_tensor_shape(value.name) or ()),
-                "float32",
-                model.get_tensor_datatype(value.name).name,
-            )
-            for value in values
-        )
-
-    return ModelSignature(specs(input_values(model.graph)), specs(model.graph.output))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BrainsmithError, BuildError, InputError, TargetError
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.content import content_of
-from brainsmith.runtime.models import signature_of, why_no_model
+from brainsmith.runtime.models import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
 

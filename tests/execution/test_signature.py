@@ -24,6 +24,20 @@ def test_runs_are_counted_and_types_without_loss_converted():
     assert BOTH.stacked(arrays, runs)["scale"].tolist() == [1.0, 2.0]
 
 
+def test_what_was_checked_is_not_checked_again_unless_it_changed():
+    arrays, runs = ONE.checked([[1, 2, 3], [4, 5, 6]])
+    assert ONE.checked(arrays)[0] is arrays
+    assert ONE.checked(arrays)[1] == runs == 1
+    with pytest.raises(InputError, match=r"^input 'scale' is missing"):
+        BOTH.checked(arrays)
+    arrays["image"] = np.ones((4, 3), np.float32)
+    again, runs = ONE.checked(arrays)
+    assert (again is arrays, runs) == (False, 2)
+    del again["image"]
+    with pytest.raises(InputError, match=r"^input 'image' is missing"):
+        ONE.checked(again)
+
+
 def test_outputs_are_joined():
     joined = BOTH.joined({"y": np.zeros((5, 2)), "s": np.zeros(5), "other": np.zeros(5)})
     assert {name: array.shape for name, array in joined.items()} == {"y": (10,), "s": (5,)}

@@ -6,9 +6,9 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.build.graphs import graph_data
 from brainsmith.build.model import sizes_of
 from brainsmith.execution.execute import Executor
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.graph.ends import input_values
 from brainsmith.plugins import steps
-from brainsmith.runtime.models import signature_of
 from tests.steps.conftest import digits_model
 
 

@@ -48,6 +48,19 @@ def test_pitfall_29_another_configuration_is_another_prepared_resource(manager):
     assert cls.instances[0].calls.count("prepare") == 3
 
 
+def test_a_target_is_given_what_is_checked_already(manager):
+    given = []
+
+    def execute(self, prepared, inputs, **kwargs):
+        given.append(prepared.signature.checked(inputs)[0] is inputs)
+        return {"y": inputs["x"]}
+
+    toy("A", execute=execute)
+    manager.switch_plugin("a")
+    assert manager.execute(manager.prepare_resource("m"), X)["y"].tolist() == [[1, 2]]
+    assert given == [True]
+
+
 def test_pitfall_29_device_1_is_another_instance_than_device_0(manager):
     cls = toy("A")
     zero = manager.switch_plugin("a", device_id=0)
