@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.graph.declarations import declare_once
-from brainsmith.graph.ends import input_values, numpy_type
+from brainsmith.graph.ends import input_values
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
 from brainsmith.store.files import is_endless
@@ -198,11 +199,12 @@ def _check_quantised(model: ModelWrapper, name: str) -> None:
 def sizes_of(source: Artifact) -> dict[str, Any]:
     """Return how many nodes a model has, and the shapes and NumPy types of its ends by name, for the report."""
     model = source.peek()
+    ends = signature_of(model)
     return {
         "nodes": len(model.graph.node),
-        "types": {v.name: numpy_type(v) for v in (*input_values(model.graph), *model.graph.output)},
-        "inputs": {v.name: list(model.get_tensor_shape(v.name)) for v in input_values(model.graph)},
-        "outputs": {v.name: list(model.get_tensor_shape(v.name)) for v in model.graph.output},
+        "types": {spec.name: spec.dtype for spec in (*ends.inputs, *ends.outputs)},
+        "inputs": {spec.name: list(spec.shape) for spec in ends.inputs},
+        "outputs": {spec.name: list(spec.shape) for spec in ends.outputs},
     }
 
 

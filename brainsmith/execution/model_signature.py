@@ -1,28 +1,32 @@
-"""The signature of a model, read from its graph."""
+"""The signature of a model, from what is known of its tensors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.graph.ends import input_values, numpy_type
+from brainsmith.graph.ends import input_values
+from brainsmith.graph.model_facts import ModelFacts
 
 if TYPE_CHECKING:
-    from onnx import ValueInfoProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 
-def signature_of(model: ModelWrapper, dtype: str = "") -> ModelSignature:
+def signature_of(model: ModelWrapper, facts: ModelFacts | None = None) -> ModelSignature:
     """Return the inputs of a model that are no constants, and its outputs.
 
     Args:
         model: Its shapes are known.
-        dtype: The NumPy type in which all are passed; empty for those that the graph states.
+        facts: What is known of its tensors; None for what the graph states.
     """
+    known = facts or ModelFacts(model, {})
+    inputs, outputs = input_values(model.graph), model.graph.output
+    return ModelSignature(
+        tuple(spec_of(known, value.name) for value in inputs),
+        tuple(spec_of(known, value.name) for value in outputs),
+    )
 
-    def spec(value: ValueInfoProto) -> TensorSpec:
-        shape = tuple(model.get_tensor_shape(value.name) or ())
-        datatype = model.get_tensor_datatype(value.name).name
-        return TensorSpec(value.name, shape, dtype or numpy_type(value), datatype)
 
-    return ModelSignature(tuple(map(spec, input_values(model.graph))), tuple(map(spec, model.graph.output)))
+def spec_of(facts: ModelFacts, name: str) -> TensorSpec:
+    """Return what is known of a tensor; it is passed in float32 where its NumPy type is not stated."""
+    return TensorSpec(name, facts.shape(name) or (), facts.dtype(name).name, facts.datatype(name).name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import UnsupportedResourceError
 from brainsmith.execution.model_part import ModelPart
 from brainsmith.execution.model_signature import signature_of
+from brainsmith.execution.signature import ModelSignature
 from brainsmith.hls.layer import HlsLayer, make_layer
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from qonnx.core.modelwrapper import ModelWrapper
-
-    from brainsmith.execution.signature import ModelSignature
 
     Stacks = dict[str, np.ndarray[Any, Any]]
 
@@ -125,7 +124,7 @@ def mix(model: ModelWrapper) -> MixedModel:
         raise UnsupportedResourceError("it has no layer in HLS, so there is no C++ to run")
     for layer in layers.values():
         layer.compile()
-    signature = signature_of(model, "float32")
+    signature = _signature(model)
     nodes = tuple(
         Executed(node.name, node.op_type, "C++" if node.output[0] in layers else "Python")
         for node in model.graph.node
@@ -173,3 +172,10 @@ def _made(group: Sequence[Any]) -> list[str]:
 
 def _ends(signature: ModelSignature) -> set[str]:
     return {spec.name for spec in signature.outputs}
+
+
+def _signature(model: ModelWrapper) -> ModelSignature:
+    """Return the signature of a model of layers, whose tensors are float32."""
+    stated = signature_of(model)
+    ends = ([replace(spec, dtype="float32") for spec in specs] for specs in (stated.inputs, stated.outputs))
+    return ModelSignature(*map(tuple, ends))

@@ -23,6 +23,7 @@ from brainsmith.execution.lowering.partitions import (
 from brainsmith.execution.lowering.program_node import LeftToReference, ProgramNode
 from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.operator_modules import operator_modules
 from brainsmith.execution.operators.registry import read
 from brainsmith.execution.own_semantics import own_method
@@ -30,8 +31,6 @@ from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import CHUNK, Program, WrongShapeError
 from brainsmith.execution.program.table import name_of
-from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.graph.ends import input_values
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import Unsupported
 
@@ -79,7 +78,7 @@ class _Lowering:
 
     def program(self) -> Program:
         """Lower all nodes in their order."""
-        signature = self._signature()
+        signature = signature_of(self.facts.model, self.facts)
         for spec in signature.inputs:
             self._check(spec.name, None)
             if np.dtype(spec.dtype).kind in "iu":
@@ -120,17 +119,6 @@ class _Lowering:
             declared = self.facts.declared_shape(name)
             if name in self.facts.constants and declared not in (None, self.facts.constants[name].shape):
                 raise WrongShapeError(name, declared, self.facts.constants[name].shape)
-
-    def _signature(self) -> ModelSignature:
-        def specs(values: Any) -> tuple[TensorSpec, ...]:
-            made = []
-            for value in values:
-                name = value.name
-                shape, dtype = self.facts.shape(name) or (), self.facts.dtype(name).name
-                made.append(TensorSpec(name, shape, dtype, self.facts.datatype(name).name))
-            return tuple(made)
-
-        return ModelSignature(specs(input_values(self._graph)), specs(self._graph.output))
 
     def _lower(self, node: Any) -> None:
         view, proved = ProgramNode(node, self.facts, self._faithful), {}

@@ -10,6 +10,7 @@ from brainsmith.errors import BuildError, ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call, text_of
 from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.model_signature import signature_of, spec_of
 from brainsmith.execution.operators.registry import read
 from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.signature import ModelSignature, TensorSpec
@@ -83,8 +84,7 @@ class _Rewriting:
         self.varying: list[str] = []
 
     def result(self) -> StandardModel:
-        inputs = input_values(self.graph)
-        for value in inputs:
+        for value in input_values(self.graph):
             if (ends := self.facts.annotated(value.name)) is not None:
                 self.facts.spans[value.name] = ends
             self.varying.append(value.name)
@@ -96,18 +96,14 @@ class _Rewriting:
                 raise ModelError(
                     f"node '{name}' ({node.op_type}) cannot be written with standard ONNX operators: {reason}"
                 ) from reason.__cause__
-        outputs = list(self.graph.output)
-        for value in outputs:
+        for value in self.graph.output:
             self._settle_output(value.name)
-        signature = ModelSignature(
-            tuple(self._spec(value.name) for value in inputs),
-            tuple(self._spec(value.name) for value in outputs),
-        )
+        signature = signature_of(self.facts.model, self.facts)
         for spec in signature.inputs:
             if not spec.shape:
                 self._note_mixed(f"input '{spec.name}' has no axis")
         content = self._proto(signature).SerializeToString()
-        tensors = tuple(self._spec(name) for name in self.varying)
+        tensors = tuple(spec_of(self.facts, name) for name in self.varying)
         guards = (*self._input_guards(signature), *self.guards)
         return StandardModel(signature, content, guards, tensors, self.mixed, self._run_bytes())
 
@@ -164,10 +160,6 @@ class _Rewriting:
 
     def _note_mixed(self, reason: str) -> None:
         self.mixed = self.mixed or reason
-
-    def _spec(self, name: str) -> TensorSpec:
-        facts = self.facts
-        return TensorSpec(name, facts.shape(name) or (), facts.dtype(name).name, facts.datatype(name).name)
 
     def _run_bytes(self) -> int:
         sizes = [int(np.prod(self.facts.shape(name) or (), dtype=np.int64)) for name in self.varying]
