@@ -238,6 +238,10 @@ class OutputError(BrainsmithError, OSError):
     """The output folder cannot be written."""
 
 
+class CacheError(BrainsmithError, LookupError):
+    """What is kept on disk cannot be listed or removed: the folder is not the user's, or no entry has this key."""
+
+
 class Problem:
     """One thing that is wrong in a file: where, and the sentence.
 

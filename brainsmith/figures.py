@@ -6,6 +6,8 @@ import math
 from numbers import Real  # numpy's integers are such, but no int
 
 ABSENT = "–"
+_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_AGES = ((86400, "day"), (3600, "hour"), (60, "minute"))
 _TIMES = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 
 
@@ -37,6 +39,22 @@ def seconds(value: float | None) -> str:
         return f"{int(value) // 60} min {int(value) % 60} s"
     scale, unit = next(((s, u) for s, u in reversed(_TIMES) if abs(value) >= s), _TIMES[0])
     return f"{three_digits(value / scale)} {unit}"
+
+
+def size(count: float) -> str:
+    """Write a number of bytes with three significant digits: `340 B`, `1.25 MB`, `12.5 GB`."""
+    for factor, unit in _SIZES:
+        if count >= factor:
+            return f"{three_digits(count / factor)} {unit}"
+    return f"{count:.0f} B"
+
+
+def age(seconds: float) -> str:
+    """Write how long ago something was, in one unit: `3 days`, `1 hour`, `less than a minute`."""
+    for length, unit in _AGES:
+        if seconds >= length:
+            return plural(int(seconds // length), unit)
+    return "less than a minute"
 
 
 def three_digits(value: float) -> str:

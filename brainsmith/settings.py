@@ -304,5 +304,7 @@ def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, t
         found_before = len(problems)
         plain = read_config_file(path, problems)
         if len(problems) == found_before and content:
-            kept.save(content, plain)
+            from brainsmith.store.fingerprint import digest
+
+            kept.save(content, plain, {"of": path, "files": {path: digest(content)}})
     return dict(plain)

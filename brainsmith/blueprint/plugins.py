@@ -13,6 +13,7 @@ from brainsmith.errors import BlueprintError
 from brainsmith.plugin.collections import collection
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.store.files import read_bytes
+from brainsmith.store.fingerprint import digest
 from brainsmith.store.values import Kept
 
 TYPE_CHECKING = False
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.manager import PluginManager
     from brainsmith.plugin.registry import Registry
+    from brainsmith.store.about import About
 
 _COLLECTIONS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
 
@@ -107,8 +109,8 @@ class _Entry:
         self.registry, identity = manager.all_records()
         self._path = path
         # Messages show the path as it was written, so that is part of the key.
-        absolute = os.path.abspath(path)  # noqa: PTH100  (pathlib takes longer than all of this)
-        self._kept = Kept(manager.settings.cache_dir, "blueprints", f"{absolute}|{path}")
+        self._absolute = os.path.abspath(path)  # noqa: PTH100  (pathlib takes longer than all of this)
+        self._kept = Kept(manager.settings.cache_dir, "blueprints", f"{self._absolute}|{path}")
         try:
             content = read_bytes(path)
         except OSError:  # reading it says so
@@ -127,5 +129,7 @@ class _Entry:
         blueprint, selection = check_blueprint(self._path, self.registry, files=files)
         if not self.registry.has_run_time_plugins():
             names = [(info.type, info.reference) for info in selection.records]
-            self._kept.save(self._stamp, (names, selection.skipped, FORM, to_plain((blueprint, selection))))
+            about: About = {"of": self._path, "files": {self._absolute: digest(self._stamp[0])}}
+            plain = (names, selection.skipped, FORM, to_plain((blueprint, selection)))
+            self._kept.save(self._stamp, plain, about)
         return blueprint, selection

@@ -29,6 +29,8 @@ from brainsmith.store.values import Kept
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from brainsmith.store.about import About
+
 _FORMAT = 5
 DAMAGED = "its cache entry was damaged, and dropped"
 _KINDS: dict[str, Any] = {
@@ -166,8 +168,9 @@ class BuildCache:
             (work / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True))
 
         name = digest(json.dumps(read, sort_keys=True))
-        self._entries.store(f"{key_of(dict(parts))}/{name}", fill)
-        self._latest(parts["step"]).save(None, dict(parts))
+        about: About = {"of": f"step {parts['step']}", "parts": dict(parts), "files": outcome.outside.files}
+        self._entries.store(f"{key_of(dict(parts))}/{name}", fill, about)
+        self._latest(parts["step"]).save(None, dict(parts), {"of": f"step {parts['step']}"})
 
     def trim(self) -> None:
         """Remove what killed builds left, and the entries used longest ago until the limit holds."""

@@ -6,13 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 from brainsmith.build.keys import NAMED_PARTS, PARTS
-from brainsmith.figures import plural
+from brainsmith.figures import age, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SHOWN = 3  # names in one part; of more it is said how many
-_UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
 
 
 def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:
@@ -26,7 +25,7 @@ def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:
     of = f" of {made['model']}" if made.get("model") else ""
     by = f" with {made['blueprint']}" if made.get("blueprint") else ""
     into = f" in {made['output']}" if made.get("output") else ""
-    return f"nothing that it was made of changed; key {key[:12]}, made {_age(seconds)} ago by the build{of}{by}{into}"
+    return f"nothing that it was made of changed; key {key[:12]}, made {age(seconds)} ago by the build{of}{by}{into}"
 
 
 def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str]) -> str:
@@ -39,14 +38,6 @@ def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str])
         if latest.get(part) != parts[part]
     ]
     return ", ".join(reasons) if reasons else "its result is no longer in the cache"
-
-
-def _age(seconds: float) -> str:
-    for unit, length in _UNITS:
-        count = int(seconds // length)
-        if count > 0:
-            return f"{count} {unit}{'s' if count > 1 else ''}"
-    return "less than a minute"
 
 
 def _named_change(part: str, before: str, now: str) -> str:

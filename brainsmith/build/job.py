@@ -27,7 +27,9 @@ from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError
 from brainsmith.figures import plural
 from brainsmith.progress import Listening
+from brainsmith.store.about import MadeBy
 from brainsmith.store.audit import RUNNING
+from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +59,7 @@ class Job:
         pipeline: Its steps.
         runner: What runs them; it has their results.
         warnings: What the user should know.
+        maker: Notes in what is kept meanwhile that this build made it.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class Job:
         self.runner = StepRunner(steps, config, workspace.staging, cache, self.selection.folders)
         blueprint = str(self.selection.description["file"])
         self.runner.made = {"model": name, "blueprint": blueprint, "output": str(workspace.output)}
+        self.maker = MadeBy(_origin(name, blueprint, *self.selection.golden), **self.runner.made)
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
@@ -304,3 +308,11 @@ def _line(step: StepResult, explain: bool) -> str:
             else "  not verified"
         )
     return f"{text}  ({step.cache})" if explain else text
+
+
+def _origin(*given: object) -> dict[str, str]:
+    """Return digests of those of a build's inputs that are files, by path."""
+    paths = [
+        str(Path(one).absolute()) for one in given if isinstance(one, (str, Path)) and Path(one).is_file()
+    ]
+    return {path: file_digest(path) for path in paths}

@@ -90,7 +90,7 @@ def build(
         job = Job(selection, source, workspace, use_cache, progress, explain, model_name(model))
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
-        with job.listened():
+        with job.listened(), job.maker:
             last = job.run()
             result = job.finish(model, source, last, report)
         workspace.publish()

@@ -29,6 +29,7 @@ from brainsmith.plugin.import_reads import note_imported, reads_at_import
 from brainsmith.plugin.remembered import add_remembered, remember
 from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
+from brainsmith.store.about import MadeBy
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.reads import Reads
 from brainsmith.store.recorder import Recorder
@@ -160,7 +161,7 @@ class StepRunner:
         # Loading every step may take seconds: they count for the first one that has to run.
         with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))
-        with self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
+        with MadeBy(step=step.name), self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
             result, why_not = self._run(step, function, model, parts, said, started)
         self._note(step, started, why_not or why, False, tuple(said.warnings))
         self._warn_of(step, said)

@@ -97,6 +97,7 @@ class KeptComparison:
         )
         self._reproducible = known and all(info.qualified in _REPRODUCIBLE for info in targets)
         names = ",".join(f"{info.qualified} {info.version}" for info in targets)
+        self._of = ", ".join(info.qualified for info in targets)
         self._kept = Kept(str(cache_dir), "comparisons", f"{model.digest}|{names}")
 
     def load(self, fingerprint: str, inputs: Array) -> Fields | None:
@@ -108,7 +109,7 @@ class KeptComparison:
         """Keep a comparison of targets and operators that depend on nothing but known code."""
         whole = comparison["results"] and not any(one["reason"] for one in comparison["results"])
         if whole and self._reproducible and not comparison["reason"]:
-            self._kept.save(_stamp(fingerprint, inputs), comparison)
+            self._kept.save(_stamp(fingerprint, inputs), comparison, {"of": self._of})
 
 
 def warnings_of(comparison: Fields | None) -> list[str]:

@@ -48,7 +48,7 @@ def wave_for_report(
             reason = str(error).replace(str(folder), "the build's folder").partition("\n")[0]
             return {"file": None, **dict.fromkeys(_FACTS), "reason": reason}
         if kept is not None:
-            kept.save(drawn)
+            kept.save(drawn, about={"of": "the first golden frame"})
     (folder / PICTURE).write_text(drawn["svg"], encoding="utf-8")
     return {"file": PICTURE, **{name: drawn[name] for name in _FACTS}, "reason": ""}
 

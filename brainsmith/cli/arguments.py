@@ -30,7 +30,7 @@ class Argument:
         about: One line of help.
         choices: The values that it may have; empty for any.
         completes: What the shell offers: `plugins`, `frameworks`, `stages`, `files`, `folders`, or nothing.
-        required: Whether it must be given: what has a place, and some options.
+        required: Whether it must be given: what has a place, unless it says otherwise, and some options.
     """
 
     __slots__ = ("about", "choices", "completes", "name", "required", "value")
@@ -43,14 +43,14 @@ class Argument:
         *,
         choices: tuple[str, ...] = (),
         completes: str = "",
-        required: bool = False,
+        required: bool | None = None,
     ) -> None:
         self.name = name
         self.value = value
         self.about = about
         self.choices = choices
         self.completes = completes
-        self.required = required or not self.is_option
+        self.required = not self.is_option if required is None else required
 
     @property
     def is_option(self) -> bool:

@@ -59,7 +59,8 @@ def _add(made: ArgumentParser, argument: Argument) -> None:
     if argument.is_option and not argument.value:
         made.add_argument(name, action="store_true", help=argument.about)
         return
-    action: Any = made.add_argument(name, choices=argument.choices or None, help=argument.about)
+    optional: Any = {} if argument.is_option or argument.required else {"nargs": "?"}
+    action: Any = made.add_argument(name, choices=argument.choices or None, help=argument.about, **optional)
     completer = _completer(argument)
     if completer is not None:
         action.completer = completer

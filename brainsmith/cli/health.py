@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.figures import size
 from brainsmith.plugin.manager import get_plugin_manager
 
 TYPE_CHECKING = False
@@ -69,11 +70,10 @@ def _place_and_note(path: str, note: str) -> str:
 
 def _caches(caches: dict[str, Any]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
-        (caches["path"], str(caches["entries"]), _size(caches["bytes"]), caches["advice"] or "writable"),
+        (caches["path"], str(caches["entries"]), size(caches["bytes"]), caches["advice"] or "writable"),
     ]
     rows.extend(
-        (f"  {kind}", str(item["entries"]), _size(item["bytes"]), "")
-        for kind, item in caches["kinds"].items()
+        (f"  {kind}", str(item["entries"]), size(item["bytes"]), "") for kind, item in caches["kinds"].items()
     )
     return rows
 
@@ -113,10 +113,6 @@ def _wrapped(cells: list[str], width: int) -> list[str]:
     if not lines:
         lines.append(ahead + parts.pop(0))
     return [line for line in [*lines, *(indent + part for part in parts)] if line.strip()]
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
 
 
 def _shown(name: str, value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.arguments import LOG_FILE, QUIET, VERBOSE, Argument, Verb
 from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.store.kinds import KINDS
 
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
@@ -13,6 +14,9 @@ _TYPE = Argument(
     "--type", "TYPE", f"only plugins of this type: {', '.join(PLUGIN_TYPES)}", choices=PLUGIN_TYPES
 )
 _JSON = Argument("--json", about="print one JSON document, for programs")
+_KINDS = tuple(kind.name for kind in KINDS)
+_KIND = Argument("KIND", about=f"a kind of entry: {', '.join(_KINDS)}", choices=_KINDS, required=False)
+_DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove nothing")
 _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
     Argument(VERBOSE, about="print what is logged, too: what steps say, and where an error comes from"),
@@ -285,6 +289,53 @@ VERBS = (
             ),
             Argument("--force", about="with --update: overwrite what you have edited since, too"),
         ),
+    ),
+    Verb(
+        "cache list",
+        "brainsmith.cli.cache_list",
+        "list what is kept on disk",
+        "Without KIND: each kind, how many entries it has, their size, and how much is kept at most. With KIND: its"
+        " entries, the one that was used last first.",
+        "brainsmith cache list builds",
+        (_KIND, _JSON),
+    ),
+    Verb(
+        "cache show",
+        "brainsmith.cli.cache_show",
+        "show what is known of one kept entry",
+        "What it is of, which build made it, its key, and whether it would be used now. Exit code 1 if no entry, or"
+        " more than one, has the key.",
+        "brainsmith cache show builds/3f9c",
+        (Argument("KEY", about="the first digits of its key; KIND/ may stand in front"), _JSON),
+    ),
+    Verb(
+        "cache why",
+        "brainsmith.cli.cache_why",
+        "list the entries that were computed from a file",
+        "And whether the file is as it was then. FILE is a source, a model, a blueprint, golden data, or a plugin.",
+        "brainsmith cache why examples/digits/mlp.onnx",
+        (Argument("FILE", about="a file, which need not exist any more", completes="files"), _JSON),
+    ),
+    Verb(
+        "cache prune",
+        "brainsmith.cli.cache_prune",
+        "remove the entries that were used longest ago",
+        "Without options, each kind is trimmed to its maximum size. What a running process uses stays.",
+        "brainsmith cache prune --keep 5GB",
+        (
+            Argument("--keep", "SIZE", "keep this much of all kinds together, such as 5GB or 500MiB"),
+            Argument("--older-than", "AGE", "first remove what was not used for so long, such as 30d or 12h"),
+            _DRY_RUN,
+            _JSON,
+        ),
+    ),
+    Verb(
+        "cache clear",
+        "brainsmith.cli.cache_clear",
+        "remove all entries, or those of one kind",
+        "Costs time and changes no result. What a running process uses stays, and is named.",
+        "brainsmith cache clear discovery",
+        (_KIND, _DRY_RUN, _JSON),
     ),
     Verb(
         "health",

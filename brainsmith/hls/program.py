@@ -149,7 +149,7 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
         _compile(command, program.top)
 
     store = KeptFolders(cache or Path(cache_dir()) / "hls", holds_code=True)
-    return store.obtain(key, make) / "program.so"
+    return store.obtain(key, make, {"of": f"function {program.top}"}) / "program.so"
 
 
 def run_program(

@@ -126,7 +126,8 @@ def details_of(info: PluginInfo) -> Details:
             is_racy(one, begin) for one in files.values()
         ):  # else these stamps do not show every change
             parameters = [parameter.to_plain() for parameter in details.parameters]
-            kept.save(None, (list(files), list(files.values()), parameters, details.docstring, details.bases))
+            plain = (list(files), list(files.values()), parameters, details.docstring, details.bases)
+            kept.save(None, plain, {"of": f"{info.type} {info.qualified}", "stamped": (0, 1)})
         return details
     _, _, parameters, docstring, bases = plain
     return Details(tuple(Parameter(*values) for values in parameters), docstring, tuple(bases))

@@ -7,7 +7,7 @@ import time
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
 from brainsmith.plugin.precedence import ADAPTED
-from brainsmith.plugin.snapshot import Snapshot, Sources
+from brainsmith.plugin.snapshot import STAMPED, Snapshot, Sources
 from brainsmith.store.file_lock import FileLock
 from brainsmith.store.files import is_racy
 from brainsmith.store.values import Kept
@@ -187,9 +187,11 @@ def _kept_sources(full_key: tuple[object, ...], settings: Settings) -> Kept:
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:
+    of = f"the plugins of {settings.project}"
     if snapshot.sources is not None:
-        _kept_sources(full_key, settings).save(snapshot.identity, snapshot.sources.to_plain())
-    return _kept(full_key, settings).save(None, snapshot.to_plain())
+        plain = snapshot.sources.to_plain()
+        _kept_sources(full_key, settings).save(snapshot.identity, plain, {"of": of, "beside": "discovery"})
+    return _kept(full_key, settings).save(None, snapshot.to_plain(), {"of": of, "stamped": STAMPED})
 
 
 def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Settings) -> bool:

@@ -93,7 +93,7 @@ def _works(cache_dir: str, what: str, versions: str, program: str) -> str:
         return str(error)
     if not printed or printed[-1] != "works":
         return f"{what}: {printed[-1] if printed else 'nothing was printed'}"
-    kept.save(stamp, "works")
+    kept.save(stamp, "works", {"of": what})
     return ""
 
 

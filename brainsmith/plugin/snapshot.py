@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from brainsmith.plugin.files import Stamp
 
 
+STAMPED = (4, 5)
+"""Where in a snapshot's plain form the paths are, and their stamps."""
+
+
 class AdapterResult:
     """What one adapter found.
 

@@ -4,6 +4,11 @@
     files.py         whole files, read and written at once
     values.py        plain values, believed under their key and stamp
     folders.py       folders, made once, and believed under their key
+    kinds.py         what is kept, by kind
+    about.py         what is known of an entry beside its value: for people
+    inventory.py     which entries there are
+    examine.py       what is known of one, and whether it still holds; which depend on a file
+    removal.py       removing entries that nobody uses
     computed.py      values that code computed, believed as long as that code is the same
     imported.py      the source that each imported module was made of, noted while it is imported
     sources.py       what code depends on: the modules that it imports, and theirs

@@ -15,6 +15,8 @@ from brainsmith.store.values import Kept
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from brainsmith.store.about import About
+
 _NO_FOLDERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -42,12 +44,13 @@ class Computed:
         modules, folders, fingerprint, value = plain
         return value if fingerprint == self._sources(modules, folders).fingerprint() else None
 
-    def save(self, value: Any, modules: Iterable[str] = ()) -> bool:
+    def save(self, value: Any, modules: Iterable[str] = (), about: About | None = None) -> bool:
         """Keep a value.
 
         Args:
             value: A plain one.
             modules: Further ones that computed it, found while it was.
+            about: What is known of it, for people.
 
         Returns:
             Whether it was kept: not if it is unknown which sources computed it.
@@ -59,7 +62,9 @@ class Computed:
         sourceless = set(modules).difference(found.digests, sys.stdlib_module_names)
         if fingerprint is None or sourceless:
             return False
-        return self._kept.save(None, (modules, folders, fingerprint, value))
+        known: About = {} if about is None else about
+        files = {**found.of_files(), **known.get("files", {})}
+        return self._kept.save(None, (modules, folders, fingerprint, value), {**known, "files": files})
 
     def _sources(self, modules: Iterable[str], folders: Mapping[str, str]) -> Sources:
         return kept_sources((*self._roots, *modules), self._cache_dir, folders)
@@ -92,7 +97,8 @@ def kept_sources(roots: Iterable[str], cache_dir: str, folders: Mapping[str, str
     statuses = _statuses(found.files)
     if statuses is not None and all(map(is_settled, statuses.values())) and _are_of_files(found, statuses):
         facts = {path: facts_of(status) for path, status in statuses.items()}
-        kept.save(None, (found.digests, found.files, facts))
+        about: About = {"of": ", ".join(roots), "files": found.of_files()}
+        kept.save(None, (found.digests, found.files, facts), about)
     return found
 
 

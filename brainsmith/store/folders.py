@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
+from brainsmith.store.about import noted
 from brainsmith.store.entry_locks import EntryLocks
 from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from brainsmith.errors import BrainsmithError
+    from brainsmith.store.about import About
 
 _MANIFEST = "manifest.json"
 
@@ -70,12 +72,13 @@ class KeptFolders:
             for entry in sorted(_folders(self.folder / group), key=_used, reverse=True)
         ]
 
-    def obtain(self, key: str, make: Callable[[Path], None]) -> Path:
+    def obtain(self, key: str, make: Callable[[Path], None], about: About | None = None) -> Path:
         """Return an entry, which is made if there is no whole one.
 
         Args:
             key: Stands for everything that the entry depends on.
             make: Fills an empty folder. What it raises leaves no entry behind.
+            about: What is known of it, for people.
 
         Raises:
             BrainsmithError: The folder cannot be written, or another user may write it; it is a `failure`.
@@ -83,7 +86,7 @@ class KeptFolders:
         entry = self.find(key)
         if entry is None:
             try:
-                entry = self.store(key, make)
+                entry = self.store(key, make, about)
             except OSError as error:
                 raise self.failure(
                     f"{self.folder}: cannot be written, and what builds make is kept there: {error.strerror}\n"
@@ -107,7 +110,7 @@ class KeptFolders:
             os.utime(entry)
         return entry
 
-    def store(self, key: str, make: Callable[[Path], None]) -> Path:
+    def store(self, key: str, make: Callable[[Path], None], about: About | None = None) -> Path:
         """Make an entry, unless somebody else makes it now, or has made it.
 
         Raises:
@@ -120,12 +123,34 @@ class KeptFolders:
         self._locks.use(key)
         with self._locks.making(key):
             if not _is_whole(entry, key):
-                self._make(key, make)
+                self._make(key, make, about)
         return entry
 
     def drop(self, key: str) -> None:
         """Remove an entry at once for all readers, then its files."""
         self._drop(self.entry(key))
+
+    def drop_unused(self, key: str) -> bool:
+        """Remove an entry; return False where a process uses it, or it cannot be removed."""
+        with self._locks.dropping(key) as free:
+            return free and self._drop(self.entry(key))
+
+    def is_used(self, key: str) -> bool:
+        """Tell whether a process uses an entry."""
+        with self._locks.dropping(key) as free:
+            return not free
+
+    def is_whole(self, key: str) -> bool:
+        """Tell whether an entry is as it was made."""
+        return _is_whole(self.entry(key), key)
+
+    def about(self, key: str) -> About:
+        """Return what is known of an entry; nothing where it is damaged."""
+        try:
+            about: About = json.loads(read_bytes(str(self.entry(key) / _MANIFEST)))["about"]
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return {}
+        return about if isinstance(about, dict) else {}
 
     def use_as_long_as(self, key: str, user: object) -> None:
         """Keep an entry that was obtained from being removed as long as an object lives."""
@@ -133,24 +158,30 @@ class KeptFolders:
 
     def trim(self) -> None:
         """Remove what killed processes left, and the entries used longest ago until the limit holds."""
+        self.remove_abandoned()
+        trim_entries(((used, size, key) for key, used, size in self.sizes()), self.limit, self.drop_unused)
+
+    def remove_abandoned(self) -> None:
+        """Remove what killed processes left half made."""
         for work in _folders(self.folder / "tmp"):
             with self._locks.dropping(f"tmp/{work.name}") as free:
                 if free and is_abandoned(str(work)):
                     shutil.rmtree(work, ignore_errors=True)
-        trim_entries(self._sizes(), self.limit, self._drop_unused)
 
-    def _sizes(self) -> Iterator[tuple[float, int, str]]:
+    def sizes(self) -> Iterator[tuple[str, float, int]]:
+        """Yield the key of each entry, when it was used last, and its bytes."""
         for entry in self._entries():
             with contextlib.suppress(OSError):
-                size = sum(path.stat().st_size for path in _files(entry))
-                yield entry.stat().st_mtime, size, str(entry)
+                size = 0 if entry.is_symlink() else sum(path.stat().st_size for path in _files(entry))
+                yield str(entry.relative_to(self.folder)), entry.stat().st_mtime, size
 
     def _entries(self) -> Iterator[Path]:
         """Yield all entries, those in groups too: folders with nothing but folders in them."""
         for folder in _folders(self.folder):
             inner = _folders(folder)
+            is_group = inner and not folder.is_symlink() and not any(map(Path.is_file, folder.iterdir()))
             if folder.name != "tmp":
-                yield from inner if inner and not any(map(Path.is_file, folder.iterdir())) else [folder]
+                yield from inner if is_group else [folder]
 
     def _check_owner(self) -> None:
         """Refuse a folder that another user may write, or replace; one of our own is tightened."""
@@ -173,13 +204,14 @@ class KeptFolders:
                 "  remove it, or set XDG_CACHE_HOME to a folder of your own"
             )
 
-    def _make(self, key: str, make: Callable[[Path], None]) -> None:
+    def _make(self, key: str, make: Callable[[Path], None], about: About | None) -> None:
         work, entry = self._work(), self.entry(key)
         try:
             with self._locks.using(f"tmp/{work.name}"):  # it may take longer than others wait
                 make(work)
             files = {str(path.relative_to(work)): _digest(path) for path in _files(work)}
-            (work / _MANIFEST).write_text(json.dumps({"key": key, "files": files}, indent=1, sort_keys=True))
+            manifest = {"key": key, "files": files, "about": noted(about)}
+            (work / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
             withdraw_rights(str(work))
             if os.path.lexists(entry):
                 self._drop(entry)
@@ -188,19 +220,18 @@ class KeptFolders:
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    def _drop_unused(self, path: str) -> bool:
-        """Remove an entry, unless a process uses it."""
-        with self._locks.dropping(os.path.relpath(path, self.folder)) as free:
-            return free and self._drop(Path(path))
-
     def _drop(self, entry: Path) -> bool:
         """Remove an entry at once for all readers, then its files."""
         try:
             attic = self._work()
+        except OSError:
+            return False
+        try:
             entry.rename(attic / "dropped")
         except OSError:
             return False
-        shutil.rmtree(attic, ignore_errors=True)
+        finally:
+            shutil.rmtree(attic, ignore_errors=True)
         if entry.parent != self.folder:
             with contextlib.suppress(OSError):  # the last one of its group
                 entry.parent.rmdir()

@@ -66,19 +66,33 @@ def trim_files(folder: str, limit: int, newest: str) -> None:
         newest: A file that stays.
     """
     entries = []
+    remove_half_written(folder)
     try:
         with os.scandir(folder) as found:
             for entry in found:
-                if entry.name.endswith(".tmp"):
-                    if is_abandoned(entry.path):
-                        _unlink(entry.path)
-                elif entry.path != newest and entry.is_file(follow_symlinks=False):
+                if (
+                    not entry.name.endswith(".tmp")
+                    and entry.path != newest
+                    and entry.is_file(follow_symlinks=False)
+                ):
                     status = entry.stat()
                     entries.append((status.st_mtime, status.st_size, entry.path))
         limit -= os.stat(newest).st_size
     except OSError:  # others remove files too
         pass
     trim(entries, limit, _unlink)
+
+
+def remove_half_written(folder: str) -> None:
+    """Remove the files of a folder that killed processes left half written."""
+    try:
+        with os.scandir(folder) as found:
+            left = [entry.path for entry in found if entry.name.endswith(".tmp")]
+    except OSError:
+        return
+    for path in left:
+        if is_abandoned(path):
+            _unlink(path)
 
 
 def _unlink(path: str) -> bool:

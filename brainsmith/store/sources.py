@@ -49,6 +49,10 @@ class Sources:
         self.files = files
         self.unknown = unknown
 
+    def of_files(self) -> dict[str, str]:
+        """Return the digests by file."""
+        return {path: self.digests[name] for name, path in self.files.items()}
+
     def fingerprint(self) -> str | None:
         """Return what stands for all of them; None if one is unknown."""
         if self.unknown:

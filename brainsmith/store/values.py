@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brainsmith.store.about import About
+
 _FORMAT = 1
 _MAGIC = b"brainsmith kept\0"
 _WRITTEN: dict[str, int] = {}
@@ -35,16 +37,11 @@ class Kept:
 
     def load(self, stamp: Any) -> Any | None:
         """Return the value that was saved with this stamp; None if there is none, or it is damaged."""
-        try:
-            data = read_bytes(self.path)
-        except OSError:
-            return None
-        start = len(_MAGIC) + 8
-        body = memoryview(data)[start:]
-        if data[: len(_MAGIC)] != _MAGIC or checksum(body) != data[len(_MAGIC) : start]:
+        body = _whole(self.path)
+        if body is None:
             return None
         try:
-            key, saved_stamp, value = marshal.loads(body)
+            key, saved_stamp, value = marshal.loads(body)  # what is known about it stands behind that
         except (ValueError, EOFError, TypeError):
             return None
         if key != self.key or (stamp is not None and saved_stamp != stamp):
@@ -55,12 +52,19 @@ class Kept:
             pass
         return value
 
-    def save(self, stamp: Any, value: Any) -> bool:
-        """Write the value; False if it is not plain or the folder cannot be written, which only costs time."""
+    def save(self, stamp: Any, value: Any, about: About | None = None) -> bool:
+        """Write the value; False if it is not plain or the folder cannot be written, which only costs time.
+
+        Args:
+            stamp: What `load` has to give.
+            value: A plain one.
+            about: What is known of it, for people.
+        """
+        from brainsmith.store.about import noted
         from brainsmith.store.safety import make_private, tighten
 
         try:
-            body = marshal.dumps((self.key, stamp, value))
+            body = marshal.dumps((self.key, stamp, value)) + marshal.dumps(dict(noted(about)))
             folder = os.path.dirname(self.path)
             make_private(folder)
             tighten(os.path.dirname(folder))
@@ -86,3 +90,32 @@ class Kept:
             os.unlink(self.path)
         except OSError:
             pass
+
+
+def inspect(path: str) -> tuple[str, Any, About] | None:
+    """Return key, value and what is known of what lies in a file; None if it is damaged."""
+    from io import BytesIO
+
+    body = _whole(path)
+    if body is None:
+        return None
+    stream = BytesIO(body)
+    try:
+        key, _, value = marshal.load(stream)
+        about: About = marshal.load(stream) if stream.tell() < len(body) else {}  # of earlier versions
+    except (ValueError, EOFError, TypeError):
+        return None
+    return key, value, about
+
+
+def _whole(path: str) -> memoryview | None:
+    """Return what stands behind the checksum of a file; None if there is none, or it is damaged."""
+    try:
+        data = read_bytes(path)
+    except OSError:
+        return None
+    start = len(_MAGIC) + 8
+    body = memoryview(data)[start:]
+    if data[: len(_MAGIC)] != _MAGIC or checksum(body) != data[len(_MAGIC) : start]:
+        return None
+    return body

@@ -1,18 +1,6 @@
-"""Quotas: the page of the settings states each."""
+"""Quotas: what goes first."""
 
-import re
-from pathlib import Path
-
-from brainsmith.store.quota import MEBIBYTE, QUOTAS, quota_of, trim
-
-PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
-
-
-def test_the_page_of_the_settings_states_every_quota():
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|.*\| (\d+)(?: each)? \|$", PAGE.read_text(), re.M)
-    stated = {kind: int(number) for kinds, number in rows for kind in re.findall(r"\w+", kinds)}
-    assert stated.keys() >= QUOTAS.keys()
-    assert stated == {kind: quota_of(kind) // MEBIBYTE for kind in stated}
+from brainsmith.store.quota import trim
 
 
 def test_the_oldest_go_first_and_no_more_than_needed():

@@ -71,7 +71,7 @@ def build(source: str, name: str) -> Path:
             _compile(command, name)
 
     store = KeptFolders(Path(cache_dir()) / "ops", failure=OpError, holds_code=True)
-    return store.obtain(_key(source), make) / "op.so"
+    return store.obtain(_key(source), make, {"of": f"operation {name}"}) / "op.so"
 
 
 def _compile(command: list[str], name: str) -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.ports import Interface
     from brainsmith.rtl.simulation.toolchain import Toolchain
     from brainsmith.rtl.simulation.verilator import Command
+    from brainsmith.store.about import About
 
 SECONDS = 1800.0
 """How long one command may take; a stitched network takes ten."""
@@ -73,12 +74,16 @@ def build_simulator(
     """
     tools = tools or find_toolchain()
     store = KeptFolders(cache or Path(cache_dir()) / "rtl", holds_code=True)
-    runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work))
+    about: About = {"of": "Verilator's own C++"}
+    runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work), about)
     key = _key(plan, tools, store, quick=False)
     entry = store.find(key) if quick else None
     if entry is None:
         key = _key(plan, tools, store, quick)
-        entry = store.obtain(key, lambda work: _build_model(plan, tools, store, runtime, work, key, quick))
+        about = {"of": f"module {plan.top}"}
+        entry = store.obtain(
+            key, lambda work: _build_model(plan, tools, store, runtime, work, key, quick), about
+        )
     ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
     library = native.load(entry / "simulation.so")
     simulator = Simulator(plan, ports, interface or find_interface(plan.top, ports), library)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design
+    from brainsmith.store.about import About
     from brainsmith.store.folders import KeptFolders
 
 DEVICES = ("ecp5-12k", "ecp5-25k", "ecp5-45k", "ecp5-85k")
@@ -88,7 +89,8 @@ def place(
     arguments = _arguments(device, period)
     key = digest(json.dumps([job.key(), tool, arguments]))
     netlist = entry_of(job, store) / _NETLIST
-    entry = store.obtain(key, lambda work: _execute(netlist, work, device, arguments, tool))
+    about: About = {"of": f"{piece.name} on {device}, by {tool}"}
+    entry = store.obtain(key, lambda work: _execute(netlist, work, device, arguments, tool), about)
     return Placement(**json.loads((entry / _PLACED).read_text("utf-8")))
 
 

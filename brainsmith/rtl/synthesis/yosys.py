@@ -127,7 +127,7 @@ def map_piece(job: Job, store: KeptFolders) -> Mapped:
 
 def entry_of(job: Job, store: KeptFolders) -> Path:
     """Return the folder of a synthesis' result; errors are those of `map_piece`."""
-    return store.obtain(job.key(), lambda work: _execute(job, work))
+    return store.obtain(job.key(), lambda work: _execute(job, work), {"of": f"{job.what}, by {job.tool}"})
 
 
 def _execute(job: Job, work: Path) -> None:

@@ -1,0 +1,109 @@
+"""`brainsmith cache list`: what is kept on disk."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.figures import age, size
+from brainsmith.settings import cache_dir
+from brainsmith.store.examine import examine
+from brainsmith.store.inventory import all_entries, short_keys
+from brainsmith.store.kinds import KINDS, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.terminal import Terminal
+    from brainsmith.store.inventory import Entry
+    from brainsmith.store.kinds import Kind
+
+OF_KINDS = ("kind", "entries", "size", "at most", "last used", "oldest", "holds")
+OF_ENTRIES = ("key", "size", "last used", "made", "of")
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Print the kinds, or the entries of one."""
+    name, folder = options.text("KIND"), cache_dir()
+    if name is not None:
+        found = entry_rows(folder, all_entries(folder, [kind_of(name)]))
+        terminal.document = {"path": folder, "kind": name, "entries": found}
+        if not options.flag("--json"):
+            print_entries(found, terminal)
+        return 0
+    entries = all_entries(folder)
+    kinds = [_kind(kind, [entry for entry in entries if entry.kind is kind]) for kind in KINDS]
+    total = sum(entry.bytes for entry in entries)
+    terminal.document = {"path": folder, "entries": len(entries), "bytes": total, "kinds": kinds}
+    if options.flag("--json"):
+        return 0
+    terminal.table(OF_KINDS, [_kind_row(kind) for kind in kinds])
+    if terminal.is_terminal:
+        terminal.write(f"\n{size(total)} in {folder}")
+    return 0
+
+
+def entry_rows(folder: str, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return what is listed of entries."""
+    short = short_keys(entries)
+    rows = []
+    for entry in entries:
+        about = examine(folder, entry).about
+        by = about.get("by", {})
+        row: dict[str, Any] = {
+            "kind": entry.kind.name,
+            "key": entry.key,
+            "short": short[entry],
+            "path": entry.path,
+        }
+        row |= {
+            "bytes": entry.bytes,
+            "used": entry.used,
+            "made": about.get("time"),
+            "of": about.get("of", ""),
+        }
+        rows.append({**row, "by": dict(by)})
+    return rows
+
+
+def print_entries(rows: Sequence[dict[str, Any]], terminal: Terminal) -> None:
+    """Print what is listed of entries."""
+    terminal.table(OF_ENTRIES, [_entry_row(row) for row in rows])
+
+
+def _entry_row(row: dict[str, Any]) -> tuple[str, ...]:
+    model = row["by"].get("model", "")
+    of = f"{row['of']}, {model}" if row["of"] and model else row["of"] or model
+    return row["short"], size(row["bytes"]), ago(row["used"]), ago(row["made"]), of
+
+
+def ago(moment: float | None) -> str:
+    """Return how long ago something was."""
+    return "" if moment is None else f"{age(time.time() - moment)} ago"
+
+
+def _kind(kind: Kind, entries: Sequence[Entry]) -> dict[str, Any]:
+    used = [entry.used for entry in entries]
+    return {
+        "kind": kind.name,
+        "folder": kind.folder,
+        "holds": kind.holds,
+        "entries": len(entries),
+        "bytes": sum(entry.bytes for entry in entries),
+        "limit": kind.limit,
+        "last_used": max(used, default=None),
+        "oldest": min(used, default=None),
+    }
+
+
+def _kind_row(kind: dict[str, Any]) -> tuple[str, ...]:
+    sizes = size(kind["bytes"]), size(kind["limit"])
+    return (
+        kind["kind"],
+        str(kind["entries"]),
+        *sizes,
+        ago(kind["last_used"]),
+        ago(kind["oldest"]),
+        kind["holds"],
+    )

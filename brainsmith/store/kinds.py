@@ -1,0 +1,62 @@
+"""What is kept on disk, by kind: its name for users, and where it lies in the cache folder."""
+
+from __future__ import annotations
+
+from brainsmith.store.quota import quota_of
+
+
+class Kind:
+    """One kind of entry.
+
+    Attributes:
+        name: What the user calls it.
+        folder: Where it lies in the cache folder.
+        holds: What its entries are.
+        in_folders: Whether an entry is a folder (`folders`), not a file (`values`).
+    """
+
+    __slots__ = ("folder", "holds", "in_folders", "name")
+
+    def __init__(self, name: str, folder: str, holds: str, in_folders: bool = False) -> None:
+        self.name = name
+        self.folder = folder
+        self.holds = holds
+        self.in_folders = in_folders
+
+    @property
+    def limit(self) -> int:
+        """The bytes that are kept of it."""
+        return quota_of(self.folder.removesuffix("/entries").rpartition("/")[2])
+
+
+KINDS = (
+    Kind("builds", "builds/entries", "results of the steps of builds", in_folders=True),
+    Kind("steps", "builds/latest", "what each step was last made of, for --explain"),
+    Kind("simulations", "rtl", "compiled simulations", in_folders=True),
+    Kind("synthesis", "synthesis", "what Yosys and nextpnr gave", in_folders=True),
+    Kind("hls", "hls", "compiled HLS C++", in_folders=True),
+    Kind("ops", "ops", "compiled ops", in_folders=True),
+    Kind("programs", "programs", "models as programs, of the target numpy"),
+    Kind("models", "onnxruntime", "models as standard ONNX, of the target onnxruntime"),
+    Kind("comparisons", "comparisons", "comparisons of targets in reports"),
+    Kind("waves", "waves", "pictures of handshakes in reports"),
+    Kind("discovery", "discovery", "which plugins there are"),
+    Kind("definitions", "definitions", "what each plugin's file defines"),
+    Kind("details", "details", "parameters and docstrings of plugins"),
+    Kind("blueprints", "blueprints", "blueprints as they were read"),
+    Kind("settings", "settings", "settings files as they were read"),
+    Kind("sources", "sources", "which modules code imports"),
+    Kind("health", "health", "packages that were seen to work"),
+)
+
+
+def kind_of(name: str) -> Kind:
+    """Return the kind of a name.
+
+    Raises:
+        LookupError: There is none.
+    """
+    for kind in KINDS:
+        if kind.name == name:
+            return kind
+    raise LookupError(name)
