@@ -1,4 +1,8 @@
-"""The key ``verify``: the golden data of a build, and how exactly each step must keep what they give."""
+"""The key ``verify``: the golden data of a build, and by how much each step may change the outputs.
+
+For example ``verify: {inputs: x.npy, labels: y.npy, tolerance: {streamline: 1e-6}}``; docs/blueprint.md has all of
+its keys.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Say why a step was not taken from the cache, or of which build its result is."""
+"""Say for `--explain` why a step runs again, or which build its result is taken from.
+
+For example `its source changed, onnx was 1.20.0, and is 1.21.0 now`, or `nothing that it was made of changed; key
+3fb1c08a27d4, made 2 hours ago by the build of mlp.onnx with mlp.yaml in out/mlp`.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,10 @@ _SHOWN = 3  # names in one part; of more it is said how many
 
 
 def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:
-    """Say where a result comes from.
+    """Return the text for a result from the cache.
 
     Args:
-        key: Of its entry.
+        key: The key of its entry.
         seconds: How long ago it was made.
         made: Which build made it: its `model`, `blueprint` and `output`, as far as they are known.
     """
@@ -29,7 +33,12 @@ def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:
 
 
 def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str]) -> str:
-    """Compare a step with its latest run in this cache, and name all that differs."""
+    """Return the text for a step that runs: all differences from its latest run in this cache.
+
+    Args:
+        latest: The parts of that run's key, by the names of `PARTS`; None if it never ran.
+        parts: Those of the key now.
+    """
     if latest is None:
         return "it was not built before"
     reasons = [
@@ -41,7 +50,7 @@ def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str])
 
 
 def _named_change(part: str, before: str, now: str) -> str:
-    """Say what differs in a part that is a table; empty if that cannot be said."""
+    """Name the entries that differ in a part that is a table, such as versions by framework; empty for other parts."""
     if part not in NAMED_PARTS:
         return ""
     old, new = _table(before), _table(now)

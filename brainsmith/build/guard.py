@@ -1,4 +1,7 @@
-"""Leave no process-wide trace of a step: FINN's steps may change the working folder or the environment."""
+"""Undo what a step changes of the process: FINN's steps may change the working folder or the environment.
+
+For example, a step that calls `os.chdir("code_gen")` and sets `LD_LIBRARY_PATH` leaves neither to the next step.
+"""
 
 from __future__ import annotations
 

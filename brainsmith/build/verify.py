@@ -1,4 +1,14 @@
-"""Check after each step that the model still computes what the input model, or a stated exception, computes."""
+"""Check after each step that the model still computes the same as the input model.
+
+For example, with 360 images as golden inputs: the input model runs on them once, and its outputs are the baseline.
+After `streamline` the new model runs on the same images. Each output must equal the baseline's, or differ by rounding
+at the most (or by the stated tolerance); else the build ends, and the message names the step, the tensor and the
+largest error. A blueprint may state exceptions; the result of such a step is the baseline for the steps after it:
+
+    approximate: {quantise: {error: 0.1, classes: 5}}    outputs may differ by 0.1, and 5 samples may change their class
+    changes_outputs: {add_top1: {labels: Y.npy}}         there are other outputs, which are compared with these labels
+    unverified: [prune]                                  not checked; the build says so
+"""
 
 from __future__ import annotations
 
@@ -35,10 +45,7 @@ NAMED = "the blueprint names it in verify.unverified"
 
 
 class Verifier:
-    """The input model's results on the golden data, and the comparison of later models with them.
-
-    Three kinds of steps are stated exceptions: one may approximate, one may give other outputs, and one is not verified.
-    The steps after such a one are compared with its result: only what was stated may change, and only there.
+    """Holds the baseline, and compares the model after each step with it.
 
     Args:
         model: The input model.
@@ -93,11 +100,11 @@ class Verifier:
         return self._baseline.step
 
     def _measure(self) -> None:
-        """Note what is mere rounding in the outputs with which models are compared."""
+        """Set which difference from the baseline's outputs counts as rounding of floats."""
         self.rounding = RELATIVE_TOLERANCE * self._baseline.largest
 
     def _try_device(self) -> None:
-        """Use the device no more if it does not compute the input model as QONNX does, on a few samples."""
+        """Stop using the device if it computes other outputs of the input model than QONNX, on a few samples."""
         base = self._baseline
         few = chosen_runs(base, DEVICE_SAMPLES)
         right = self._exact.run({name: stack[few] for name, stack in base.feed.items()})
@@ -122,7 +129,7 @@ class Verifier:
     def check(
         self, step: str, model: ModelWrapper, parent: Callable[[], ModelWrapper | None], whole: bool = False
     ) -> Verified:
-        """Compare a step's result with the input model, or with what the last stated exception made of it.
+        """Compare a step's result with the baseline: the input model, or the result of the last step with an exception.
 
         Args:
             step: Its name, for the tolerance and the message.
@@ -131,7 +138,8 @@ class Verifier:
             whole: Run all samples.
 
         Returns:
-            What was found. With random inputs that is nothing where the model cannot be compared: `reason` says why.
+            How many samples differ, and by how much. With random inputs, a model that cannot be compared is no error:
+            `reason` says why.
 
         Raises:
             VerificationError: It computes something else; the message names the step, the tensor, the worst
@@ -221,7 +229,7 @@ class Verifier:
     def _uncompared(
         self, step: str, model: ModelWrapper, holder: ModelWrapper | None, reason: str, alone: bool = False
     ) -> Verified:
-        """Refuse what cannot be compared; where inputs are random anyway, go on with it."""
+        """Raise for a model that cannot be compared; if the inputs are random, make it the baseline instead."""
         if self._golden.random:
             return self._go_on_from(step, model, holder, reason, alone)
         raise UnverifiedStepError(
@@ -236,7 +244,7 @@ class Verifier:
     def _go_on_from(
         self, step: str, model: ModelWrapper, holder: ModelWrapper | None, reason: str, alone: bool = False
     ) -> Verified:
-        """Compare later steps with this one's result; where it cannot be executed, with what was compared with before."""
+        """Make this step's result the baseline; where it cannot be executed, the baseline stays."""
         before = self._baseline
         alone = alone or before.alone or other_partitions(model, holder) > 1
         try:
@@ -255,7 +263,7 @@ class Verifier:
     def _check_new_outputs(
         self, step: str, model: ModelWrapper, holder: ModelWrapper | None, stated: NewOutputs
     ) -> Verified:
-        """Hold a step that changes the outputs to what the blueprint states of the new ones."""
+        """Compare the new outputs of a step with the labels or values that the blueprint states for them."""
         before = self._baseline
         executor = self._executor(step, model, holder)
         if not before.golden or align_inputs(before.signature, Signature.of(executor), before.name)[2]:
@@ -281,7 +289,7 @@ class Verifier:
     def _refuse_device(
         self, step: str, model: ModelWrapper, holder: ModelWrapper | None, chosen: Array, executor: Executor
     ) -> None:
-        """Raise if the difference that was found is one of the device: array programs do not see it."""
+        """Raise if only the device differs: array programs compute the same before and after the step."""
         ran_on = {self._baseline.executor.target, executor.target} - {Executor.target}
         if not ran_on or self._baseline.step:
             return

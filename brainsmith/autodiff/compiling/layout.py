@@ -1,4 +1,11 @@
-"""How the arrays of a call lie in memory, seen as rows and columns."""
+"""How a compiled loop goes through arrays of any shape and strides: in rows and columns.
+
+The compiled code is a loop over columns inside of loops over rows, and a reduction goes over the columns. For example
+`x - max(x, axis=1)` for a float32 `x` of shape (2, 3, 4): the reduced axis comes last, so the axes are taken in the
+order (0, 2, 1). `dims` is (2, 4, 3): 2 x 4 rows of 3 columns. The strides of x along them are (48, 4, 16) bytes. The
+result is computed in the shape (2, 4, 3), `made`, and its axes are put back into their order by a transpose with (0,
+2, 1), `back`.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +26,16 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """Rows and columns of a call: reductions go over the columns.
+    """The rows and columns of one call.
 
     Attributes:
-        dims: The numbers of rows, by dimension, and at last that of columns.
-        strides: Of each input and output along these dimensions, in bytes.
+        dims: The sizes of the loops over rows, then the number of columns.
+        strides: For each input and output, its strides along `dims`, in bytes.
         patterns: As of a `Kernel`.
         stores: As of a `Kernel`.
         made: The shape in which each output is computed: reduced axes last.
         outputs: The shape that each output has in the end.
-        back: The axes that bring a computed output with a value per column into its order; empty if it is in it.
+        back: The transpose that puts the axes of an output with a value per column into order; empty if none is needed.
     """
 
     dims: Shape
@@ -40,7 +47,7 @@ class Layout:
     back: Shape
 
     def finish(self, array: np.ndarray[Any, Any], at: int) -> np.ndarray[Any, Any]:
-        """Return a computed output in the shape and the order of axes that it has in the end."""
+        """Return a computed output with its final shape and order of axes."""
         if self.stores[at] == "r":
             return array.reshape(self.outputs[at])
         return array.transpose(self.back) if self.back else array
@@ -49,7 +56,7 @@ class Layout:
 def plan_layout(
     expression: Expression, arrays: Sequence[tuple[Shape, Shape, int]], out_sizes: Sequence[int]
 ) -> Layout:
-    """See the arrays of a call as rows and columns.
+    """Find rows and columns for the arrays of a call.
 
     Args:
         expression: What is computed.
@@ -57,7 +64,7 @@ def plan_layout(
         out_sizes: The size of an element of each output, in bytes.
 
     Raises:
-        OpError: They do not fit one loop over rows and columns; numpy's form serves such a call.
+        OpError: One loop over rows and columns cannot compute this; such a call is computed by numpy.
     """
     shapes = [shape for shape, _, _ in arrays]
     extents = _Extents(expression, shapes)
@@ -164,11 +171,11 @@ def _contiguous(shape: Shape, size: int, dims: int) -> Shape:
 
 
 def _merge(sizes: Shape, arrays: Sequence[Shape], rows: int | None) -> tuple[Shape, tuple[Shape, ...]]:
-    """Make one dimension of neighbours that lie in memory like one; rows and columns stay apart.
+    """Merge neighbouring dimensions wherever all arrays are contiguous over them: (2, 3, 4) in C order becomes 24 columns.
 
     Args:
-        sizes: Of the dimensions.
-        arrays: Strides along them, for each array.
+        sizes: The sizes of the dimensions.
+        arrays: The strides of each array along them.
         rows: How many dimensions are rows where the rest is reduced; None where any dimension may be the columns.
     """
     groups: list[tuple[int, tuple[int, ...]]] = []

@@ -1,4 +1,11 @@
-"""Holding tensors to their datatype annotations: in the graph, and when its guards come out of a session."""
+"""Guards: a tensor that is annotated as integers is rounded in the graph, and checked after each run.
+
+For example, a tensor that is annotated as INT4 and computed by a float Mul may hold 2.9999998. QONNX rounds it to 3
+between two nodes, and raises if a value is further from a whole number than a threshold. The graph for ONNX Runtime
+gets the same Round, and as further outputs the largest distance from a whole number, the least and the largest value.
+After each run `Guard.check` compares them with the threshold, -8 and 7. What the ranges of tensors prove is neither
+rounded nor checked.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +27,17 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Guard:
-    """What is watched of a tensor that is annotated as whole and not proved to be what the annotation says.
+    """The outputs of the graph with which a tensor is checked, and their limits.
 
     Attributes:
         tensor: Its name.
         datatype: The annotation.
         low: The least value of the datatype.
         high: The largest.
-        threshold: The largest distance from a whole number that counts as a float error.
-        error: The output that says how far it was from whole numbers; empty if it is proved to be whole.
-        least: The output that says its least value; empty if values outside are not refused.
-        most: The maximum, likewise.
+        threshold: The largest distance from a whole number that counts as rounding.
+        error: The output with the largest distance from a whole number; empty if all values are proved to be whole.
+        least: The output with the least value; empty if the range is not checked.
+        most: The output with the largest value; empty if the range is not checked.
     """
 
     tensor: str
@@ -47,7 +54,7 @@ class Guard:
         return [name for name in (self.error, self.least, self.most) if name]
 
     def check(self, found: Mapping[str, Array]) -> None:
-        """Refuse a tensor that is not what it is annotated as.
+        """Compare what a run gave for these outputs with the limits.
 
         Raises:
             BuildError: A value is too far from a whole number, or outside.
@@ -68,13 +75,13 @@ class Guard:
 
 
 def emit_guard(facts: ModelFacts, emit: Emitter, name: str) -> Guard | None:
-    """Round a tensor to its annotation as QONNX does between nodes, and watch what is not proved of it.
+    """Add the rounding of a tensor to the graph, and the outputs with which it is checked.
 
-    Source: `sanitize_quant_values` of QONNX: float errors of integer tensors are removed, larger ones raise. It lets
-        whole numbers pass that the datatype does not hold, which a circuit would not.
+    Source: `sanitize_quant_values` of QONNX, which rounds and compares with the threshold. The check of the range is
+        added: a circuit cannot hold a value outside of the datatype.
 
     Returns:
-        What is to be checked in every run; None if all is proved, or the tensor is not annotated as whole.
+        The guard; None if everything is proved, or the tensor is not annotated as integers.
     """
     from qonnx.util.basic import get_execution_error_thresh
 

@@ -1,4 +1,10 @@
-"""Run a design, and say of a run that fails which layer is at fault."""
+"""Run a design; if the run fails, the error names the layer or FIFO at fault.
+
+For example, a run stands still because a FIFO on one branch of a fork is too small. A simulation of the same design
+with every link observed is built, and runs the first few frames. The error's text then says which layer waits for
+which, and which FIFO is full; or, if a value is wrong, the first layer whose inputs are right and whose output is
+not.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +46,7 @@ def run_explained(
     golden: GoldenTensors | None = None,
     cache: Path | None = None,
 ) -> DesignRun:
-    """Run a design as `run_design` does; the error of a run that fails says why.
+    """Run a design as `run_design` does; if it fails, add the diagnosis to the error.
 
     Args:
         simulator: Built of the design.
@@ -48,8 +54,8 @@ def run_explained(
         inputs: By tensor: (frames, *shape of one), whole numbers.
         stalls: When the ends stall.
         limit: The cycles after which the run is given up.
-        golden: Gives what links should carry; without it nothing is compared, and a standstill is explained
-            all the same.
+        golden: Gives the right values of all links; without it values are not compared, but a standstill is still
+            explained.
         cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
@@ -75,14 +81,14 @@ def explain(
     limit: int | None = None,
     cache: Path | None = None,
 ) -> Diagnosis:
-    """Diagnose a run that failed, with as few of its frames as show what is wrong.
+    """Repeat a failed run with every link observed, on as few frames as show the fault.
 
     Args:
         design: What ran.
         inputs: By tensor: (frames, *shape of one).
         golden: As for `run_explained`.
-        stalls: As they were.
-        limit: As it was; it counts where no fewer frames show the fault.
+        stalls: Those of the failed run.
+        limit: That of the failed run; used only if all of its frames are needed to show the fault.
         cache: Where simulations are kept.
     """
     total = min(len(tensor) for tensor in inputs.values())

@@ -1,4 +1,10 @@
-"""Verify a design: every frame, without stalls and with random ones, bit for bit what the golden model computes."""
+"""Verify a design: each frame of its simulation must have the golden model's result, bit for bit.
+
+For example, with 360 golden images and three seeds: 360 frames without stalls; then, for each seed, all of them with
+random stalls at both ends, in a fifth of all cycles at first, in later runs twice and six times as long, so that
+FIFOs fill up. A run in which an end stalls in less than a tenth of all cycles shows too little, and is repeated with
+longer stalls.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +33,8 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.frames import DesignRun
 
 MORE = (1.0, 2.0, 6.0)
-"""By how much the stalls of each run are longer than those that take a fifth of all cycles: in the first run beats come
-alone, in the later ones the design fills up."""
+"""How much longer the stalls of each run are than stalls in a fifth of all cycles: short ones separate beats, long
+ones fill the design up."""
 
 ATTEMPTS = 6
 """Runs that are tried until the ends stall often enough; in each the stalls are twice as long."""
@@ -41,8 +47,9 @@ class StalledRun:
     Attributes:
         seed: Of the stalls.
         cycles: How many it took.
-        stalled: Cycles in which the ends of one kind stalled a beat, by `input` and `output`, of all streams.
-        shares: Of all cycles, that in which the stream of that kind that stalled least did so.
+        stalled: In how many cycles the inputs, and the outputs, stalled a beat; keys `input` and `output`, summed
+            over streams.
+        shares: The same as a share of all cycles, of the stream that stalled least.
         mismatches: Frames whose result is not the golden model's.
     """
 
@@ -62,8 +69,8 @@ class Verification:
         mismatches: Frames among them whose result differs.
         stalled_frames: How many were run with stalls, of all seeds.
         stalled_mismatches: Frames among them whose result differs.
-        stalled_cycles: In which the ends stalled a beat, by `input` and `output`, of all seeds.
-        stalled_shares: Of all cycles of the run in which that was least, by `input` and `output`.
+        stalled_cycles: `StalledRun.stalled`, summed over the seeds.
+        stalled_shares: `StalledRun.shares` of the run with the least.
         interval_cycles: Measured: cycles from one frame to the next, on average; None for one frame.
         interval_estimate: FINN's.
         latency_cycles: Measured: cycles from the first beat of the first frame to the last of its result.
@@ -257,7 +264,7 @@ class _Bench:
 
 
 def _check_telling(inputs: Tensors, golden: Tensors) -> None:
-    """Make sure that the frames would show a design that ignores its inputs.
+    """Refuse frames with which a design that ignores its inputs would pass.
 
     Raises:
         VerificationError: All inputs, or all golden outputs, are the same.
