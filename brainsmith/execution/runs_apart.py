@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _OPERATIONS = {
     QONNX: {
-        "BipolarQuant", "FloatQuant", "Im2Col", "IntQuant", "MaxPoolNHWC", "Quant", "QuantAvgPool2d",
-        "Trunc",
+        "Im2Col", "MaxPoolNHWC", "QuantAvgPool2d",
     },
     CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
     FINN: {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,16 +28,15 @@ class Operator(Protocol):
         """Return why several such runs cannot be computed at once; empty if they can."""
 
 
-if TYPE_CHECKING:
-    Reader = Callable[[NodeView], Operator]
+R = TypeVar("R", bound="Callable[..., Operator]")
 
-_READERS: dict[tuple[str, str], Reader] = {}
+_READERS: dict[tuple[str, str], Callable[[NodeView], Operator]] = {}
 
 
-def reads(family: str, *kinds: str) -> Callable[[Reader], Reader]:
+def reads(family: str, *kinds: str) -> Callable[[R], R]:
     """Enter a function that reads some operators (decorator); `graph/operator_names.py` says what these are known as."""
 
-    def enter(reader: Reader) -> Reader:
+    def enter(reader: R) -> R:
         _READERS.update({(family, kind): reader for kind in kinds})
         return reader
 

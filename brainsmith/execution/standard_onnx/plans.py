@@ -13,7 +13,7 @@ Plan = Callable[[NodeView, Emitter], None]
 """Writes what a node computes for any number of runs that lie in the first axis of its inputs one after the other."""
 
 _FAMILIES = (
-    "quantisers", "float_quantiser", "windows", "pools", "products", "channels_last", "hardware_movement",
+    "windows", "pools", "products", "channels_last", "hardware_movement",
     "hardware_arithmetic",
 )  # fmt: skip
 _PLANS: dict[tuple[str, str], Plan] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.graph.operator_names import FINN, QONNX, STANDARD
+from brainsmith.graph.operator_names import FINN, STANDARD
 
 if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
@@ -43,7 +43,6 @@ _DEFAULT_AXES = {
 _REDUCTIONS = frozenset(f"Reduce{name}" for name in (
     "L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare",
 ))  # fmt: skip
-_QUANTISERS = frozenset({"Quant", "IntQuant", "BipolarQuant", "FloatQuant", "Trunc"})
 
 APART = ""
 """The answer of a node that keeps runs apart; any other text says why it does not."""
@@ -54,12 +53,10 @@ def mixes_runs(view: NodeView) -> str:
     if any(not view.shape(name) for name in view.outputs if name):
         return "a result has no axis"
     if view.family != STANDARD:
-        broadcasts = (view.family == QONNX and view.kind in _QUANTISERS) or (
-            view.family == FINN and view.kind.startswith("Elementwise")
-        )
-        return _broadcast(view) if broadcasts else APART
+        elementwise = view.family == FINN and view.kind.startswith("Elementwise")
+        return broadcasts_mix_runs(view) if elementwise else APART
     if view.kind in UNARY or view.kind in BROADCAST:
-        return _broadcast(view)
+        return broadcasts_mix_runs(view)
     if view.kind in MOVED:
         return APART if not view.is_computed(1) else "its shape is computed"
     if view.kind in IMAGES:
@@ -75,7 +72,8 @@ def mixes_runs(view: NodeView) -> str:
     return rule(view) if rule else "nothing is known of how it treats its first axis"
 
 
-def _broadcast(view: NodeView) -> str:
+def broadcasts_mix_runs(view: NodeView) -> str:
+    """Say why an operator that works value by value does not keep runs apart; empty if it does."""
     shape = view.shape(view.outputs[0])
     for at, name in enumerate(view.inputs):
         if not name:

@@ -5,13 +5,13 @@ What other ops compute their own forward says, which the `foreign` instruction r
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.operators.quantisers import emit_bipolar_quant, emit_quant
 from brainsmith.execution.lowering.registry import lowers
-from brainsmith.execution.operators.thresholds import multi_threshold as read_multi_threshold
+from brainsmith.execution.operators import quantisers, thresholds
 from brainsmith.execution.program.functions import fused
 from brainsmith.graph.node_view import Unsupported
 
@@ -27,22 +27,24 @@ OPS = "brainsmith.ops"
 def int_quant(node: ProgramNode) -> None:
     """Quantise as QONNX's Quant does, with the op's own defaults."""
     _ours(node)
-    powers = node.op_type == "power_of_two_quant"
-    emit_quant(node, narrow=False, as_scale=_power_of_two if powers else None)
+    read = quantisers.quant(node, narrow=False)
+    if node.op_type == "power_of_two_quant" and read.scale is not None:
+        read = replace(read, scale=_power_of_two(read.scale))
+    read.to_program(node)
 
 
 @lowers(OPS, "bipolar_quant")
 def bipolar_quant(node: ProgramNode) -> None:
     """Take signs as QONNX's BipolarQuant does."""
     _ours(node)
-    emit_bipolar_quant(node)
+    quantisers.bipolar_quant(node).to_program(node)
 
 
 @lowers(OPS, "multi_threshold")
 def multi_threshold(node: ProgramNode) -> None:
     """Count as QONNX's MultiThreshold does."""
     _ours(node)
-    read_multi_threshold(node).to_program(node)
+    thresholds.multi_threshold(node).to_program(node)
 
 
 @lowers(OPS, "fused_elementwise")

@@ -1,0 +1,129 @@
+"""Rounding to integers of few bits, and to signs: Quant and BipolarQuant of QONNX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.scaled import (
+    Integers,
+    Scaled,
+    emit_units,
+    emit_values,
+    hold_parameters,
+    integers_of,
+    parameter,
+    rounding_of,
+)
+from brainsmith.execution.program.functions import quantisers
+from brainsmith.execution.standard_onnx.rounding import emit_rounding
+from brainsmith.graph.operator_names import QONNX
+
+if TYPE_CHECKING:
+    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.graph.node_view import NodeView
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Quantiser(Scaled):
+    """`(round(clip(x / scale + zero)) - zero) * scale`, each step in float32; with the signs, if there is one signed bit.
+
+    Source: `int_quant` of QONNX.
+
+    Attributes:
+        scale: Broadcast to the tensor; None if it is computed.
+        zero: Likewise.
+        integers: What is rounded to.
+        rounding: A key of ROUNDINGS.
+    """
+
+    scale: Array | None
+    zero: Array | None
+    integers: Integers
+    rounding: str
+
+    @property
+    def bipolar(self) -> bool:
+        """Whether signs are taken."""
+        return self.integers.signed and float(self.integers.bits) == 1
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit one instruction; prove integers where nothing is scaled."""
+        held = hold_parameters(node, self.scale, self.zero, self.integers.bits)
+        given, form = [node.inputs[0], *held], self.integers.form
+        node.emit(quantisers.quant, given, node.outputs, **form, rounding=self.rounding)
+        if not (np.all(self.scale == 1) and np.all(self.zero == 0)):
+            return
+        if self.bipolar:
+            node.prove(node.outputs[0], -1, 1, bipolar=True)
+        elif node.span(node.inputs[0]) is not None:  # else it may be NaN, which stays
+            node.prove(node.outputs[0], *self.integers.limits)
+
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+        """Write it step by step."""
+        x = emit_units(node, emit, self.scale, self.zero)
+        if self.bipolar:
+            x = _signs(emit, x)
+        else:
+            x = emit_rounding(emit, self.integers.emit_clip(emit, x), self.rounding)
+        emit_values(node, emit, x, self.scale, self.zero)
+        ends = (-1.0, 1.0) if self.bipolar else self.integers.limits
+        _prove_scaled(node, ends, self.scale, self.zero)
+
+
+@dataclass(frozen=True)
+class Signs(Scaled):
+    """The scale where x >= 0, and its negative elsewhere, so also for NaN.
+
+    Attributes:
+        scale: Broadcast to the tensor; None if it is computed.
+    """
+
+    scale: Array | None
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit one instruction."""
+        node.emit(
+            quantisers.bipolar_quant, [node.inputs[0], *hold_parameters(node, self.scale)], node.outputs
+        )
+        if np.all(self.scale == 1):
+            node.prove(node.outputs[0], -1, 1, bipolar=True)
+
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+        """Write a comparison, and a product."""
+        zero = np.zeros((), np.float32)
+        emit_values(node, emit, _signs(emit, node.inputs[0]), self.scale, zero)
+        _prove_scaled(node, (-1.0, 1.0), self.scale, zero)
+
+
+@reads(QONNX, "Quant", "IntQuant")
+def quant(node: NodeView, narrow: bool = True) -> Quantiser:
+    """Read one; `narrow` says whether the range is, where the node does not state it."""
+    scale, zero = parameter(node, 1, "scale"), parameter(node, 2, "zero point")
+    return Quantiser(scale, zero, integers_of(node, 3, "bit width", narrow), rounding_of(node, "ROUND"))
+
+
+@reads(QONNX, "BipolarQuant")
+def bipolar_quant(node: NodeView) -> Signs:
+    """Read one."""
+    return Signs(parameter(node, 1, "scale"))
+
+
+def _signs(emit: Emitter, x: str) -> str:
+    positive = emit.at_least(x, emit.constant(0.0, "scalar"))
+    return emit.add("Where", [positive, emit.constant(1.0, "scalar"), emit.constant(-1.0, "scalar")])
+
+
+def _prove_scaled(node: NodeView, ends: tuple[float, float], scale: Array | None, zero: Array | None) -> None:
+    if scale is None or zero is None:
+        return
+    if not all(np.array_equal(one, np.rint(one)) for one in (np.asarray(ends), scale, zero)):
+        return
+    reached = np.stack([(end - zero) * scale for end in ends])
+    node.prove(node.outputs[0], float(reached.min()), float(reached.max()))
