@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
-from brainsmith.progress import Task
+from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.headers import find_precompiled
 from brainsmith.rtl.simulation.plan import DATA_FOLDER
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 SECONDS = 1800.0
 """How long one command may take; a stitched network takes ten."""
 
+_COMPILERS = 2
 _SHOWN = 8
 
 
@@ -107,8 +108,15 @@ def _digest(*parts: Any) -> str:
 
 
 def _build_runtime(tools: Toolchain, work: Path) -> None:
-    for command in compile_runtime(tools, work):
-        _execute(command)
+    """Compile Verilator's own C++, two files at a time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(_COMPILERS)
+    try:
+        for compiled in [pool.submit(carried(_execute), command) for command in compile_runtime(tools, work)]:
+            wait_for(compiled)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _build_model(
