@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_PATHS = ("plugin_folders", "remote_token_file")
+_PATHS = ("plugin_folders", "remote_token_file", "remote_verify")
 
 
 def of_text(name: str, text: str) -> object:
@@ -41,7 +41,7 @@ def checked(name: str, value: object, folder: str) -> object:
         converted = convert(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {wanted}, not {_shown(name, value)}") from None
-    if name not in _PATHS:
+    if name not in _PATHS or isinstance(converted, bool):
         return converted
     if isinstance(converted, str):
         return _absolute(converted, folder)
@@ -91,12 +91,12 @@ def _as_time_limit(value: object) -> float:
 
 
 def _as_url(value: object) -> str:
-    """Return the address of a served target, as `http://HOST:PORT`."""
+    """Return the address of a served target, as `http://HOST:PORT` or `https://HOST:PORT`."""
     from urllib.parse import urlsplit
 
     text = _as_text(value).rstrip("/")
     parts = urlsplit(text)
-    if parts.scheme != "http" or not parts.hostname or parts.port is None or "@" in text:
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port is None or "@" in text:
         raise ValueError
     if parts.path or parts.query or parts.fragment:
         raise ValueError
@@ -121,6 +121,10 @@ def _as_text(value: object) -> str:
     return value.strip()
 
 
+def _as_text_or_boolean(value: object) -> str | bool:
+    return value if isinstance(value, bool) else _as_text(value)
+
+
 def _as_strings(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise TypeError
@@ -142,9 +146,13 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "dynamic_loading": ("true or false", _as_boolean),
     "device": ("a device such as auto, cpu or rtlsim:0", _as_text),
     "verbose": ("true or false", _as_boolean),
-    "remote_url": ("http://HOST:PORT of a served target, such as http://127.0.0.1:8765", _as_url),
+    "remote_url": (
+        "http://HOST:PORT or https://HOST:PORT of a served target, such as http://127.0.0.1:8765",
+        _as_url,
+    ),
     "remote_token_file": ("the path of a file", _as_text),
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
+    "remote_verify": ("true, false or the path of a file", _as_text_or_boolean),
     "plugin_folders": ("a list of folders", _as_strings),
     "groups": ("a table of lists of plugin names", _as_groups),
 }
@@ -154,5 +162,6 @@ _TEXTS: dict[Callable[..., Any], Callable[[str], object]] = {
     _as_seconds: _number,
     _as_time_limit: _number,
     _as_boolean: _boolean,
+    _as_text_or_boolean: _boolean,
 }
 """How the text of a variable is read, by what converts the setting's value; as a text where nothing is said."""

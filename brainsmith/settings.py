@@ -35,6 +35,8 @@ class Settings:
         remote_url: Where the target `remote` is served; None where it is not used.
         remote_token_file: The file with the token for it; absolute. None where the environment has it, or there is none.
         remote_timeout: The seconds that it may take for one answer.
+        remote_verify: Whether its certificate must be one that this machine trusts; or the file of the one that is trusted,
+            absolute.
         plugin_folders: Folders that are scanned besides the project's `plugins`; absolute.
         groups: Named sets of plugins: members by name.
         project: The project's folder; None outside a project.
@@ -61,6 +63,7 @@ class Settings:
         "remote_timeout",
         "remote_token_file",
         "remote_url",
+        "remote_verify",
         "sources",
         "verbose",
     )
@@ -77,6 +80,7 @@ class Settings:
         self.remote_url: str | None = None
         self.remote_token_file: str | None = None
         self.remote_timeout: float = 60.0
+        self.remote_verify: str | bool = True
         self.plugin_folders: tuple[str, ...] = ()
         self.groups: dict[str, tuple[str, ...]] = {}
         self.project: str | None = None
@@ -247,6 +251,7 @@ _VARIABLES = (
     ("BRAINSMITH_REMOTE_URL", "remote_url"),
     ("BRAINSMITH_REMOTE_TOKEN_FILE", "remote_token_file"),
     ("BRAINSMITH_REMOTE_TIMEOUT", "remote_timeout"),
+    ("BRAINSMITH_REMOTE_VERIFY", "remote_verify"),
 )
 
 

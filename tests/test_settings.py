@@ -52,6 +52,7 @@ def test_the_defaults(tmp_path, monkeypatch):
         "remote_url": None,
         "remote_token_file": None,
         "remote_timeout": 60.0,
+        "remote_verify": True,
         "plugin_folders": (),
         "groups": {},
         "project": None,
@@ -133,6 +134,18 @@ def test_where_a_target_is_served(project, monkeypatch):
     settings = load_settings()
     assert (settings.remote_url, settings.remote_timeout) == ("http://[::1]:8765", 0.5)
     assert settings.remote_token_file == os.path.join(os.environ["HOME"], "token")
+    for text, verify in (
+        ("false", False),
+        ("1", True),
+        ("~/ca.pem", os.path.join(os.environ["HOME"], "ca.pem")),
+    ):
+        monkeypatch.setenv("BRAINSMITH_REMOTE_VERIFY", text)
+        assert load_settings().remote_verify == verify
+    with pytest.raises(SettingsError) as error:
+        load_settings(remote_verify=2)
+    assert str(error.value) == (
+        "argument remote_verify: remote_verify must be true, false or the path of a file, not 2"
+    )
 
 
 def test_an_empty_variable_says_nothing(monkeypatch):
@@ -198,7 +211,8 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
         (
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; there are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
-            " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, plugin_folders, groups",
+            " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, remote_verify, plugin_folders,"
+            " groups",
         ),
         (
             "plugin_system: {cache_ttl: 2020-01-01}\n",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from brainsmith.errors import UsageError
+from brainsmith.errors import TargetUnavailableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 def run(options: Options, terminal: Terminal) -> int:
     """Serve until SIGINT or SIGTERM."""
+    from brainsmith.runtime.serving.protocol import why_not_installed
+
+    if reason := why_not_installed():
+        raise TargetUnavailableError(f"nothing can be served: {reason}")
     from brainsmith.runtime.serving.server import HOST, PORT, TargetServer
     from brainsmith.runtime.serving.service import Service
     from brainsmith.runtime.serving.token import find_token
@@ -28,16 +32,18 @@ def run(options: Options, terminal: Terminal) -> int:
     limits = _limits(options)
     port = _whole(options, "--port", PORT)
     token, source = find_token(options.text("--token-file"))
+    tls = options.text("--certificate"), options.text("--key")
     with _signals() as wait:
         service = Service(options.required("TARGET"), limits, _folders(options))
-        server = TargetServer(service, options.text("--host") or HOST, port, token).start()
+        server = TargetServer(service, options.text("--host") or HOST, port, token, *tls).start()
         terminal.write(
             f"serving {service.info.name} at {server.url}, {f'with the token of {source}' if token else 'without a token'}"
         )
         if server.is_everywhere:
+            scheme = server.url.partition(":")[0]
             terminal.write(
-                f"  for other machines: http://{socket.gethostname()}:{server.server_address[1]}, or with an address of "
-                "this machine for its name"
+                f"  for other machines: {scheme}://{socket.gethostname()}:{server.address[1]}, or with an address of this "
+                "machine for its name"
             )
         terminal.flush()
         wait()

@@ -242,6 +242,10 @@ VERBS = (
             Argument("--host", "H", "the address to listen at; 127.0.0.1 by default"),
             Argument("--port", "P", "its port; 8765 by default, 0 for any that is free"),
             Argument("--token-file", "F", "the file with the token", completes="files"),
+            Argument(
+                "--certificate", "F", "the certificate of this server: TLS, at https://", completes="files"
+            ),
+            Argument("--key", "F", "the key of the certificate, if it is in another file", completes="files"),
             Argument("--limit-mb", "N", "the largest request, in megabytes; 64 by default"),
             Argument("--timeout", "S", "the seconds that a request may take; 30 by default"),
             Argument("--requests", "N", "how many requests are worked on at once; 4 by default"),

@@ -17,13 +17,13 @@ from brainsmith.runtime.models import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.answers import Served, check_outputs, prepared_of
-from brainsmith.runtime.serving.client import Client, UnknownAtServerError
 from brainsmith.runtime.serving.limits import MEGABYTE
+from brainsmith.runtime.serving.protocol import UnknownAtServerError
 from brainsmith.runtime.serving.sending import model_bytes, why_not_whole
 from brainsmith.runtime.serving.token import checked_token, find_token
 from brainsmith.runtime.serving.wire import encode, to_json
 from brainsmith.runtime.target import Target
-from brainsmith.settings import load_settings
+from brainsmith.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from brainsmith.execution.signature import ModelSignature
+    from brainsmith.runtime.serving.client import Client
 
     Array = np.ndarray[Any, Any]
 
@@ -74,11 +75,13 @@ class RemoteTarget(Target):
 
     Args:
         device_id: Of the served target.
-        url: `http://HOST:PORT`; the setting `remote_url` by default.
+        url: `http://HOST:PORT` or `https://HOST:PORT`; the setting `remote_url` by default.
         token: What the server wants to know; by default that of the setting `remote_token_file`, or else of
             `BRAINSMITH_REMOTE_TOKEN`.
         timeout: The seconds that one answer may take; the setting `remote_timeout` by default, which is 60.
         limit_mb: The largest answer that is taken.
+        verify: Of a server with TLS: the file of its certificate, or of the authority that signed it; False to take any;
+            the setting `remote_verify` by default, which is true: what this machine trusts.
 
     Raises:
         SettingsError: A value cannot be used.
@@ -91,22 +94,24 @@ class RemoteTarget(Target):
         token: str | None = None,
         timeout: float | None = None,
         limit_mb: float = 1000.0,
+        verify: str | bool | None = None,
     ) -> None:
         super().__init__(device_id)
         self._url = url
         self._token = None if token is None else checked_token(token, "token= of the target remote")
         self._timeout = timeout
         self._limit = int(limit_mb * MEGABYTE)
+        self._verify = verify
         self._served: Served | None = None
-        load_settings(remote_url=url, remote_timeout=timeout)  # says what is wrong with them
+        self._settings()  # says what is wrong with them
 
     def is_available(self) -> bool:
         """Tell whether an address is configured; whether somebody is there, `initialize` finds out."""
-        return self._address() is not None
+        return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
-        """Return what is to be set."""
-        return NO_URL
+        """Return what is to be installed or set."""
+        return protocol.why_not_installed() or ("" if self._settings().remote_url else NO_URL)
 
     def supports(self, resource: Any) -> str:
         """Return why a resource cannot be sent: it is neither a model nor a folder of the server's."""
@@ -214,30 +219,33 @@ class RemoteTarget(Target):
             )
         self._served = served
 
-    def _address(self) -> str | None:
-        return load_settings(remote_url=self._url).remote_url
+    def _settings(self) -> Settings:
+        return load_settings(remote_url=self._url, remote_timeout=self._timeout, remote_verify=self._verify)
 
     def _connected(self) -> Client:
-        settings = load_settings(remote_url=self._url, remote_timeout=self._timeout)
-        if settings.remote_url is None:
-            raise RemoteError(NO_URL)
+        settings = self._settings()
+        if reason := self.unavailable_reason():
+            raise RemoteError(reason)
+        from brainsmith.runtime.serving.client import Client
+
         return Client(
-            settings.remote_url,
+            str(settings.remote_url),
             _token_of(settings.remote_token_file) if self._token is None else self._token,
             settings.remote_timeout,
             self._limit,
+            settings.remote_verify,
         )
 
     def _ask(
         self, doing: str, method: str, path: str, request: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         client = getattr(self, "_client", None)
-        pieces = [] if request is None else [to_json(request)]
+        body = b"" if request is None else to_json(request)
         if client is not None:
-            return dict(client.ask(doing, method, path, pieces)[0])
+            return dict(client.ask(doing, method, path, body)[0])
         client = self._connected()  # asked before `initialize`
         try:
-            return dict(client.ask(doing, method, path, pieces)[0])
+            return dict(client.ask(doing, method, path, body)[0])
         finally:
             client.close()
 
@@ -253,7 +261,7 @@ class RemoteTarget(Target):
         except UnknownAtServerError:
             if at_server.data is None:
                 raise
-            self._send("the model", "PUT", protocol.MODELS + at_server.content, [at_server.data])
+            self._send("the model", "PUT", protocol.MODELS + at_server.content, at_server.data)
             answer = self._ask("prepare_resource", "POST", protocol.PREPARE, request)
         with self._believing():
             at_server.name, signature = prepared_of(answer)
@@ -262,20 +270,20 @@ class RemoteTarget(Target):
     def _execute(
         self, at_server: AtServer, head: Mapping[str, Any], arrays: dict[str, Array]
     ) -> dict[str, Array]:
-        pieces = encode({"prepared": at_server.name, **head}, arrays)
-        return self._send("execute", "POST", protocol.EXECUTE, pieces, protocol.FRAME)
+        body = encode({"prepared": at_server.name, **head}, arrays)
+        return self._send("execute", "POST", protocol.EXECUTE, body, protocol.ARRAYS)
 
     def _send(
-        self, doing: str, method: str, path: str, pieces: list[Any], kind: str = "application/octet-stream"
+        self, doing: str, method: str, path: str, body: bytes, kind: str = "application/octet-stream"
     ) -> dict[str, Array]:
         assert self._served is not None
-        size, most = sum(map(len, pieces)), self._served.megabytes
+        size, most = len(body), self._served.megabytes
         if size > most * MEGABYTE:
             raise RemoteError(
                 f"{self._client.url} takes {most:g} MB at once, and {doing} has {size / MEGABYTE:.3g}: start it with a "
                 "larger --limit-mb, or give fewer samples at once"
             )
-        return self._client.ask(doing, method, path, pieces, kind)[1]
+        return self._client.ask(doing, method, path, body, kind)[1]
 
     @contextmanager
     def _believing(self) -> Iterator[None]:

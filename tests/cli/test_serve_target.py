@@ -126,6 +126,13 @@ MISUSE = {
         "BRAINSMITH_REMOTE_TOKEN"
     ),
     "serve-target numpy --token-file no": "the token file no cannot be read: No such file or directory",
+    "serve-target numpy --key key.pem": (
+        "the key key.pem is of no use without its certificate: --certificate FILE"
+    ),
+    "serve-target numpy --certificate no.pem": (
+        "the certificate no.pem cannot be used: No such file or directory; both must be PEM files, the key of this "
+        "certificate and without a password"
+    ),
     "serve-target numpy --port http": "--port must be a whole number up to 65535, not 'http'",
     "serve-target numpy --port 99999": "--port must be a whole number up to 65535, not '99999'",
     "serve-target numpy --limit-mb much": "--limit-mb must be a number above 0, not 'much'",

@@ -14,6 +14,7 @@ from brainsmith.errors import (
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.runtime.serving.wire import DTYPES, encode
 from brainsmith.targets import Capabilities, ResourceManager
+from tests.runtime.serving.test_wire import file
 from tests.targets.remote_clients import LOCAL, MODEL, X, connected, works_on
 
 SIGNATURE = ModelSignature((TensorSpec("x", (1, 6)),), (TensorSpec("m1", (1, 3)),)).to_plain()
@@ -23,7 +24,7 @@ TARGET = {
     "device_ids": None,
     "megabytes": 64,
 }
-VERSION = "Brainsmith-Protocol: 1\r\n"
+VERSION = "Brainsmith-Protocol: 2\r\n"
 
 
 def http(body, *, status="200 OK", version=VERSION, kind="application/json", length=None):
@@ -35,7 +36,11 @@ def http(body, *, status="200 OK", version=VERSION, kind="application/json", len
 
 
 def outputs(**arrays):
-    return http(b"".join(encode({}, arrays)), kind="application/x-brainsmith-frame")
+    return http(encode({}, arrays), kind="application/x-safetensors")
+
+
+class Last(bytes):
+    """An answer after which the server ends the connection, without saying so."""
 
 
 class Liar:
@@ -62,7 +67,7 @@ class Liar:
                             time.sleep(0.06 if isinstance(answer, list) else 0)
                     except OSError:
                         break
-                    if not answer:
+                    if not answer or isinstance(answer, Last):
                         break
 
     @staticmethod
@@ -84,20 +89,21 @@ class Liar:
 
 NO_SERVER = "{url} answers the question for its target as no brainsmith serve-target does: {what}; see what listens there"
 OTHER_VERSION = (
-    "{url} speaks version 2 of the protocol, and this client 1: install the same version of brainsmith at both "
+    "{url} speaks version 1 of the protocol, and this client 2: install the same version of brainsmith at both "
     "ends"
 )
-BROKE_OFF = (
-    "{{url}} broke off in {doing}: its answer is cut short, {bytes} bytes are missing at its end; see there why it ended, "
-    "and start it again with brainsmith serve-target"
-)
+CUT = "peer closed connection without sending complete message body (received {} bytes, expected {})"
+BROKE_OFF = "{{url}} broke off in {doing}: {what}; see there why it ended, and start it again with brainsmith serve-target"
 FIRST = {
     "another server": (
         http(b"<html>", version="", kind="text/html", status="404 Not Found"),
         (NO_SERVER, "no Brainsmith-Protocol beside status 404"),
     ),
-    "no HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", (NO_SERVER, "no HTTP (BadStatusLine)")),
-    "another version": (http({}, version="Brainsmith-Protocol: 2\r\n"), (OTHER_VERSION, "")),
+    "no HTTP": (
+        b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
+        (NO_SERVER, "no HTTP (illegal status line: bytearray(b'SSH-2.0-OpenSSH_9.2'))"),
+    ),
+    "another version": (http({}, version="Brainsmith-Protocol: 1\r\n"), (OTHER_VERSION, "")),
     "no JSON": (http(b"\x80\x04K\x01."), (NO_SERVER, "it is no JSON: ")),
     "no length": (
         f"HTTP/1.1 200 OK\r\n{VERSION}\r\n{{}}".encode(),
@@ -116,7 +122,7 @@ FIRST = {
     ),
     "half": (
         http({}, length=100),
-        (BROKE_OFF.format(doing="the question for its target", bytes=98), ""),
+        (BROKE_OFF.format(doing="the question for its target", what=CUT.format(2, 100)), ""),
     ),
     "too much": (
         http({}, length=10**12),
@@ -134,9 +140,9 @@ FIRST = {
         ),
     ),
     "an older protocol": (
-        http({"error": "version", "message": "Brainsmith-Protocol must be 0, not '1'"}, status="400 x"),
+        http({"error": "version", "message": "Brainsmith-Protocol must be 0, not '2'"}, status="400 x"),
         (
-            "{url} does not speak version 1 of the protocol: install the same version of brainsmith at both ends",
+            "{url} does not speak version 2 of the protocol: install the same version of brainsmith at both ends",
             "",
         ),
     ),
@@ -181,19 +187,19 @@ LATER = {
     ),
     "objects": (
         http(
-            b'\x25\0\0\0{"arrays":[["m1","object",[40, 3]]]}  ',
-            kind="application/x-brainsmith-frame",
+            file({"m1": {"dtype": "C64", "shape": [15], "data_offsets": [0, 120]}}, bytes(120)),
+            kind="application/x-safetensors",
         ),
         f"answers execute as no brainsmith serve-target does: the dtype of array 'm1' must be {', '.join(DTYPES)}, not "
-        "'object'; see what listens there",
+        "C64; see what listens there",
     ),
     "half": (
         outputs(m1=np.zeros((40, 3), np.float32))[:-182],
-        BROKE_OFF.format(doing="execute", bytes=182).removeprefix("{url} "),
+        BROKE_OFF.format(doing="execute", what=CUT.format(418, 600)).removeprefix("{url} "),
     ),
     "the end": (
         (b"", outputs(m1=np.zeros((40, 3), np.float32))),  # it is not asked a second time
-        "broke off in execute: Remote end closed connection without response; see there why it ended, and start it "
+        "broke off in execute: Server disconnected without sending a response; see there why it ended, and start it "
         "again with brainsmith serve-target",
     ),
     "drop by drop": (
@@ -226,11 +232,13 @@ def test_a_server_that_answers_wrongly_later(case):
         works_on(manager)
 
 
-def test_a_connection_that_was_closed_for_idleness_is_not_the_end(monkeypatch):
-    monkeypatch.setattr("brainsmith.runtime.serving.client._IDLE_SECONDS", 0.05)
+@pytest.mark.parametrize("idle", [0.05, 60])  # the client notices that it is old, or that it was closed
+def test_a_connection_that_was_closed_for_idleness_is_not_the_end(monkeypatch, idle):
+    monkeypatch.setattr("brainsmith.runtime.serving.client.IDLE_SECONDS", idle)
     answer = outputs(m1=np.ones((40, 3), np.float32))
     prepared = http({"prepared": "p", "signature": SIGNATURE})
-    with Liar(http(TARGET), prepared, b"", answer) as liar, connected(liar.url, timeout=10) as manager:
+    last = Last(prepared) if idle == 60 else prepared
+    with Liar(http(TARGET), last, answer) as liar, connected(liar.url, timeout=10) as manager:
         made = manager.prepare_resource(MODEL)
         time.sleep(0.1)
         assert (manager.execute(made, X)["m1"] == 1).all()

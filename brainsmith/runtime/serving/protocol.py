@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.util import find_spec
 
 from brainsmith import errors
-from brainsmith.errors import BrainsmithError
+from brainsmith.errors import BrainsmithError, TargetError
 from brainsmith.runtime.file_facts import DIGEST_BYTES
 
-PROTOCOL = "1"
+PROTOCOL = "2"
 """The version. Both ends state it with everything that they send."""
 
 PROTOCOL_HEADER = "Brainsmith-Protocol"
 """Where they state it. No web page can have a browser send it to another site."""
 
 JSON = "application/json"
-FRAME = "application/x-brainsmith-frame"
-"""The two kinds of body; `wire` says what a frame is."""
+ARRAYS = "application/x-safetensors"
+"""The two kinds of body; `wire` says how arrays are sent."""
 
 TARGET = "/target"
 MODELS = "/models/"
@@ -47,6 +48,10 @@ ERRORS: dict[str, type[BrainsmithError]] = {
 """The errors that keep their class on the way to the client; any other is a TargetError there."""
 
 
+class UnknownAtServerError(TargetError):
+    """The server has no such model, or nothing prepared under the name; it is to be sent again."""
+
+
 class RefusedError(BrainsmithError, RuntimeError):
     """A request is not answered with what it asks for.
 
@@ -64,6 +69,16 @@ class RefusedError(BrainsmithError, RuntimeError):
         self.status = status
         self.kind = kind
         self.headers = headers or {}
+
+
+def why_not_installed() -> str:
+    """Return what is missing of the extra that both ends need, and how it is installed; or nothing."""
+    missing = [name for name in ("starlette", "uvicorn", "httpx", "safetensors") if find_spec(name) is None]
+    if not missing:
+        return ""
+    return (
+        f"the extra [serve] is not installed ({', '.join(missing)} missing): pip install 'brainsmith[serve]'"
+    )
 
 
 def model_content(data: bytes) -> str:

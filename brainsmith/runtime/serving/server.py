@@ -1,35 +1,89 @@
-"""The HTTP server of one target."""
+"""The HTTP server of one target: uvicorn, in a thread of its own."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
+import logging
+import os
 import socket
+import ssl
 import threading
-from socketserver import TCPServer, ThreadingMixIn
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
+
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from brainsmith.errors import TargetError, UsageError
 from brainsmith.runtime.log import note
-from brainsmith.runtime.serving.handler import Handler
-from brainsmith.runtime.serving.limits import Places, Room
+from brainsmith.runtime.serving.application import DRAIN_SECONDS, Application
 from brainsmith.runtime.serving.protocol import PROTOCOL, PROTOCOL_HEADER
 
 if TYPE_CHECKING:
+    from brainsmith.runtime.serving.limits import Limits
     from brainsmith.runtime.serving.service import Service
 
 HOST = "127.0.0.1"
 PORT = 8765
+IDLE_SECONDS = 5.0
+"""How long a connection is kept at least between two requests; clients do not use one that is nearly as old."""
 
+_FULL_BODY = b'{"error":"refused","message":"too many clients are connected: try again later"}'
 _FULL = (
-    "HTTP/1.1 503 Service Unavailable\r\n"
-    f"{PROTOCOL_HEADER}: {PROTOCOL}\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
-    "Connection: close\r\nRetry-After: 1\r\n\r\n%s"
-)
-_FULL_BODY = '{"error":"refused","message":"too many clients are connected: try again later"}'
+    b"HTTP/1.1 503 Service Unavailable\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+    b"Connection: close\r\nRetry-After: 1\r\n\r\n%s"
+) % (PROTOCOL_HEADER.encode(), PROTOCOL.encode(), len(_FULL_BODY), _FULL_BODY)
 
 
-class TargetServer(ThreadingMixIn, TCPServer):
+class Connection(H11Protocol):
+    """A connection of a client: uvicorn's, of which there are so many at most, and each step of which has its time.
+
+    A head has the time of a request; a request has it too, and an answer as much again to be taken.
+    """
+
+    def __init__(self, limits: Limits, config: Config, state: ServerState) -> None:
+        super().__init__(config, state, {})
+        self._limits = limits
+        self._timer = self.loop.call_later(0, lambda: None)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a head; or send the client away."""
+        super().connection_made(transport)
+        self._give_time(self._limits.seconds)
+        if len(self.connections) > self._limits.connections:
+            transport.write(_FULL)
+            transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; a request that begins with it has its time from now on."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._give_time(self._limits.seconds)
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next head, or with one that is here already."""
+        super().on_response_complete()
+        self._give_time(max(self._limits.seconds, IDLE_SECONDS))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        super().connection_lost(exc)
+        self._timer.cancel()
+
+    def _give_time(self, for_head: float) -> None:
+        """End the connection unless its next step comes in time."""
+        is_busy = self.cycle is not None and not self.cycle.response_complete
+        self._timer.cancel()
+        self._timer = self.loop.call_later(
+            2 * self._limits.seconds + DRAIN_SECONDS if is_busy else for_head, self.transport.abort
+        )
+
+
+class TargetServer:
     """Serves a target until it is closed; a context manager.
 
     Args:
@@ -37,59 +91,54 @@ class TargetServer(ThreadingMixIn, TCPServer):
         host: The address at which it listens.
         port: Of that; 0 for any that is free.
         token: What clients must know; nothing only on this machine itself.
+        certificate: The file with its certificate, and those that vouch for it; without one nothing is encrypted.
+        key: The file of the key of that, unless it is in the same file.
 
     Raises:
-        UsageError: Other machines can reach the address and there is no token, or it is no address.
+        UsageError: Other machines can reach the address and there is no token, or it is no address; or the certificate
+            or key cannot be used.
         TargetError: The server cannot listen at the address.
     """
 
-    daemon_threads = True
-    block_on_close = False
-    allow_reuse_address = True
-    request_queue_size = 64
-
-    def __init__(self, service: Service, host: str = HOST, port: int = PORT, token: str = "") -> None:
-        self.service, self.limits, self.token = service, service.limits, token
-        self.places, self.room = Places(self.limits.requests), Room(self.limits.read_bytes)
-        self._lock = threading.Lock()
-        self._open: set[socket.socket] = set()
-        self._ended: bool | None = None
-        family, address = _resolved(host, port)
-        if not token and not _address_of(address).is_loopback:
-            raise UsageError(
-                f"{host} can be reached from other machines, so a token is needed: --token-file FILE, or "
-                "BRAINSMITH_REMOTE_TOKEN"
-            )
-        self.address_family = family
-        try:
-            super().__init__(address, Handler)
-        except OSError as error:
-            if error.errno == errno.EADDRNOTAVAIL:
-                raise _not_ours(host, error.strerror) from error
-            raise TargetError(
-                f"nothing can be served at {host}:{port}: {error.strerror}; choose another port with --port, or 0 for any "
-                "that is free"
-            ) from error
-        self._thread = threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.1}, name="brainsmith-server", daemon=True
-        )
+    def __init__(
+        self,
+        service: Service,
+        host: str = HOST,
+        port: int = PORT,
+        token: str = "",
+        certificate: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.service, self.limits = service, service.limits
+        self._tls = _tls(certificate, key)
+        self._socket = _listening(host, port, token)
+        self.address: tuple[Any, ...] = self._socket.getsockname()
+        self.application = Application(service, token)
+        self._state = ServerState()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = asyncio.Event()
+        self._started = threading.Event()
+        self._seconds, self._ended = 0.0, True
+        self._thread = threading.Thread(target=self._run, name="brainsmith-server", daemon=True)
 
     @property
     def url(self) -> str:
         """Where clients find it; if it listens at every address, those of this machine."""
-        host, port = str(self.server_address[0]), self.server_address[1]
+        host, port = str(self.address[0]), self.address[1]
         if self.is_everywhere:
             host = "::1" if ":" in host else HOST
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     @property
     def is_everywhere(self) -> bool:
         """Whether it listens at every address of this machine."""
-        return _address_of(self.server_address).is_unspecified
+        return _address_of(self.address).is_unspecified
 
     def start(self) -> Self:
         """Begin to serve, in a thread."""
         self._thread.start()
+        self._started.wait()
         return self
 
     def close(self, seconds: float = 5.0) -> bool:
@@ -101,41 +150,12 @@ class TargetServer(ThreadingMixIn, TCPServer):
         Returns:
             Whether all of them ended.
         """
-        if self._ended is None:
-            if self._thread.ident is not None:
-                self.shutdown()
-            self.socket.close()
-            self._ended = self.places.all_free_within(seconds)
-            with self._lock:
-                for connection in self._open:
-                    _shut(connection)
+        if self._loop is not None and self._thread.is_alive():
+            self._seconds = seconds
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
+        self._socket.close()
         return self._ended
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in a thread of its own, or send it away."""
-        with self._lock:
-            full = len(self._open) >= self.limits.connections
-            if not full:
-                self._open.add(request)
-        if not full:
-            super().process_request(request, client_address)
-            return
-        request.settimeout(1.0)
-        try:
-            request.sendall((_FULL % (len(_FULL_BODY), _FULL_BODY)).encode())
-        except OSError:  # it is gone already
-            note("a client went away")
-        self.shutdown_request(request)
-
-    def shutdown_request(self, request: Any) -> None:
-        """Close a connection."""
-        with self._lock:
-            self._open.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Note that a connection broke; what a target raised was answered already."""
-        note("the connection of %s broke", client_address[0])
 
     def __enter__(self) -> Self:
         return self.start()
@@ -143,14 +163,98 @@ class TargetServer(ThreadingMixIn, TCPServer):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        finally:
+            self._started.set()
 
-def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
+    async def _serve(self) -> None:
+        self._loop, state = asyncio.get_running_loop(), self._state
+        self._loop.set_exception_handler(
+            lambda _, context: note("a connection broke: %s", context["message"])
+        )
+        config = _config(self.application)
+        state.default_headers = config.encoded_headers
+        listener = await self._loop.create_server(
+            partial(Connection, self.limits, config, state),
+            sock=self._socket,
+            ssl=self._tls,
+            ssl_handshake_timeout=None if self._tls is None else self.limits.seconds,
+        )
+        self._started.set()
+        await self._stop.wait()
+        listener.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        self._ended = await self.application.all_done_within(self._seconds)
+        if state.tasks:  # of which some are writing the answer
+            await asyncio.wait(state.tasks, timeout=0.2)
+        for connection in list(state.connections):
+            connection.transport.abort()
+
+
+def _config(application: Application) -> Config:
+    """Return what uvicorn must know; it logs nothing, since clients could fill its log."""
+    config = Config(
+        application,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level=logging.CRITICAL,
+        access_log=False,
+        proxy_headers=False,
+        headers=[("Server", "brainsmith"), (PROTOCOL_HEADER, PROTOCOL)],
+    )
+    config.load()
+    return config
+
+
+def _tls(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        if key is not None:
+            raise UsageError(f"the key {key} is of no use without its certificate: --certificate FILE")
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(
+            certificate, key, password=lambda: b""
+        )  # which is asked for at the terminal otherwise
+    except OSError as error:
+        with_key = f" with the key {key}" if key else ""
+        raise UsageError(
+            f"the certificate {certificate}{with_key} cannot be used: {error.strerror or error}; both must be PEM files, "
+            "the key of this certificate and without a password"
+        ) from error
+    return context
+
+
+def _listening(host: str, port: int, token: str) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise _not_ours(host, error) from error
     family, _, _, _, address = found[0]
-    return family, address
+    if not token and not _address_of(address).is_loopback:
+        raise UsageError(
+            f"{host} can be reached from other machines, so a token is needed: --token-file FILE, or "
+            "BRAINSMITH_REMOTE_TOKEN"
+        )
+    try:
+        dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        listening = socket.create_server(address, family=family, backlog=64, dualstack_ipv6=dual)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise _not_ours(host, reason) from error
+        raise TargetError(
+            f"nothing can be served at {host}:{port}: {reason}; choose another port with --port, or 0 for any that is free"
+        ) from error
+    # Connections inherit it; asyncio sets it only where a socket was made with its protocol's number.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def _not_ours(host: str, reason: object) -> UsageError:
@@ -159,10 +263,3 @@ def _not_ours(host: str, reason: object) -> UsageError:
 
 def _address_of(address: Any) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     return ipaddress.ip_address(str(address[0]).partition("%")[0])
-
-
-def _shut(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:  # the client was faster
-        note("a client went away")

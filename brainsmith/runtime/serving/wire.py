@@ -1,17 +1,16 @@
-"""Arrays on the wire: a length, a head in JSON, then the bytes of the arrays one behind the other.
+"""Bodies of requests and answers: arrays as a safetensors file, with a head of plain values in its metadata.
 
-    4 bytes      length of the head, little-endian
-    head         UTF-8 JSON: an object, in which `arrays` lists [name, dtype, shape]
-    arrays       each in C order, little-endian
+    {"__metadata__": {"head": '{"prepared": "...", "arrays": ["x"]}'}, "x": {"dtype": "F32", "shape": [1, 6], ...}}
 
-Nothing in it is ever executed: a dtype is looked up in a table, and the bytes become numbers.
+The head's `arrays` lists the names in order, which the file does not keep. Nothing of it is ever executed: the library
+checks lengths, offsets and shapes, and a dtype is looked up in a table.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,80 +19,73 @@ from brainsmith.errors import WireError
 Array = np.ndarray[Any, Any]
 Head = dict[str, Any]
 
-DTYPES = (
-    "bool",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-    *(f"float{bits}" for bits in (16, 32, 64)),
-)
-"""The types of numbers that can be sent, as NumPy calls them."""
+DTYPES = {
+    "BOOL": "bool",
+    **{
+        f"{sign}{bits}": f"{name}{bits}"
+        for sign, name in (("I", "int"), ("U", "uint"))
+        for bits in (8, 16, 32, 64)
+    },
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+}
+"""The types of numbers that can be sent: as safetensors calls them, and NumPy."""
 
 HEAD_BYTES = 1 << 20
-"""The longest head."""
+"""The longest header of a file."""
 
-_DIMENSIONS = 32
-_LENGTH = 4
-_PACKET = 1 << 16
-
-
-class CutShortError(WireError):
-    """The bytes end before what they say is complete."""
+_LENGTH = 8
+_METADATA = "__metadata__"
 
 
-class Source(Protocol):
-    """Where bytes come from: a file or a response."""
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        """Fill a buffer from its beginning; return how many bytes came."""
-
-
-def encode(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[Any]:
-    """Return a head and arrays as pieces of bytes, which are to be sent one behind the other; arrays are not copied.
+def encode(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """Return a head and arrays as a safetensors file.
 
     Args:
         head: Plain values; it must not have `arrays`.
         arrays: By name.
 
     Raises:
-        WireError: An array is of another dtype than `DTYPES`, or the head is too long or not plain.
+        WireError: An array is of another dtype than `DTYPES`, or has a name that a file cannot hold; or the head is too
+            long or not plain.
     """
-    listed, pieces = [], []
+    from safetensors.numpy import save
+
     for name, array in arrays.items():
-        if array.dtype.name not in DTYPES:
+        if array.dtype.name not in DTYPES.values():
             raise WireError(
-                f"array '{name}' must be of {', '.join(DTYPES)} to be sent, not {array.dtype.name}"
+                f"array '{name}' must be of {', '.join(DTYPES.values())} to be sent, not {array.dtype.name}"
             )
-        listed.append([name, array.dtype.name, list(array.shape)])
-        plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        pieces.append(plain.reshape(-1).view(np.uint8).data)
-    text = to_json({**head, "arrays": listed})
-    if len(text) > HEAD_BYTES:
-        raise WireError(f"the head of a frame must have {HEAD_BYTES:,} bytes at most, not {len(text):,}")
-    return [len(text).to_bytes(_LENGTH, "little") + text, *pieces]
+        if name == _METADATA:
+            raise WireError(f"an array cannot be called {name!r} to be sent")
+    text = to_json({**head, "arrays": list(arrays)}).decode()
+    plain = {name: np.asarray(array, array.dtype.newbyteorder("<"), "C") for name, array in arrays.items()}
+    try:
+        data = save(plain, {"head": text})
+    except UnicodeEncodeError as error:
+        raise WireError(f"the name of an array must be a text: {error}") from error
+    _checked_length(data)
+    return data
 
 
-def decode(source: Source, length: int) -> tuple[Head, dict[str, Array]]:
-    """Read a head and its arrays.
-
-    Args:
-        source: Where they come from.
-        length: How many bytes there are; all of them are read, unless there is something wrong.
+def decode(data: bytes) -> tuple[Head, dict[str, Array]]:
+    """Return the head and the arrays of a safetensors file.
 
     Raises:
-        WireError: They are no frame, or the source ends before them.
+        WireError: The bytes are something else, or there are arrays or a head that cannot be sent.
     """
-    if length < _LENGTH:
-        raise WireError(f"a frame must have {_LENGTH} bytes or more, not {length}")
-    size = int.from_bytes(read_bytes(source, _LENGTH), "little")
-    if size > min(HEAD_BYTES, length - _LENGTH):
-        raise WireError(f"the head of a frame of {length:,} bytes cannot have {size:,}")
-    head = from_json(read_bytes(source, size))
-    listed = _listed(head.pop("arrays", None))
-    stated = sum(_count(shape) * np.dtype(dtype).itemsize for _, dtype, shape in listed)
-    if stated != length - _LENGTH - size:
-        raise WireError(
-            f"the arrays of a frame must have {length - _LENGTH - size:,} bytes, not the {stated:,} of its head"
-        )
-    return head, {name: _read(source, name, dtype, shape) for name, dtype, shape in listed}
+    from safetensors import SafetensorError, deserialize
+
+    length = _checked_length(data)
+    try:
+        found = {name: _array(name, **stated) for name, stated in deserialize(data)}  # type: ignore[no-untyped-call]
+    except SafetensorError as error:
+        raise WireError(f"it is no safetensors file: {error}") from error
+    metadata = from_json(data[_LENGTH : _LENGTH + length]).get(_METADATA) or {}
+    head = from_json(metadata.get("head", "").encode())
+    names = head.pop("arrays", None)
+    if not isinstance(names, list) or set(map(type, names)) - {str} or sorted(names) != sorted(found):
+        raise WireError(f"arrays of the head must be the names of all arrays, not {names!r}")
+    return head, {name: found[name] for name in names}
 
 
 def to_json(plain: Mapping[str, Any]) -> bytes:
@@ -123,68 +115,21 @@ def from_json(data: bytes) -> Head:
     return plain
 
 
-def read_bytes(source: Source, count: int) -> bytes:
-    """Read some bytes.
-
-    Raises:
-        WireError: There are fewer.
-    """
-    buffer = bytearray(count)
-    _fill(source, memoryview(buffer))
-    return bytes(buffer)
+def _checked_length(data: bytes) -> int:
+    """Return the length of a file's header; the library says what is wrong with a file that is too short for one."""
+    length = int.from_bytes(data[:_LENGTH], "little")
+    if length > HEAD_BYTES and len(data) >= _LENGTH:
+        raise WireError(f"the head of arrays must have {HEAD_BYTES:,} bytes at most, not {length:,}")
+    return length
 
 
-def gathered(pieces: list[Any]) -> list[Any]:
-    """Return the same bytes in as few pieces as sending them takes: one, unless copying would cost more."""
-    return [b"".join(pieces)] if sum(map(len, pieces)) <= _PACKET else pieces
-
-
-def _listed(listed: Any) -> list[tuple[str, str, tuple[int, ...]]]:
-    if not isinstance(listed, list):
-        raise WireError(f"arrays of a frame must be a list, not {listed!r}")
-    found: dict[str, tuple[str, str, tuple[int, ...]]] = {}
-    for row in listed:
-        if not isinstance(row, list) or len(row) != 3:
-            raise WireError(f"an array must be stated as [name, dtype, shape], not {row!r}")
-        name, dtype, shape = row
-        if not isinstance(name, str) or name in found:
-            raise WireError(f"the name of an array must be a text that no other has, not {name!r}")
-        if dtype not in DTYPES:
-            raise WireError(f"the dtype of array '{name}' must be {', '.join(DTYPES)}, not {dtype!r}")
-        if not _is_shape(shape):
-            raise WireError(f"the shape of array '{name}' must be whole numbers, 0 or more, not {shape!r}")
-        found[name] = (name, dtype, tuple(shape))
-    return list(found.values())
-
-
-def _is_shape(shape: Any) -> bool:
-    return (
-        isinstance(shape, list)
-        and len(shape) <= _DIMENSIONS
-        and all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in shape)
-        and _count(tuple(size or 1 for size in shape)) < 1 << 62  # what NumPy can count, beside a 0 too
-    )
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
-def _read(source: Source, name: str, dtype: str, shape: tuple[int, ...]) -> Array:
-    array: Array = np.empty(_count(shape), np.dtype(dtype).newbyteorder("<"))
-    _fill(source, memoryview(array.view(np.uint8).data))
-    if dtype == "bool" and array.size and array.view(np.uint8).max() > 1:
+def _array(name: str, dtype: str, shape: list[int], data: bytearray) -> Array:
+    if dtype not in DTYPES:
+        raise WireError(f"the dtype of array '{name}' must be {', '.join(DTYPES)}, not {dtype}")
+    array: Array = np.frombuffer(data, np.dtype(DTYPES[dtype]).newbyteorder("<"))
+    if dtype == "BOOL" and array.size and array.view(np.uint8).max() > 1:
         raise WireError(f"array '{name}' of bool must hold the bytes 0 and 1 only")
-    return array.astype(dtype, copy=False).reshape(shape)
-
-
-def _fill(source: Source, view: memoryview) -> None:
-    done = 0
-    while done < len(view):
-        came = source.readinto(view[done:])
-        if not came:
-            raise CutShortError(f"{len(view) - done:,} bytes are missing at its end")
-        done += came
+    try:
+        return array.astype(DTYPES[dtype], copy=False).reshape(shape)
+    except ValueError as error:  # an array without elements may state more of them than can be counted
+        raise WireError(f"the shape of array '{name}' is not possible: {error}") from error

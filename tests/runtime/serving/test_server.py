@@ -1,7 +1,6 @@
 """The server, asked by strangers: what is refused and how, and that it lives on."""
 
 import http.client
-import json
 import logging
 import re
 import socket
@@ -17,14 +16,14 @@ from onnx import helper
 
 from brainsmith.errors import DeviceError, TargetError, TargetUnavailableError, UsageError
 from brainsmith.runtime.content import content_of
-from brainsmith.runtime.serving.limits import Limits, Places
+from brainsmith.runtime.serving.limits import Limits
 from brainsmith.runtime.serving.protocol import model_content
 from brainsmith.runtime.serving.server import TargetServer
 from brainsmith.runtime.serving.service import PREPARED, Service
 from brainsmith.runtime.serving.wire import decode, encode
 from brainsmith.targets import ResourceManager
 from tests.build import graphs
-from tests.runtime.serving.served import TOKEN, ask, raw, says, served
+from tests.runtime.serving.served import TOKEN, answer_on, ask, raw, says, served
 from tests.runtime.toys import toy
 
 MODEL = graphs.quant_mlp().model.SerializeToString()
@@ -52,7 +51,7 @@ def well(server, **headers):
 
 def test_it_says_what_it_serves(server):
     status, headers, said = ask(server, "GET", "/target")
-    assert (status, headers["Brainsmith-Protocol"], headers["Server"]) == (200, "1", "brainsmith")
+    assert (status, headers["Brainsmith-Protocol"], headers["Server"]) == (200, "2", "brainsmith")
     assert said == {
         "name": "numpy",
         "framework": "brainsmith",
@@ -77,12 +76,12 @@ def test_a_stranger_prepares_and_executes(server):
     assert ask(server, "GET", f"/models/{CONTENT}")[2] == {"known": True}
     _, _, said = ask(server, "POST", "/prepare", PREPARE)
     x = graphs.samples(graphs.quant_mlp())
-    pieces = encode({**HEAD, "prepared": said["prepared"]}, {"x": x})
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=10)
-    connection.request("POST", "/execute", b"".join(pieces), {"Brainsmith-Protocol": "1"})
+    body = encode({**HEAD, "prepared": said["prepared"]}, {"x": x})
+    connection = http.client.HTTPConnection(*server.address[:2], timeout=10)
+    connection.request("POST", "/execute", body, {"Brainsmith-Protocol": "2"})
     response = connection.getresponse()
-    assert response.headers["Content-Type"] == "application/x-brainsmith-frame"
-    _, arrays = decode(response, response.length)
+    assert response.headers["Content-Type"] == "application/x-safetensors"
+    _, arrays = decode(response.read())
     connection.close()
     assert {name: array.shape for name, array in arrays.items()} == {"m1": (len(x), 3)}
 
@@ -93,7 +92,7 @@ REFUSED = {
     ("POST", "/target", b""): (405, "/target does not take POST"),
     ("GET", "/execute", None): (405, "/execute does not take GET"),
     ("GET", "/target", b"x"): (400, "GET takes no body"),
-    ("DELETE", "/target", None): (405, "it is not an HTTP request: Unsupported method ('DELETE')"),
+    ("DELETE", "/target", None): (405, "/target does not take DELETE"),
     ("PUT", "/models/abc", b"x"): (
         400,
         "what was sent does not have the content 'abc' that its path says",
@@ -107,7 +106,7 @@ REFUSED = {
     ("POST", "/prepare", b"{}"): (400, "content of a request must be a text, not None"),
     ("POST", "/execute", b"no"): (
         400,
-        "the body is malformed: a frame must have 4 bytes or more, not 2",
+        "the body is malformed: it is no safetensors file: Error while deserializing: header too small",
     ),
 }
 
@@ -191,7 +190,7 @@ EXECUTES = {
 @pytest.mark.parametrize("case", EXECUTES)
 def test_what_cannot_be_executed(server, case):
     change, status, message = EXECUTES[case]
-    found, _, said = ask(server, "POST", "/execute", b"".join(encode({**HEAD, **change}, {})))
+    found, _, said = ask(server, "POST", "/execute", encode({**HEAD, **change}, {}))
     assert (found, said["message"]) == (status, message)
 
 
@@ -209,36 +208,40 @@ def test_without_a_token_no_page_of_another_name_gets_in(server):
     assert ask(server, "GET", "/target", Host="evil.example")[2]["message"] == (
         "without a token only clients that name this machine localhost are served"
     )
-    status, _, said = ask(server, "GET", "/target", Brainsmith_Protocol="2")
-    assert (status, said["message"]) == (400, "Brainsmith-Protocol must be 1, not '2'")
+    status, _, said = ask(server, "GET", "/target", Brainsmith_Protocol="1")
+    assert (status, said["message"]) == (400, "Brainsmith-Protocol must be 2, not '1'")
     assert ask(server, "GET", "/target", Brainsmith_Protocol=None)[0] == 400
     assert ask(server, "OPTIONS", "/target")[0] == 405  # so a browser asks in vain
 
 
-RAW = {
-    b"nonsense\r\n\r\n": (400, "it is not an HTTP request: Bad request syntax ('nonsense')"),
-    b"GET /target HTTP/3.0\r\n\r\n": (400, "it is not an HTTP request: Invalid HTTP version (3.0)"),
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n": (
-        400,
-        "it is not an HTTP request: Bad request syntax",
-    ),
-    b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n": (414, "it is not an HTTP request: Request-URI Too Long"),
-    b"GET /target HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n": (
-        431,
-        "it is not an HTTP request: Too many headers",
-    ),
+NO_HTTP = {
+    "nonsense": b"nonsense\r\n\r\n",
+    "another version": b"GET /target HTTP/three\r\nHost: localhost\r\n\r\n",
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n",
+    "no host": b"GET /target HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /target HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
 }
 
 
-@pytest.mark.parametrize("data", RAW, ids=range(len(RAW)))
-def test_what_is_no_http(server, data):
-    status, message = says(raw(server, data))
-    assert (status, message.startswith(RAW[data][1])) == (RAW[data][0], True), message
+@pytest.mark.parametrize("case", NO_HTTP)
+def test_what_is_no_http(server, case):
+    answer = raw(server, NO_HTTP[case])
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert answer.endswith(b"\r\n\r\nInvalid HTTP request received.")
+    assert well(server)
+
+
+@pytest.mark.parametrize("endless", [b"GET /", b"GET /target HTTP/1.1\r\nHost: localhost\r\na:"])
+def test_a_head_without_end_is_not_kept(server, endless):
+    answer = raw(server, endless + b"a" * 1_000_000)
+    assert (
+        answer.startswith(b"HTTP/1.1 400 ") or not answer
+    )  # of which the rest that is under way takes it along
     assert well(server)
 
 
 def request_of(line, *headers):
-    host = "Host: localhost\r\nBrainsmith-Protocol: 1\r\n"
+    host = "Host: localhost\r\nBrainsmith-Protocol: 2\r\n"
     return (
         f"{line} HTTP/1.1\r\n{host}{''.join(header + chr(13) + chr(10) for header in headers)}\r\n".encode()
     )
@@ -250,19 +253,50 @@ def test_the_end_of_a_body_must_be_told(server):
             411,
             "a body must come with its Content-Length",
         )
-    for lengths in ("-1", "1, 1", "0x10", "\u00b2", "9" * 30):
-        status, message = says(raw(server, request_of("POST /prepare", f"Content-Length: {lengths}")))
-        assert status == 400
-        assert message.startswith("Content-Length must be a number of bytes, not ")
+    for lengths in ("-1", "1, 2", "0x10", "\u00b2", "9" * 30):
+        answer = raw(server, request_of("POST /prepare", f"Content-Length: {lengths}"))
+        assert answer.startswith(b"HTTP/1.1 400 "), lengths
     two = request_of("POST /prepare", "Content-Length: 2", "Content-Length: 4")
-    assert says(raw(server, two + b"{}{}")) == (400, "Content-Length must be a number of bytes, not 2, 4")
+    assert raw(server, two + b"{}{}").startswith(b"HTTP/1.1 400 ")
+    assert well(server)
 
 
-def test_a_client_that_ends_too_early_is_told(server):
-    assert says(raw(server, request_of("POST /prepare", "Content-Length: 9") + b"{}")) == (
-        400,
-        "the body is malformed: 7 bytes are missing at its end",
-    )
+INSIDE = b"GET /target HTTP/1.1\r\nHost: localhost\r\nBrainsmith-Protocol: 2\r\n\r\n"
+"""A request that is the body of another one."""
+
+LEFT_UNREAD = {
+    "DELETE /target": 405,
+    "PATCH /prepare": 405,
+    "OPTIONS /nothing": 404,
+    "POST /target": 405,
+    "PUT /execute": 405,
+    "POST /nothing": 404,
+    "GET /target": 400,
+    "PUT /models/no-content": 404,
+}
+
+
+@pytest.mark.parametrize("line", LEFT_UNREAD)
+def test_a_body_that_is_not_taken_is_never_a_request(server, line):
+    with socket.create_connection(server.address[:2], timeout=10) as connection:
+        connection.sendall(request_of(line, f"Content-Length: {len(INSIDE)}") + INSIDE + INSIDE)
+        assert says(answer_on(connection))[0] == LEFT_UNREAD[line]
+        assert answer_on(connection) == b""
+
+
+def test_a_body_that_is_refused_does_not_take_the_answer_with_it(guarded):
+    data = request_of("POST /execute", "Content-Length: 30000000")
+    with socket.create_connection(guarded.address[:2], timeout=10) as connection:
+        connection.sendall(data + bytes(30_000_000))  # more than the system keeps on the way
+        assert says(answer_on(connection)) == (401, "the token is missing")
+
+
+def test_a_client_that_ends_too_early_has_nothing_done(server, monkeypatch):
+    asked = []
+    monkeypatch.setattr(server.service, "prepare", asked.append)
+    assert raw(server, request_of("POST /prepare", "Content-Length: 9") + b"{}", end=True) == b""
+    assert well(server)
+    assert asked == []
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -281,10 +315,10 @@ def test_no_bytes_end_it(server, line, body, honest):
 def test_a_request_that_does_not_come_is_not_waited_for():
     with served("numpy", seconds=0.3, requests=1) as server:
         begin = time.perf_counter()
-        late = raw(server, request_of("POST /prepare", "Content-Length: 9") + b"{", end=False)
+        late = raw(server, request_of("POST /prepare", "Content-Length: 9") + b"{")
         assert says(late) == (408, "the request did not come within 0.3 s")
-        assert raw(server, b"GET /tar", end=False) == b""
-        assert raw(server, b"", end=False) == b""
+        assert raw(server, b"GET /tar") == b""
+        assert raw(server, b"") == b""
         assert time.perf_counter() - begin < 5
         assert well(server)
 
@@ -300,7 +334,7 @@ def test_what_takes_too_long_goes_on_in_its_place_and_others_wait():
     toy("Slow", execute=execute)
     with served("slow", seconds=0.4, requests=1) as server:
         name = server.service.prepare({**PREPARE, "content": stored(server)})["prepared"]
-        body = b"".join(encode({**HEAD, "prepared": name}, {"x": np.zeros((1, 2), np.float32)}))
+        body = encode({**HEAD, "prepared": name}, {"x": np.zeros((1, 2), np.float32)})
         status, _, said = ask(server, "POST", "/execute", body)
         assert (status, said["message"]) == (
             504,
@@ -311,13 +345,12 @@ def test_what_takes_too_long_goes_on_in_its_place_and_others_wait():
         status, headers, said = ask(server, "POST", "/execute", body)
         assert (status, headers["Retry-After"]) == (503, "1")
         assert re.fullmatch(
-            r"no place for a request became free within 0\.[34]\d* s \(1 in all\): try again later",
+            r"no place for a request became free within 0\.4 s \(1 in all\): try again later",
             said["message"],
         )
         assert well(server)  # which needs no place
         release.set()
-        server.places.take(5)
-        server.places.give()
+        assert server.close()  # which waits for it
 
 
 def stored(server):
@@ -341,7 +374,7 @@ def test_a_target_that_raises_is_told_and_the_server_lives_on(caplog):
     for name, (status, message) in told.items():
         with served(name) as server:
             prepared = server.service.prepare({**PREPARE, "content": stored(server)})["prepared"]
-            body = b"".join(encode({**HEAD, "prepared": prepared}, {"x": np.zeros((1, 2), np.float32)}))
+            body = encode({**HEAD, "prepared": prepared}, {"x": np.zeros((1, 2), np.float32)})
             found, _, said = ask(server, "POST", "/execute", body)
             assert (found, said["message"][: len(message)]) == (status, message)
             assert well(server)
@@ -391,15 +424,15 @@ def test_it_listens_at_ipv6_too():
 
 def test_clients_beyond_the_limit_are_sent_away():
     with served("numpy", connections=1) as server:
-        with socket.create_connection(server.server_address[:2]) as first:
+        with socket.create_connection(server.address[:2]) as first:
             first.sendall(request_of("GET /target"))
             assert first.recv(10)
-            assert says(raw(server, b"", end=False)) == (
+            assert says(raw(server, b"")) == (
                 503,
                 "too many clients are connected: try again later",
             )
         for _ in range(100):
-            if not server._open:
+            if not server._state.connections:
                 break
             time.sleep(0.02)
         assert well(server)
@@ -420,7 +453,7 @@ def test_what_was_used_last_is_kept():
 
 def test_a_port_that_is_taken_and_a_host_that_is_not_ours():
     with served("numpy") as server:
-        port = server.server_address[1]
+        port = server.address[1]
         with pytest.raises(TargetError) as error:
             TargetServer(server.service, port=port)
         assert str(error.value) == (
@@ -483,14 +516,11 @@ def test_limits_are_above_nought(name):
 
 
 def test_closing_waits_for_what_is_being_worked_on_and_not_for_ever():
-    places = Places(2)
-    places.take(1)
-    assert not places.all_free_within(0.1)
-    with served("numpy") as server, socket.create_connection(server.server_address[:2]) as idle:
+    with served("numpy") as server, socket.create_connection(server.address[:2]) as idle:
         idle.sendall(request_of("GET /target"))
-        assert json.loads(idle.recv(65536).partition(b"\r\n\r\n")[2])["name"] == "numpy"
+        assert b'"name":"numpy"' in answer_on(idle)
         assert server.close()
         idle.settimeout(5)
         assert idle.recv(1) == b""
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(server.server_address[:2], timeout=5)
+            socket.create_connection(server.address[:2], timeout=5)

@@ -7,31 +7,30 @@ from contextlib import ExitStack
 
 import pytest
 
-from brainsmith.runtime.serving.limits import Limits, Room
-from brainsmith.runtime.serving.protocol import RefusedError
+from brainsmith.runtime.serving.limits import Limits
 from tests.runtime.serving.served import ask, raw, says, served
 
-HEAD = b"POST /prepare HTTP/1.1\r\nHost: localhost\r\nBrainsmith-Protocol: 1\r\nContent-Length: %d\r\n\r\n"
+HEAD = b"POST /prepare HTTP/1.1\r\nHost: localhost\r\nBrainsmith-Protocol: 2\r\nContent-Length: %d\r\n\r\n"
 
 
 @pytest.fixture
 def stalls(monkeypatch):
-    monkeypatch.setattr("brainsmith.runtime.serving.handler.STALL_SECONDS", 0.3)
+    monkeypatch.setattr("brainsmith.runtime.serving.application.STALL_SECONDS", 0.3)
 
 
 def beginning(server, length):
     """Return a connection on which three bytes of a body came."""
-    connection = socket.create_connection(server.server_address[:2], timeout=10)
+    connection = socket.create_connection(server.address[:2], timeout=10)
     connection.sendall(HEAD % length + b"abc")
     return connection
 
 
 def until_room_is(server, left):
     for _ in range(500):
-        if server.room._left == left:
+        if server.application.room.left == left:
             return
         time.sleep(0.01)
-    raise AssertionError(f"{server.room._left} of {server.room.count} bytes are left")
+    raise AssertionError(f"{server.application.room.left} of {server.application.room.count} bytes are left")
 
 
 def test_they_take_no_place_from_others():
@@ -50,12 +49,12 @@ def test_they_take_no_place_from_others():
 def test_one_that_stops_is_told(stalls):
     with served("numpy") as server:
         begin = time.perf_counter()
-        assert says(raw(server, HEAD % 9 + b"abc", end=False)) == (
+        assert says(raw(server, HEAD % 9 + b"abc")) == (
             408,
             "nothing of the request came for 0.3 s",
         )
         assert time.perf_counter() - begin < 5
-        until_room_is(server, server.room.count)
+        until_room_is(server, server.application.room.count)
 
 
 def test_one_that_sends_a_byte_now_and_then_has_the_time_of_a_request(stalls):
@@ -74,23 +73,24 @@ def test_what_has_no_room_waits_for_it(stalls):
         assert (status, message) == (400, "content of a request must be a text, not None")
 
 
-def test_what_gets_no_room_is_told(monkeypatch):
+def test_what_gets_no_room_is_told():
     with served("numpy", seconds=0.4, requests=1, megabytes=0.001) as server:
-        with server.room.of(900, 0):
-            status, message = says(raw(server, HEAD % 200))
-            assert status == 503
-            assert message.startswith("no room for a request of 200 bytes came within 0.")
-            assert message.endswith(" s, because others are being read: try again later")
-            assert ask(server, "POST", "/prepare", b"{}")[0] == 400
+        server.application.room.left -= 900
+        assert says(raw(server, HEAD % 200)) == (
+            503,
+            "no room for a request of 200 bytes came within 0.4 s, because others are being read: try again later",
+        )
+        assert ask(server, "POST", "/prepare", b"{}")[0] == 400
+        server.application.room.left += 900
         assert ask(server, "POST", "/prepare", b"{}" + b" " * 200)[0] == 400
 
 
-def test_room_is_given_back_whatever_happens():
-    room = Room(Limits(megabytes=0.001, requests=2).read_bytes)
-    assert room.count == 2000
-    with pytest.raises(ZeroDivisionError), room.of(2000, 0):
-        with pytest.raises(RefusedError), room.of(1, 0):
-            pass
-        1 / 0
-    with room.of(2000, 0), room.of(0, 0):
-        pass
+def test_room_is_given_back_whatever_happens(stalls):
+    with served("numpy", requests=2, megabytes=0.001) as server:
+        room = server.application.room
+        assert room.left == room.count == Limits(megabytes=0.001, requests=2).read_bytes == 2000
+        assert ask(server, "POST", "/prepare", b"no" * 400)[0] == 400
+        assert says(raw(server, HEAD % 900 + b"abc"))[0] == 408
+        with beginning(server, 1000), beginning(server, 1000):
+            until_room_is(server, 0)
+        until_room_is(server, 2000)

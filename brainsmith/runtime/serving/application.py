@@ -1,0 +1,336 @@
+"""What the server answers: a request is checked before it is read, and read before it is worked on."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import threading
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from brainsmith.errors import BrainsmithError, WireError
+from brainsmith.plugin.loading import describe_error
+from brainsmith.runtime.log import note, warn
+from brainsmith.runtime.serving import protocol
+from brainsmith.runtime.serving.protocol import RefusedError
+from brainsmith.runtime.serving.token import is_token
+from brainsmith.runtime.serving.wire import decode, encode, from_json, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from brainsmith.runtime.serving.service import Service
+
+_CONTENT = re.compile(r"[0-9a-f]{1,128}")
+STALL_SECONDS = 10.0
+"""How long nothing of a body may come."""
+DRAIN_SECONDS = 2.0
+"""How long what still comes of a refused body is taken: a socket that is closed before takes the answer with it."""
+_LATER = {"Retry-After": "1"}
+
+
+class Application:
+    """Answers requests for a service; an ASGI application, of one event loop.
+
+    Args:
+        service: The target.
+        token: What clients must know; nothing if they are of this machine.
+    """
+
+    def __init__(self, service: Service, token: str) -> None:
+        self.service, self.limits = service, service.limits
+        self._token = token
+        self._places = asyncio.Semaphore(self.limits.requests)
+        self.room = Room(self.limits.read_bytes)
+        model = protocol.MODELS + "{content}"
+        routes = [
+            Route(protocol.TARGET, self._describe, methods=["GET"]),
+            Route(model, self._model, methods=["GET", "PUT"]),
+            Route(protocol.PREPARE, self._prepare, methods=["POST"]),
+            Route(protocol.EXECUTE, self._execute, methods=["POST"]),
+        ]
+        gate = Middleware(Gate, check=self._check)
+        answers = dict.fromkeys((BrainsmithError, HTTPException, ClientDisconnect, Exception), _refused)
+        self._app = Starlette(routes=routes, middleware=[gate], exception_handlers=answers)
+        self._app.router.redirect_slashes = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._app(scope, receive, send)
+
+    async def all_done_within(self, seconds: float) -> bool:
+        """Wait until nothing is being worked on; return whether that came. Afterwards nothing is worked on any more."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for _ in range(self.limits.requests):
+                    await self._places.acquire()
+                return True
+        return False
+
+    def _check(self, request: Request) -> None:
+        """Refuse, before anything of its body is read, a request that may not be made."""
+        headers, limit = request.headers, self.limits.body_bytes
+        if self._token:
+            if not is_token(headers.get("Authorization", ""), self._token):
+                what = "is wrong" if "Authorization" in headers else "is missing"
+                raise RefusedError(401, f"the token {what}", protocol.TOKEN, {"WWW-Authenticate": "Bearer"})
+        elif not _is_local(headers.get("Host", "")):
+            raise RefusedError(
+                403, "without a token only clients that name this machine localhost are served"
+            )
+        version = headers.get(protocol.PROTOCOL_HEADER)
+        if version != protocol.PROTOCOL:
+            what = f"{protocol.PROTOCOL_HEADER} must be {protocol.PROTOCOL}, not {version!r}"
+            raise RefusedError(400, what, protocol.VERSION)
+        length = int(headers.get("Content-Length", "0"))
+        if request.method == "GET" and length:
+            raise RefusedError(400, "GET takes no body")
+        if "Transfer-Encoding" in headers or (
+            request.method in ("PUT", "POST") and "Content-Length" not in headers
+        ):
+            raise RefusedError(411, "a body must come with its Content-Length")
+        if length > limit:
+            what = f"a request of {length:,} bytes is too large: at most {limit:,} are taken"
+            raise RefusedError(413, f"{what}; --limit-mb of the server allows more")
+
+    async def _describe(self, request: Request) -> Response:
+        return _json(await _in_thread(self.service.describe))
+
+    async def _model(self, request: Request) -> Response:
+        content = request.path_params["content"]
+        if not _CONTENT.fullmatch(content):
+            raise HTTPException(404)
+        if request.method != "PUT":
+            return _json({"known": self.service.has(content)})
+        return _json(await self._work(request, partial(self.service.store, content)))
+
+    async def _prepare(self, request: Request) -> Response:
+        return _json(await self._work(request, lambda body: self.service.prepare(_read(from_json, body))))
+
+    async def _execute(self, request: Request) -> Response:
+        data = await self._work(request, lambda body: _encoded(self.service.execute(*_read(decode, body))))
+        return Response(data, media_type=protocol.ARRAYS)
+
+    async def _work(self, request: Request, work: Callable[[bytes], Any]) -> Any:
+        """Read the body, and work on it in one of the places: a client that sends slowly takes none."""
+        limits, length = self.limits, int(request.headers["Content-Length"])
+        end = asyncio.get_running_loop().time() + limits.seconds
+        within = f"within {limits.seconds:g} s"
+        no_room = f"no room for a request of {length:,} bytes came {within}, because others are being read"
+        async with _until(end, RefusedError(503, f"{no_room}: try again later", headers=_LATER)):
+            await self.room.take(length)
+        try:
+            body = await self._body(request, end)
+            no_place = f"no place for a request became free {within} ({limits.requests} in all)"
+            async with _until(end, RefusedError(503, f"{no_place}: try again later", headers=_LATER)):
+                await self._places.acquire()
+        finally:
+            self.room.give(length)
+        goes_on = "it goes on, so the same request may succeed later; --timeout of the server allows more"
+        async with _until(end, RefusedError(504, f"the target was not done {within}; {goes_on}")):
+            return await _in_thread(partial(work, body), self._places.release)
+
+    async def _body(self, request: Request, end: float) -> bytes:
+        pieces: list[bytes] = []
+        stream, clock = aiter(request.stream()), asyncio.get_running_loop()
+        late = RefusedError(408, f"the request did not come within {self.limits.seconds:g} s")
+        stalled = RefusedError(408, f"nothing of the request came for {STALL_SECONDS:g} s")
+        while True:
+            patience = clock.time() + STALL_SECONDS
+            async with _until(min(end, patience), late if end <= patience else stalled):
+                piece = await anext(stream, None)
+            if piece is None:
+                return b"".join(pieces)
+            pieces.append(piece)
+
+
+class Gate:
+    """Lets through what may be asked, and takes nothing more from a connection on which a body was not read to its end.
+
+    What is left of such a body may look like a request.
+
+    Args:
+        app: What answers.
+        check: Raises a RefusedError for what may not be asked.
+    """
+
+    def __init__(self, app: ASGIApp, check: Callable[[Request], None]) -> None:
+        self._app, self._check = app, check
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request, app = Request(scope), self._app
+        note("%s %s %s", *(scope["client"] or ("?",))[:1], request.method, scope["raw_path"])
+        body = _Body(request, receive, send)
+        try:
+            self._check(request)
+        except RefusedError as refusal:
+            app, body.is_left = await _refused(request, refusal), True
+        await app(scope, body.receive, body.send)
+
+
+class _Body:
+    """The body of a request, and the answer, which ends the connection if something of the body is left."""
+
+    def __init__(self, request: Request, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self.is_left = (
+            "Transfer-Encoding" in request.headers or request.headers.get("Content-Length", "0") != "0"
+        )
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self.is_left = message["type"] == "http.request" and message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self.is_left and message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        elif self.is_left and not message.get("more_body"):
+            await self._send({**message, "more_body": True})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_SECONDS):
+                    while self.is_left:
+                        await self.receive()
+            message = {"type": "http.response.body"}
+        await self._send(message)
+
+
+class Room:
+    """The memory in which the bodies of requests are read, and wait to be worked on.
+
+    Args:
+        count: Its bytes.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.left = self.count = count
+        self._given = asyncio.Event()
+
+    async def take(self, count: int) -> None:
+        """Take some bytes of it, waiting for them; no more than there are in all."""
+        while self.left < count:
+            self._given.clear()
+            await self._given.wait()
+        self.left -= count
+
+    def give(self, count: int) -> None:
+        """Give them back."""
+        self.left += count
+        self._given.set()
+
+
+@asynccontextmanager
+async def _until(end: float, refusal: RefusedError) -> AsyncIterator[None]:
+    """Wait for something until a time of the loop's clock.
+
+    Raises:
+        RefusedError: It did not come.
+    """
+    try:
+        async with asyncio.timeout_at(end):
+            yield
+    except TimeoutError as error:
+        raise refusal from error
+
+
+async def _in_thread(work: Callable[[], Any], done: Callable[[], None] = lambda: None) -> Any:
+    """Work in a thread of its own, which nobody has to wait for: Python cannot end one.
+
+    Args:
+        work: What is done.
+        done: Called when it is over, however long that takes.
+
+    Raises:
+        BrainsmithError: What it raised.
+        RefusedError: It raised something else.
+    """
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Future[Any] = loop.create_future()
+
+    def finish(result: Any, error: BrainsmithError | None) -> None:
+        done()
+        if waiting.done():  # it took too long
+            return
+        if error is None:
+            waiting.set_result(result)
+        else:
+            waiting.set_exception(error)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BrainsmithError as raised:
+            error = raised
+        except BaseException as raised:  # noqa: BLE001  (whatever a target raises, the server lives on)
+            error = _failed(raised)
+        with suppress(RuntimeError):  # the server was closed, and its loop with it
+            loop.call_soon_threadsafe(finish, result, error)
+
+    try:
+        threading.Thread(target=run, name="brainsmith-request", daemon=True).start()
+    except BaseException:
+        done()
+        raise
+    return await waiting
+
+
+def _failed(error: BaseException) -> RefusedError:
+    warn("a request failed: %s", describe_error(error))
+    return RefusedError(500, f"it failed: {type(error).__name__}: {error}", "TargetError")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Say why there is no result."""
+    if isinstance(error, HTTPException):
+        path = request.scope["path"]
+        what = f"{path} does not take {request.method}"
+        error = RefusedError(
+            error.status_code, what if error.status_code == 405 else f"there is nothing at {path!r}"
+        )
+    elif isinstance(error, BrainsmithError) and not isinstance(error, RefusedError):
+        error = RefusedError(422, str(error), protocol.kind_of(error))
+    elif isinstance(error, ClientDisconnect):
+        error = RefusedError(400, "the request ended before its time")
+    elif not isinstance(error, RefusedError):
+        error = _failed(error)
+    return _json({"error": error.kind, "message": str(error)}, error.status, error.headers)
+
+
+def _json(plain: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(to_json(plain), status, headers, protocol.JSON)
+
+
+def _read(read: Callable[[bytes], Any], body: bytes) -> Any:
+    try:
+        return read(body)
+    except WireError as error:
+        raise RefusedError(400, f"the body is malformed: {error}") from error
+
+
+def _encoded(outputs: Any) -> bytes:
+    try:
+        return encode({}, outputs)
+    except WireError as error:
+        raise RefusedError(500, f"the outputs cannot be sent: {error}", "TargetError") from error
+
+
+def _is_local(host: str) -> bool:
+    """Tell whether the `Host` of a request is this machine; a web page's own name is not, wherever that leads."""
+    name = re.sub(r":\d*$", "", host.strip()).strip("[]").lower()
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
