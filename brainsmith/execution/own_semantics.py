@@ -8,6 +8,7 @@ model is executed.
                          first axis of its inputs
     mixes_runs(node)     returns why neither the Python model nor `to_onnx` can compute several such runs; "" if both can.
                          Without it, `to_onnx` can and the Python model cannot
+    executed_as()        returns the class whose Python model is executed, where that may be a kernel of FINN's
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.autodiff.graphs.node_lookup import OPS_DOMAIN
 from brainsmith.execution.known_operators import has_python_model
+from brainsmith.graph.operator_names import FINN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from brainsmith.graph.node_view import NodeView
 
 
 def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
@@ -34,3 +38,14 @@ def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
     from qonnx.custom_op.registry import getCustomOp
 
     return getattr(getCustomOp(node, onnx_opset_version=opset), name, None)
+
+
+def take_kernel(view: NodeView) -> None:
+    """Let a node of a backend that has no kernel's name be known as the kernel of FINN's as which its class is executed."""
+    from qonnx.custom_op.registry import is_custom_op
+
+    if view.family != FINN or is_custom_op(FINN, view.kind):
+        return
+    executed_as = own_method(view.node, view.opset, "executed_as")
+    if executed_as is not None and (kernel := executed_as()).__module__.startswith(FINN):
+        view.family, view.kind = FINN, kernel.__name__

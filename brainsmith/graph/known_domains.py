@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib.util import find_spec
 
 STANDARD = ("", "ai.onnx", "ai.onnx.ml")
 """ONNX's own, which no module stands for."""
 _FRAMEWORKS = ("qonnx.custom_op.", "finn.custom_op.")
-_OWN = ("brainsmith.ops", "brainsmith.kernels", "brainsmith.backends.hls", "brainsmith.backends.rtl")
+_OPS = "brainsmith.ops"
 _OLD = ("onnx.brevitas", "qonnx", "finn")
 """Names that QONNX replaces by `qonnx.custom_op.general`."""
 
@@ -19,7 +20,7 @@ def domain_fault(domain: str) -> str:
     It may where that imports nothing: there is no such module (as for ONNX Runtime's own domains), or somebody has
     imported it before; and where it is a domain of QONNX, FINN, this project, or of a plugin that discovery finds.
     """
-    if domain in STANDARD or domain in _OWN or domain in _OLD or domain.startswith(_FRAMEWORKS):
+    if domain in (*STANDARD, *_OLD) or domain.startswith(_FRAMEWORKS) or domain in own_domains():
         return ""
     module = _module_of(domain)
     top = module.partition(".")[0]
@@ -30,6 +31,16 @@ def domain_fault(domain: str) -> str:
         "FINN, BrainSmith or a plugin that is found here. If you trust the module, import it first, or make its "
         "operators plugins (`brainsmith plugins list` shows what is found); else remove the node"
     )
+
+
+@cache
+def own_domains() -> frozenset[str]:
+    """Return the domains of this project's ops, and those that its own kernels and backends state."""
+    from brainsmith.plugin.manager import get_plugin_manager
+
+    records = get_plugin_manager().all_records()[0].records()
+    stated = {info.extra.get("domain", _OPS) for info in records if info.framework == "brainsmith"}
+    return frozenset({_OPS, *stated})
 
 
 def _module_of(domain: str) -> str:

@@ -15,13 +15,11 @@ _SAME_DOMAIN = {
     f"{FINN}.rtl": FINN,
 }
 """Brevitas exports to the first, FINN wrote the second before QONNX was."""
-_KERNELS = {"BinaryMVAU": "MVAU", "ElementwiseAddInt": "ElementwiseAdd"}
-"""Kernels of backends that have another name, because FINN's own backends of them have theirs."""
 
 
 def known_as(domain: str, op_type: str) -> tuple[str, str]:
     """Return the domain and the operator as which a node is known: of a hardware backend, its kernel."""
     known = _SAME_DOMAIN.get(domain, domain)
     if known == FINN and op_type.endswith(("_hls", "_rtl")):
-        op_type = _KERNELS.get(op_type[:-4], op_type[:-4])
+        op_type = op_type[:-4]
     return known, op_type

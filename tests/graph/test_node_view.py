@@ -26,7 +26,7 @@ def view_of(op_type="Conv", domain="", **attributes):
         ("ai.onnx", "Conv", ("", "Conv")),
         ("onnx.brevitas", "Quant", ("qonnx.custom_op.general", "Quant")),
         ("finn.custom_op.fpgadataflow.rtl", "MVAU_rtl", ("finn.custom_op.fpgadataflow", "MVAU")),
-        ("finn.custom_op.fpgadataflow.hls", "BinaryMVAU_hls", ("finn.custom_op.fpgadataflow", "MVAU")),
+        ("finn.custom_op.fpgadataflow.hls", "Pool_hls", ("finn.custom_op.fpgadataflow", "Pool")),
         ("brainsmith.backends.rtl", "CropRTL", ("brainsmith.backends.rtl", "CropRTL")),
     ],
 )

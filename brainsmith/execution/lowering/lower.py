@@ -26,7 +26,7 @@ from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.operator_modules import operator_modules
 from brainsmith.execution.operators.registry import read
-from brainsmith.execution.own_semantics import own_method
+from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.program.functions import checks, shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import CHUNK, Program, WrongShapeError
@@ -141,9 +141,10 @@ class _Lowering:
             self._check(name, view)
 
     def _lowering(self, node: Any, view: ProgramNode) -> Callable[[ProgramNode], None]:
+        take_kernel(view)
         if (operator := read(view)) is not None:
             return operator.to_program
-        lowering = find_lowering(node.domain, node.op_type)
+        lowering = find_lowering(view.family, view.kind)
         if lowering is not None:
             return lowering
         lowering = own_method(node, view.opset, "to_program")

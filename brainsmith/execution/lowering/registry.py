@@ -14,13 +14,6 @@ if TYPE_CHECKING:
 
     Lowering = Callable[[ProgramNode], None]
 
-_ALIASES = {
-    "ai.onnx": "",
-    "onnx.brevitas": "qonnx.custom_op.general",
-    "finn.custom_op.general": "qonnx.custom_op.general",
-}
-"""Domains whose operators are those of another: Brevitas exports to the first, FINN wrote the second before QONNX was."""
-
 _LOWERINGS: dict[tuple[str, str], Lowering] = {}
 
 
@@ -47,7 +40,7 @@ def lowers(domain: str, *op_types: str) -> Callable[[Lowering], Lowering]:
 def find_lowering(domain: str, op_type: str) -> Lowering | None:
     """Return the function that lowers an operator; None if there is none."""
     _load()
-    return _LOWERINGS.get((_ALIASES.get(domain, domain), op_type))
+    return _LOWERINGS.get((domain, op_type))
 
 
 def lowered_operators() -> list[tuple[str, str]]:

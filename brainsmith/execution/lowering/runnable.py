@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.lowering.fixed_batch import fix_batch
+from brainsmith.graph.operator_names import FINN, known_as
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -61,7 +62,7 @@ def _gives_stream_order(model: ModelWrapper, node: Any) -> bool:
         return depthwise and all(
             taker.op_type != "Pool_hls" for taker in model.find_consumers(node.output[0])
         )
-    if node.op_type == "Pool_rtl":
+    if node.domain.endswith(".rtl") and known_as(node.domain, node.op_type) == (FINN, "Pool"):
         giver = model.find_producer(node.input[0])
         return (
             giver is None

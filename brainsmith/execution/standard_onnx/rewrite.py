@@ -12,7 +12,7 @@ from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.model_signature import signature_of, spec_of
 from brainsmith.execution.operators.registry import read
-from brainsmith.execution.own_semantics import own_method
+from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.execution.standard_onnx.constants import folded
 from brainsmith.execution.standard_onnx.emitter import Emitter
@@ -114,6 +114,7 @@ class _Rewriting:
             self._rewrite(view)
 
     def _rewrite(self, view: NodeView) -> None:
+        take_kernel(view)
         operator = read(view)
         plan = operator.to_onnx if operator else copy_standard if view.family == STANDARD else plan_of(view)
         own = plan is None

@@ -190,6 +190,13 @@ class CoreBackend(RTLBackend):
         else:
             super(RTLBackend, self).execute_node(context, graph)
 
+    def executed_as(self) -> type:
+        """Return the class whose Python model is executed: the kernel, unless the backend has its own."""
+        if type(self).execute_node is not CoreBackend.execute_node:
+            return type(self)
+        order = type(self).__mro__
+        return order[order.index(RTLBackend) + 1]
+
     def _simulate(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Simulate one frame as FINN's nodes do, which would feed constants too.
 

@@ -6,6 +6,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
+from brainsmith.graph.operator_names import known_as
+from brainsmith.plugin.info import FINN_RTL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +18,8 @@ _EARLY = ("FMPadding", "Pad1D")
 _WINDOWS = "ConvolutionInputGenerator"
 """FINN's sliding windows."""
 
-_TAKE_WINDOWS = ("Pool_rtl", "VVAU_rtl")
-"""Layers that take the windows of `PE` channels at a time."""
+_TAKE_WINDOWS = ("Pool", "VVAU")
+"""FINN's kernels whose RTL takes the windows of `PE` channels at a time."""
 
 _SAME_ORDER = ("StreamingDataWidthConverter", "StreamingFIFO")
 """Layers that give values in the order in which they take them."""
@@ -61,13 +63,17 @@ def check_windows(nodes: Mapping[str, Any]) -> None:
         BuildError: All layers that do, and what to do.
     """
     makers = {tensor: layer for layer in nodes.values() for tensor in layer.onnx_node.output}
-    takers = [layer for layer in nodes.values() if layer.onnx_node.op_type in _TAKE_WINDOWS]
+    takers = [layer for layer in nodes.values() if _takes_windows(layer.onnx_node)]
     wrong = [text for text in (_other_order(layer, makers) for layer in takers) if text]
     if wrong:
         lines = "".join(f"\n  {line}" for line in wrong)
         raise BuildError(
             f"windows would be mixed up:{lines}\n  fold both layers alike, the sliding window with depthwise = 1"
         )
+
+
+def _takes_windows(node: Any) -> bool:
+    return node.domain == FINN_RTL and known_as(node.domain, node.op_type)[1] in _TAKE_WINDOWS
 
 
 def _giver(layer: Any, makers: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
 from brainsmith.graph.evaluated_text import EVALUATED, is_literal
+from brainsmith.graph.known_domains import own_domains
 from brainsmith.graph.messages import messages_in, text_faults
 from brainsmith.graph.sound import require_sound
 from brainsmith.runtime.file_facts import partition_files
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 STANDARD_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
-DOMAINS = (
+_DOMAINS = (
     "onnx.brevitas",
     "qonnx.custom_op.channels_last",
     "qonnx.custom_op.general",
@@ -29,12 +30,8 @@ DOMAINS = (
     "finn.custom_op.fpgadataflow.hls",
     "finn.custom_op.fpgadataflow.rtl",
     "finn.custom_op.general",
-    "brainsmith.backends.hls",
-    "brainsmith.backends.rtl",
-    "brainsmith.kernels",
-    "brainsmith.ops",
 )
-"""The domains, beside ONNX's own, whose operators are executed for clients."""
+"""The domains of QONNX and FINN whose operators are executed for clients."""
 
 _FILE_ATTRIBUTES = re.compile(r"model|body|output_hook|.*_(path|so)|code_gen_dir.*|rtlsim_trace")
 _PLAIN = re.compile(r"[\w .,:<>+-]*")
@@ -111,10 +108,11 @@ def _check_node(node: Any) -> None:
     if node.domain in STANDARD_DOMAINS:
         return
     where = f"node '{node.name}' ({node.op_type})"
-    if node.domain not in DOMAINS:
+    domains = (*_DOMAINS, *sorted(own_domains().difference(_DOMAINS)))
+    if node.domain not in domains:
         raise ModelError(
             f"{where} is of domain {node.domain!r}, which is not executed for clients; those are ONNX's own and "
-            f"{', '.join(DOMAINS)}"
+            f"{', '.join(domains)}"
         )
     if not _NODE_NAME.fullmatch(node.name) or ".." in node.name:
         raise ModelError(f"the name of a node must be letters, digits, spaces and ./:-, not {node.name!r}")

@@ -202,3 +202,13 @@ def test_our_product_of_two_matrices(datatype, low, high):
     x, z = drawn(1, 3, 4, low=low, high=high), drawn(1, 4, 5, low=low, high=high)
     given = run_rewritten(model, {"x": x, "z": z})["y"]
     np.testing.assert_array_equal(given, np.matmul(x.astype(np.float64), z).astype(np.float32))
+
+
+def test_a_backend_of_another_name_is_written_as_its_kernel():
+    a, b = drawn(1, 3, 4), drawn(1, 3, 4)
+    model = one_node(
+        "ElementwiseAddInt_rtl", {"a": (1, 3, 4), "b": (1, 3, 4)}, {"y": (1, 3, 4)}, None, f"{FINN}.rtl",
+        lhs_shape=[1, 3, 4], rhs_shape=[1, 3, 4], out_shape=[1, 3, 4], lhs_dtype="INT4", rhs_dtype="INT4",
+        out_dtype="INT5", lhs_style="input", rhs_style="input", datatypes={"a": "INT4", "b": "INT4"},
+    )  # fmt: skip
+    np.testing.assert_array_equal(run_rewritten(model, {"a": a, "b": b})["y"], a + b)

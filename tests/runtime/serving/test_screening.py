@@ -12,10 +12,23 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from brainsmith.errors import ModelError
-from brainsmith.runtime.serving.screening import DOMAINS, check_config, check_model
+from brainsmith.runtime.serving.screening import check_config, check_model
 from tests.build import graphs
 
 ROOT = Path(__file__).parents[3]
+DOMAINS = (
+    "onnx.brevitas",
+    "qonnx.custom_op.channels_last",
+    "qonnx.custom_op.general",
+    "finn.custom_op.fpgadataflow",
+    "finn.custom_op.fpgadataflow.hls",
+    "finn.custom_op.fpgadataflow.rtl",
+    "finn.custom_op.general",
+    "brainsmith.backends.hls",
+    "brainsmith.backends.rtl",
+    "brainsmith.kernels",
+    "brainsmith.ops",
+)
 EVIL = "__import__('pathlib').Path('evaluated').touch()"
 
 

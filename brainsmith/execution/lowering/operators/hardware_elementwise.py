@@ -33,10 +33,9 @@ _IN_FLOAT32 = (*_ENDS, *_TRUTHS, "AbsDiff")
 
 
 @lowers(FINN, *_LAYERS, "ElementwiseBitShift")
-@lowers(f"{FINN}.rtl", "ElementwiseAddInt_rtl")  # ours, whose name is no kernel's with an ending
 def elementwise(node: ProgramNode) -> None:
     """Combine two tensors: in 64 bits what is whole, in float32 where that is proved to be the same."""
-    name = node.op_type.removeprefix("Elementwise").removesuffix("Int_rtl")
+    name = node.kind.removeprefix("Elementwise")
     if name == "BitShift":
         name = "Shift" + node.needed("direction").capitalize()
     whole = [whole_datatype(node.needed(f"{side}_dtype")) for side in ("lhs", "rhs")]

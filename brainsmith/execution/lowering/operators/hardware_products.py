@@ -29,7 +29,6 @@ ROWS = 2
 
 
 @lowers(FINN, "MVAU")
-@lowers(f"{FINN}.rtl", "BinaryMVAU_rtl")  # ours, whose name is no kernel's with an ending
 def mvau(node: ProgramNode) -> None:
     """Multiply with a matrix, then count thresholds if there are any.
 

@@ -35,7 +35,6 @@ def im2col(node: ProgramNode) -> None:
 
 
 @lowers(FINN, "ConvolutionInputGenerator")
-@lowers(f"{FINN}.rtl", "ConvolutionInputGenerator_rtl")
 def sliding_window(node: ProgramNode) -> None:
     """Give windows: position by position, or as depthwise RTL does, some channels at a time."""
     in_rtl = node.op_type.endswith("_rtl") and node.attribute("depthwise", 0)
@@ -77,7 +76,6 @@ def _allows(datatype: str, value: int) -> bool:
 
 
 @lowers(FINN, "Pool")
-@lowers(f"{FINN}.rtl", "Pool_rtl")
 def pool(node: ProgramNode) -> None:
     """Reduce each window, which in RTL comes some channels at a time; a quantised mean as the hardware does."""
     channels, function = node.needed("Channels"), node.needed("Function")

@@ -20,7 +20,6 @@ CROPPED = (2, 3, 4)
 
 
 @lowers(FINN, "StreamingFIFO", "StreamingDataWidthConverter", "Reshape", "Squeeze", "Unsqueeze")
-@lowers(f"{FINN}.rtl", "Reshape_rtl")  # FINN does not enter its kernel among the others
 def pass_on(node: ProgramNode) -> None:
     """Give the values as they are, in the shape that the graph states."""
     if prod(node.shape(node.inputs[0])) != prod(node.shape(node.outputs[0])):
