@@ -1,5 +1,7 @@
 """Programs on disk: found by content, never believed when damaged."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.program.program import Program
 from brainsmith.execution.signature import ModelSignature
+from brainsmith.store import about
 from tests.build import graphs
 
 
@@ -45,7 +48,8 @@ def test_a_program_is_made_once(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"no program", None], ids=["empty", "other", "one bit"])
-def test_a_damaged_file_is_as_good_as_none(tmp_path, damage):
+def test_a_damaged_file_is_as_good_as_none(tmp_path, monkeypatch, damage):
+    monkeypatch.setattr(about, "time", SimpleNamespace(time=lambda: 0.0))  # both files are of the same time
     make, made = counted(lower(runnable_copy(graphs.quant_mlp())))
     obtain_program("a", make)
     (file,) = files(tmp_path)
