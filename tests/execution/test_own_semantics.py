@@ -1,5 +1,10 @@
 """A project's kernel that says in its own file how it is executed: batched like ours; without, as its Python model."""
 
+import os
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -92,3 +97,45 @@ def test_a_backend_runs_as_its_kernel_unless_it_is_to_simulate():
             datatypes={"x": "INT4"}, exec_mode=mode, **stated,
         )  # fmt: skip
         assert is_foreign(lower(runnable_copy(model))) == foreign
+
+
+RUN = """
+import sys
+import numpy as np
+from brainsmith.runtime.manager import ResourceManager
+with ResourceManager({"device": sys.argv[1]}) as manager:
+    prepared = manager.prepare_resource("model.onnx")
+    np.save("y.npy", manager.execute(prepared, np.load("x.npy"))["y"])
+print(sorted({"onnx", "qonnx", "finn"} & set(sys.modules)), any(name.endswith("sum_pairs") for name in sys.modules))
+"""
+
+
+@pytest.mark.slow
+def test_what_is_kept_needs_no_kernel_and_an_edited_kernel_is_believed(tmp_path):
+    (tmp_path / ".brainsmith").mkdir()
+    (tmp_path / "plugins").mkdir()
+    kernel = tmp_path / "plugins" / "sum_pairs.py"
+    kernel.write_text(MODEL + SEMANTICS)
+    sum_pairs().save(str(tmp_path / "model.onnx"))
+    np.save(tmp_path / "x.npy", X.reshape(-1, 3, 8))
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def run(target):
+        """Return the outputs, and what was imported."""
+        command = [sys.executable, "-c", RUN, target]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert not done.returncode, done.stderr
+        return np.load(tmp_path / "y.npy"), done.stdout
+
+    expected = X[..., 0::2] + X[..., 1::2] + 3
+    time.sleep(0.1)  # for the kernel to be older than what is kept of it
+    for target in ("numpy", "onnxruntime"):
+        for imported in ("['finn', 'onnx', 'qonnx'] True\n", "[] False\n"):
+            result, printed = run(target)
+            np.testing.assert_array_equal(result.reshape(expected.shape), expected)
+            assert printed == imported
+    kernel.write_text((MODEL + SEMANTICS).replace('self.get_nodeattr("offset")', "5"))
+    for target in ("reference", "numpy", "onnxruntime"):
+        np.testing.assert_array_equal(run(target)[0].reshape(expected.shape), expected + 2)
