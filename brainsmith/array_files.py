@@ -33,7 +33,7 @@ def load_arrays(file: str | Path) -> dict[str, NDArray[Any]]:
             values = np.load(opened, allow_pickle=False)
             return {ALONE: values} if isinstance(values, np.ndarray) else dict(values)
     except FileNotFoundError as error:
-        raise ArrayFileError(f"{file} is not there") from error
+        raise ArrayFileError(f"{file} does not exist") from error
     except IsADirectoryError as error:
         raise ArrayFileError(f"{file} is a folder, and arrays are in an .npy or .npz file") from error
     except OSError as error:

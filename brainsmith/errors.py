@@ -116,7 +116,7 @@ class BundleVersionError(BundleError):
 
 
 class BundleDependencyError(BundleError):
-    """A bundle needs another one that is not there, or several need each other in a circle."""
+    """A bundle needs another one that is missing, or several depend on each other in a cycle."""
 
 
 class NativeLibraryError(BundleError):
@@ -132,7 +132,7 @@ class MissingSymbolError(NativeLibraryError):
 
 
 class LibraryDependencyError(NativeLibraryError):
-    """A library needs another library, or a symbol of one, that is not there."""
+    """A library needs another library, or a symbol of one, that was not found."""
 
 
 class LibraryPermissionError(NativeLibraryError, PermissionError):

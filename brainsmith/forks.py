@@ -88,7 +88,7 @@ else:
 
 
 def never_freed(value: object) -> None:
-    """Let a value live until the process ends: one whose end would wait for threads that are not there."""
+    """Let a value live until the process ends: one whose end would wait for threads that do not exist."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 INTERVAL = 1.0
-"""Seconds between two calls of a listener, at the least."""
+"""Seconds between two calls of a listener, at least."""
 
 BEAT = 0.2
-"""Seconds for which what waits looks away from its listener, at the most."""
+"""Seconds for which what waits looks away from its listener, at most."""
 
 
 class Work:
@@ -87,7 +87,7 @@ class Listening:
     def __init__(self, call: Callable[[tuple[Work, ...]], object]) -> None:
         self._call = call
         self._tasks: list[Task] = []
-        self._told = time.monotonic()
+        self._last_report = time.monotonic()
         self._thread = (os.getpid(), get_ident())
         self._token: Token[Listening | None] | None = None
 
@@ -111,9 +111,13 @@ class Listening:
     def tick(self) -> None:
         """Tell what goes on, if it is time and this is the listener's own thread."""
         now = time.monotonic()
-        if now - self._told < INTERVAL or not self._tasks or self._thread != (os.getpid(), get_ident()):
+        if (
+            now - self._last_report < INTERVAL
+            or not self._tasks
+            or self._thread != (os.getpid(), get_ident())
+        ):
             return
-        self._told = now
+        self._last_report = now
         self._call(tuple([task.work(now) for task in list(self._tasks)]))
 
 

@@ -28,6 +28,14 @@ PHRASES = {
     r"(?<!there )\b(?:is|are) (?-i:none)(?=[.;,:])": "is not one; does not exist",
     r"\bcannot be(?=[.;,:])": "is invalid; is not possible",
     r"\b(?:is|are|has|have) none that\b": "does not support; is not one that",
+    r"\bat the (?:most|least)\b(?! signif)": "at most; at least",
+    r"\bin the place of\b": "in place of; instead of",
+    r"\b(?:is|are) not there\b": "does not exist; is missing",
+    r"\bin a circle\b": "in a cycle",
+    r"\bcan(?:not)? be them\b": "implements these; supports these",
+    r"\brun the step \w+ before\b": "run the step ... first",
+    r"\bpassed over\b": "skipped; left out",
+    r"\b(?-i:_TOLD)\b|\blife_of\b|\b_were\b|\.gone\b|\bdef gone\b": "a name for what it holds",
 }
 """As regular expressions: what to say in their place."""
 
@@ -77,6 +85,14 @@ FILES = list(texts())
         "then a token is a must",
         "there where PYNQ is",
         "replaced without a word",
+        "twice at the most",
+        "a node in the place of a group",
+        "the file is not there",
+        "bundles need each other in a circle",
+        "no backend can be them",
+        "run the step fold before",
+        "a target was passed over",
+        "life_of(target)",
     ],
 )
 def test_the_phrases_are_found(text):

@@ -38,7 +38,7 @@ def parse_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, list[Probl
 
 
 def missing_files(blueprint: Blueprint) -> list[Problem]:
-    """Say which of the golden data's files are not there."""
+    """Say which of the golden data's files do not exist."""
     verify = blueprint.verify
     files = {"inputs": verify.inputs, "labels": verify.labels, "expected": verify.expected}
     files["float"] = verify.float_outputs
@@ -46,7 +46,7 @@ def missing_files(blueprint: Blueprint) -> list[Problem]:
         place = f"changes_outputs.{step}"
         files |= {f"{place}.labels": stated.labels, f"{place}.expected": stated.expected}
     return [
-        place.problem(f"verify.{key} names a file that is not there: {file}")
+        place.problem(f"verify.{key} names a file that does not exist: {file}")
         for key, file in files.items()
         if file is not None and not Path(file).is_file()
         for place in [verify.positions.get(key, NOWHERE)]

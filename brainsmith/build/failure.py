@@ -47,7 +47,7 @@ def refusal(error: BaseException) -> ModelError | None:
     """Return what QONNX or FINN refuses as an error of ours, if it was raised on purpose, with a text.
 
     That is a `raise` or `assert` in code of theirs, on something that a model asks for. An index that is out of
-    range, a key or attribute that is not there, and whatever a library below them raises, is a defect instead.
+    range, a key or attribute that does not exist, and whatever a library below them raises, is a defect instead.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -66,7 +66,7 @@ def refusal(error: BaseException) -> ModelError | None:
 
 
 def missing_framework(error: BaseException) -> str:
-    """Return what to install where an import failed because a framework is not there; empty for any other error."""
+    """Return what to install where an import failed because a framework is not installed; empty for any other error."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name not in INSTALL or find_spec(name) is not None:
         return ""

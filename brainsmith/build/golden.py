@@ -56,7 +56,7 @@ class GoldenData:
 
 @dataclass(frozen=True)
 class NewOutputs:
-    """What is known of the outputs that a step gives in the place of those before.
+    """What is known of the outputs that a step gives in place of those before.
 
     Attributes:
         labels: (samples,), the right class of each; None if unknown.

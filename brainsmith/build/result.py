@@ -18,7 +18,7 @@ class Progress:
     """Something that a build did; `str()` of it is one line for a terminal.
 
     Attributes:
-        kind: "check", "start" (a step begins), "work" (how far a step is that takes long, once a second at the most) or
+        kind: "check", "start" (a step begins), "work" (how far a step is that takes long, once a second at most) or
             "done" (a step is over).
         index: Number of the step, from 1; 0 before the first.
         total: How many steps there are.

@@ -61,7 +61,7 @@ def build(
         verify: Whether to check the model after each step; steps that verify circuits do so all the same.
         report: Whether to write `report.html` and the graphs in `report.json`.
         progress: Called with what happens, in the thread that builds; `print` will do. Inside a step that takes long it is
-            called with how far that is, once a second at the most.
+            called with how far that is, once a second at most.
         explain: Whether progress says of each step why it was not reused.
         use_cache: Whether results of earlier builds may be reused, and are kept.
         strict: Whether a build that is not proven in full raises, with its output written; None takes the blueprint's

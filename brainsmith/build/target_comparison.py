@@ -45,7 +45,7 @@ def compare_for_report(
     Args:
         targets: The one to compare with first.
         model: The input model, or the one after the last step that changed its outputs, as the blueprint allows.
-        inputs: (samples, *input shape), of which eight are run at the most, and fewer where the first target is slow.
+        inputs: (samples, *input shape), of which eight are run at most, and fewer where the first target is slow.
         folder: The output folder of the build, which `rtlsim` runs.
         after: The step whose result `model` is.
 

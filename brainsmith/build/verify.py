@@ -2,7 +2,7 @@
 
 For example, with 360 images as golden inputs: the input model runs on them once, and its outputs are the baseline.
 After `streamline` the new model runs on the same images. Each output must equal the baseline's, or differ by rounding
-at the most (or by the stated tolerance); else the build ends, and the message names the step, the tensor and the
+at most (or by the stated tolerance); else the build ends, and the message names the step, the tensor and the
 largest error. A blueprint may state exceptions; the result of such a step is the baseline for the steps after it:
 
     approximate: {quantise: {error: 0.1, classes: 5}}    outputs may differ by 0.1, and 5 samples may change their class

@@ -32,7 +32,7 @@ def check_needs(info: BundleInfo, present: Mapping[str, BundleInfo]) -> None:
         present: The bundles that are registered, by name.
 
     Raises:
-        BundleDependencyError: One is not there.
+        BundleDependencyError: One is missing.
         BundleVersionError: One is there in another version.
     """
     for name, versions in info.depends_on:

@@ -165,7 +165,7 @@ def _load_needs(info: BundleInfo, ahead: tuple[str, ...], brought: list[str]) ->
     for name, versions in info.depends_on:
         if name in chain:
             circle = " -> ".join([*chain[chain.index(name) :], name])
-            raise BundleDependencyError(f"bundles need each other in a circle: {circle}")
+            raise BundleDependencyError(f"bundles depend on each other in a cycle: {circle}")
         if BUNDLES.wait_for(name):
             continue
         wanted = f"{name} {versions}".rstrip()

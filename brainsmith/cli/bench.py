@@ -98,7 +98,7 @@ def _measure(manager: ResourceManager, device: str, resource: str, inputs: Input
 
 
 def _times(call: Any) -> list[float]:
-    """Return how long calls took: as many as fit in the time, one at the least, after one that does not count."""
+    """Return how long calls took: as many as fit in the time, one at least, after one that does not count."""
     call()
     times: list[float] = []
     end = time.perf_counter() + SECONDS

@@ -25,7 +25,7 @@ HINT = (
 
 
 def check_model(name: str) -> None:
-    """Refuse, before anything is imported that takes long, a model that is not there.
+    """Refuse, before anything is imported that takes long, a model that does not exist.
 
     Raises:
         ModelError: It is neither a file nor a folder.
@@ -101,7 +101,7 @@ def _check_options(model: str, folder: str | None, blueprint: str | None) -> Non
     if folder is not None and not Path(folder).is_dir():
         raise UsageError(f"--build must be a folder, not {folder}")
     if blueprint is not None and not Path(blueprint).is_file():
-        raise UsageError(f"--blueprint: {blueprint} is not there")
+        raise UsageError(f"--blueprint: {blueprint} does not exist")
 
 
 def _check_available(found: Mapping[str, Device]) -> None:

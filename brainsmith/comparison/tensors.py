@@ -116,7 +116,7 @@ def errors_of(expected: Array, found: Array) -> Array:
     """Return the absolute differences of two arrays of one shape; infinite where only one is a number."""
     one, other = expected.astype(np.float64), found.astype(np.float64)
     if expected.dtype.kind in "biu" and found.dtype.kind in "biu":
-        # Neighbours beyond 2^53 are one number in float64; they differ by 1 at the least.
+        # Neighbours beyond 2^53 are one number in float64; they differ by 1 at least.
         return np.asarray(np.where(expected == found, 0.0, np.maximum(np.abs(one - other), 1.0)))
     same = (one == other) | (np.isnan(one) & np.isnan(other))
     with np.errstate(invalid="ignore"):

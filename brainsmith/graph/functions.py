@@ -1,4 +1,4 @@
-"""What a model says of functions of its own, which ONNX puts in the place of the nodes that call them."""
+"""What a model says of functions of its own, which ONNX puts in place of the nodes that call them."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _count_faults(node: Any, inputs: int, outputs: int) -> Iterator[str]:
 
 @cache
 def _counts(op_type: str, opset: int, domain: str) -> tuple[int, int]:
-    """Return how many tensors an operator of ONNX reads and gives at the least; (0, 0) of an unknown one."""
+    """Return how many tensors an operator of ONNX reads and gives at least; (0, 0) of an unknown one."""
     from onnx import defs
 
     try:

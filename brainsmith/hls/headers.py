@@ -12,7 +12,7 @@ def find_headers() -> Path:
     """Return the folder of the headers, which the package hls4ml brings along (Apache-2.0); it is not imported.
 
     Raises:
-        ToolError: They are not there.
+        ToolError: They are missing.
     """
     tool = find_hls_headers()
     if not tool.usable:

@@ -22,7 +22,7 @@ RECIPROCAL_GUARD = 2
 """The reciprocal's error is seen in the output as less than 2^-RECIPROCAL_GUARD of its last place."""
 
 WIDEST_TABLE = 14
-"""Bits of the table's address at the most."""
+"""Bits of the table's address at most."""
 
 WIDEST = 62
 """All sums and products must fit in a signed integer of 64 bits; one bit is spare."""

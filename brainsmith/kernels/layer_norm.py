@@ -155,7 +155,7 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
 def _inverse_root(emit: Emitter, deviation: str, shift: int, root_bits: int) -> str:
     """Write floor(2^shift / sqrt(d)), at most what fits in so many bits; that of 0 is that of 1.
 
-    An estimate in double precision is off by a few at the most. What is left, 4^shift - root^2 d, then tells which
+    An estimate in double precision is off by a few at most. What is left, 4^shift - root^2 d, then tells which
     way: it fits in 64 bits, although its terms need not, so it is computed modulo 2^64.
     """
     most = (1 << root_bits) - 1

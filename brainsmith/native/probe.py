@@ -111,7 +111,7 @@ def loader_error(path: Path, message: str) -> NativeLibraryError:
     """Return the error that a message of the system's loader means."""
     if found := _NO_LIBRARY.search(message):
         return LibraryDependencyError(
-            f"{path} needs the library {found['name']!r}, which is not there\n"
+            f"{path} needs the library {found['name']!r}, which was not found\n"
             "  install it, or link with -Wl,-rpath,FOLDER where it lies elsewhere"
         )
     if found := _NO_SYMBOL.search(message):

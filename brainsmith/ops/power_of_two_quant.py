@@ -32,7 +32,7 @@ def power_of_two(scale: Array) -> Array:
     tags=("quantiser",),
 )
 class PowerOfTwoQuant(IntegerQuantiser):
-    """int_quant with 2 ** round(log2(scale)) in the place of scale; the scale must be positive.
+    """int_quant with 2 ** round(log2(scale)) in place of scale; the scale must be positive.
 
     The gradient is int_quant's. For the scale, rounding log2(scale) counts as a function with derivative 1, as in TQT
     (Jain et al., MLSys 2020, arXiv:1903.08066; there it is the ceiling): the power of two moves as the scale does, in

@@ -103,7 +103,7 @@ class ClassTable:
 
     def get(self, full_name: str) -> ClassNode | None:
         """Return the class of a dotted name, following what packages import from their modules."""
-        for _ in range(16):  # re-exports in a circle end here
+        for _ in range(16):  # cyclic re-exports end here
             node = self._by_full_name.get(full_name)
             if node is not None:
                 return node

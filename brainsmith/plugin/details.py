@@ -98,7 +98,7 @@ def details_of(info: PluginInfo) -> Details:
     They are kept on disk as long as every file that says something of it, its bases' too, is the same.
 
     Raises:
-        PluginLoadError: The source is not there, or does not define the plugin.
+        PluginLoadError: The source does not exist, or does not define the plugin.
     """
     from brainsmith.settings import cache_dir
 
@@ -109,7 +109,7 @@ def details_of(info: PluginInfo) -> Details:
     path = info.file or _path_of(info)
     if not path or not os.path.isfile(path):
         raise PluginLoadError(
-            f"{info.type} {info.qualified!r}: its source {path or info.module!r} is not there"
+            f"{info.type} {info.qualified!r}: its source {path or info.module!r} does not exist"
         )
     kept = Kept(cache_dir(), "details", f"{path}|{info.reference}|and bases")
     plain = kept.load(None)

@@ -107,7 +107,7 @@ def list_entries(folder: str) -> Entries:
     """List a folder.
 
     Raises:
-        OSError: It is not there, or may not be read.
+        OSError: It does not exist, or may not be read.
     """
     with os.scandir(folder) as entries:
         return tuple(sorted((entry.name, _kind(entry)) for entry in entries))
@@ -170,7 +170,7 @@ def _leads_elsewhere(link: str, seen: set[tuple[int, int]], root: str) -> bool:
     """Tell whether a link leads to a folder that is not listed yet.
 
     Raises:
-        OSError: It leads in a circle, or to where one may not look.
+        OSError: It is a cyclic link, or leads to where one may not look.
     """
     try:
         status = os.stat(link)
@@ -212,5 +212,5 @@ def stamps(paths: Iterable[str]) -> list[Stamp]:
             for status in statuses:
                 add((status.st_mtime_ns, status.st_ctime_ns, status.st_size))
             return found
-        except OSError:  # the map goes on behind the path that is not there
+        except OSError:  # the path ends here, the map goes on
             add(ABSENT)

@@ -174,7 +174,7 @@ def check_caches(folder: str) -> dict[str, Any]:
     place, why = why_replaceable(folder)
     if why and not advice:
         advice = (
-            f"{place} {why}, who may put another folder in the place of the cache folder: nothing that is compiled is "
+            f"{place} {why}, who may put another folder in place of the cache folder: nothing that is compiled is "
             "loaded from it. Set XDG_CACHE_HOME to a folder of your own"
         )
     return {

@@ -28,7 +28,7 @@ def write_to_stderr(name: str, handler_name: str, level: str | None) -> None:
 
     Args:
         name: The logger's.
-        handler_name: Of the handler that does it, of which there is one at the most.
+        handler_name: Of the handler that does it, of which there is one at most.
         level: Such as `INFO`.
     """
     import logging

@@ -57,7 +57,7 @@ _DEFINED = re.compile(rb"""^class\s+(\w+)|\bop_type\s*=\s*["'](\w+)["']""", re.M
 def _unread() -> dict[str, Problem]:
     """Return what files that discovery could not read wholly may define, by their text, each with the problem.
 
-    QONNX looks a type up in `__all__` first, and says only that it is not there: with these names in it, the look-up
+    QONNX looks a type up in `__all__` first, and says only that it does not exist: with these names in it, the look-up
     comes here and the problem is reported.
     """
     found: dict[str, Problem] = {}

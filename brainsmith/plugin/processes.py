@@ -38,7 +38,7 @@ def run(
         folder: Its current folder; this process's by default.
 
     Raises:
-        ToolError: It is not there, fails, or takes too long; `output` is all that it printed.
+        ToolError: It does not exist, fails, or takes too long; `output` is all that it printed.
     """
     import subprocess
 
@@ -55,7 +55,7 @@ def run(
             start_new_session=True,
         )
     except FileNotFoundError as error:
-        raise ToolError(f"{name} cannot be started: {command[0]!r} is not there") from error
+        raise ToolError(f"{name} cannot be started: {command[0]!r} does not exist") from error
     except (OSError, RuntimeError) as error:
         raise ToolError(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from error
     child = Child(process)

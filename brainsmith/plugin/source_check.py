@@ -56,7 +56,7 @@ def check_sources(path: str, registry: Registry) -> Checked:
         registry: All plugins there are, for clashes and names.
 
     Raises:
-        UsageError: The path is not there, or is no Python file.
+        UsageError: The path does not exist, or is no Python file.
     """
     files, manifests = _files(path)
     checked = Checked([*(file.path for file in files), *manifests])

@@ -26,10 +26,10 @@ class Tool:
 
     Attributes:
         name: What it is called here.
-        path: The program, or the folder of a Python package; empty if it is not there, or must not be used.
+        path: The program, or the folder of a Python package; empty if it does not exist, or must not be used.
         version: As the tool or its package says; empty where it is not known.
         status: `found`, `missing`, `old` (there, but too old to be used) or `broken` (there, but it does not start).
-        note: What it is for, what was passed over and why, and what to do.
+        note: What it is for, what was skipped and why, and what to do.
     """
 
     __slots__ = ("name", "note", "path", "status", "version")
@@ -123,7 +123,7 @@ def find_verilator() -> Tool:
     `verilator --getenv VERILATOR_ROOT` says of one on `PATH`.
 
     Returns:
-        A tool with the status `old` and no path if all there are are too old; what was passed over is in its note.
+        A tool with the status `old` and no path if all there are are too old; what was skipped is in its note.
     """
     candidates = [tool for tool in (_packaged_verilator(), _verilator_on_path()) if tool is not None]
     if not candidates:
@@ -174,12 +174,8 @@ def _with_version(tool: Tool, version: str) -> Tool:
 
 def _passed_over(other: Tool, best: Tool) -> str:
     if other.status == "broken":
-        return f"(passed over: {other.note})"
-    return (
-        f"(passed over: {other.path}, which is {other.version or 'of unknown version'})"
-        if best.usable
-        else ""
-    )
+        return f"(skipped: {other.note})"
+    return f"(skipped: {other.path}, which is {other.version or 'of unknown version'})" if best.usable else ""
 
 
 def _find_yosys() -> Tool:

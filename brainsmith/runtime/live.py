@@ -154,7 +154,7 @@ class LiveTarget:
         self._cleanup()
 
     def forget(self) -> None:
-        """Let another instance be made in the place of this one, which is closed."""
+        """Let another instance be made in place of this one, which is closed."""
         self._on_closed(self)
 
     @contextmanager

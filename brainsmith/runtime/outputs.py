@@ -26,13 +26,13 @@ def wrong_outputs(signature: ModelSignature, result: Any, runs: int, keep: Itera
     if keep == () and _are_just_as_stated(signature, result, runs):
         return ""
     if not isinstance(result, Mapping):
-        told = ", ".join(_told(spec, runs) for spec in signature.outputs) or "nothing"
-        return f"return its outputs by name, {told}, not {_kind(result)}"
+        expected = ", ".join(_described(spec, runs) for spec in signature.outputs) or "nothing"
+        return f"return its outputs by name, {expected}, not {_kind(result)}"
     for spec in signature.outputs:
         if spec.name not in result:
-            return f"return output {_told(spec, runs)}; it returned {_names(result)}"
+            return f"return output {_described(spec, runs)}; it returned {_names(result)}"
         if not _is_array(result[spec.name]) or not _fits(spec, result[spec.name], runs):
-            return f"return output {_told(spec, runs)}, not {_kind(result[spec.name])}"
+            return f"return output {_described(spec, runs)}, not {_kind(result[spec.name])}"
     return _wrong_kept(signature, result, keep)
 
 
@@ -90,7 +90,7 @@ def _fits(spec: TensorSpec, array: np.ndarray[Any, Any], runs: int) -> bool:
     return all(not _stated(size) or size == given for size, given in zip(expected, array.shape, strict=True))
 
 
-def _told(spec: TensorSpec, runs: int) -> str:
+def _described(spec: TensorSpec, runs: int) -> str:
     return f"'{spec.name}' {spec.dtype} {_text(_shape(spec, runs))}"
 
 

@@ -66,7 +66,7 @@ class Selection:
         raise self._none(resource, reasons)
 
     def acquire(self, resource: Any = None) -> LiveTarget:
-        """Return the best target, initialised and held; one whose `initialize` fails is passed over, with a warning.
+        """Return the best target, initialised and held; one whose `initialize` fails is skipped, with a warning.
 
         Raises:
             TargetUnavailableError, UnsupportedResourceError: As `best`.
@@ -76,7 +76,7 @@ class Selection:
             try:
                 live = self._registry.acquire(info, self.arguments(info))
             except BrainsmithError as error:
-                warn("passed over: %s", error)
+                warn("skipped: %s", error)
                 reasons[info.name] = str(error)
             else:
                 note(

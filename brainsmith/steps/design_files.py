@@ -24,7 +24,7 @@ PROPERTY = "brainsmith_design"
 
 
 def hand_over(model: ModelWrapper, cfg: Any, design: Design) -> ModelWrapper:
-    """Write a design for the steps that follow, in the place of an earlier one, and note it in the model.
+    """Write a design for the steps that follow, in place of an earlier one, and note it in the model.
 
     Raises:
         OutputError: The output folder cannot be written.
@@ -46,7 +46,7 @@ def take_design(model: ModelWrapper, cfg: Any) -> Design:
 
     digest = model.get_metadata_prop(PROPERTY)
     if digest is None:
-        raise BuildError("the model has no stitched design: run the step rtl_stitch before")
+        raise BuildError("the model has no stitched design: run the step rtl_stitch first")
     folder = Path(cfg.output_dir) / FOLDER
     design = read_design(folder)
     if design.digest() != digest:

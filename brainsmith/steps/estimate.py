@@ -59,7 +59,7 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     layers = [_layer(node, part) for node in model.graph.node if _is_backend(node)]
     if not layers:
         raise BuildError(
-            "there is nothing to estimate: no layer has a backend yet. Run the step specialize before"
+            "there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
         )
     interval = max(layer["cycles"] for layer in layers)
     report = {

@@ -33,7 +33,7 @@ class RangesOfCounts(Transformation):
     """Give XNOR products an accumulator that holds all counts: of MW products, from 0 to MW may be 1.
 
     FINN's rule computes the range of 0/1 inputs times -1/1 weights, which is another sum: of 784 products it finds
-    some 400 at the most. Thresholds would then be clipped where counts still go on.
+    some 400 at most. Thresholds would then be clipped where counts still go on.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:

@@ -134,7 +134,7 @@ def _warn_if_slow(done: Verification) -> None:
         over = done.interval_cycles / done.interval_estimate - 1
         logging.getLogger(__name__).warning(
             "the circuit needs %.1f cycles per frame, %.0f %% more than the estimate of %d: FIFOs that are too small "
-            "slow layers down; run the step rtl_size_fifos before, or give it more frames",
+            "slow layers down; run the step rtl_size_fifos first, or give it more frames",
             done.interval_cycles, 100 * over, done.interval_estimate,
         )  # fmt: skip
 

@@ -88,7 +88,7 @@ class _Running:
             self._classes = None
 
     def _forked(self) -> None:
-        """Forget, in a child, what threads record that are not there."""
+        """Forget, in a child, what threads record that do not exist."""
         self._recorders = {thread: one for thread, one in self._recorders.items() if thread == get_ident()}
         self._noting &= {get_ident()}
         self._rest()

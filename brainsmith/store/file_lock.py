@@ -1,7 +1,7 @@
 """Let one process at a time do what all would do alike; a process that ends lets go, however it ends.
 
 `EntryLocks` (`entry_locks.py`) is something else: who makes and who uses each of the entries of a folder. This one is
-for what comes before every command, so it imports next to nothing, and who waits in vain goes on.
+for what comes before every command, so it imports next to nothing, and a process that waits too long goes on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class FileLock:
     """A lock between processes, on a file. It only saves work: who cannot have it in time goes on without.
 
     Args:
-        path: Made where it is not there.
+        path: Made where it does not exist.
         seconds: How long to wait for another process, which may have been stopped.
     """
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ABSENT = "absent"
-"""Stands for what was looked for and is not there: it counts too once it appears."""
+"""Stands for what was looked for and does not exist: it counts too once it appears."""
 ALL_VARIABLES = "*"
 """The name under which the whole environment counts, of code that reads all of it."""
 WORKING_FOLDER = "."

@@ -14,7 +14,7 @@ _OVERFLOW = "/proc/sys/kernel/overflowuid"
 
 
 def make_private(folder: str) -> None:
-    """Make a folder that only its user may enter, with those above it that are not there; tighten one of the user's own.
+    """Make a folder that only its user may enter, with those above it that do not exist; tighten one of the user's own.
 
     Raises:
         OSError: It cannot be made.
@@ -49,7 +49,7 @@ def why_untrusted(path: str) -> str:
     """Return how another user may have changed a file or folder; empty if none may.
 
     Raises:
-        OSError: It is not there.
+        OSError: It does not exist.
     """
     status = os.stat(path)
     for owner in (os.lstat(path).st_uid, status.st_uid):  # a link, and what it leads to
@@ -62,7 +62,7 @@ def why_replaceable(folder: str) -> tuple[str, str]:
     """Return which folder above lets another user put another one in a folder's place, and why; two empty texts if none.
 
     As ssh asks it of a user's keys: each folder up to the root belongs to this user or to root, and others may write it
-    only where it is sticky, as /tmp is. Folders that are not there yet count for nothing. That a group may write is
+    only where it is sticky, as /tmp is. Folders that do not exist yet count for nothing. That a group may write is
     accepted: where each user has a group alone (Debian, Fedora), a user's own folders are so.
     """
     for place in dict.fromkeys(_above(folder)):

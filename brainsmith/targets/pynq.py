@@ -174,11 +174,11 @@ def find_overlay(folder: Path, bitfile: str | None) -> Path:
     """Return the overlay of a package.
 
     Raises:
-        UnsupportedResourceError: It is not there, or there are several.
+        UnsupportedResourceError: It does not exist, or there are several.
     """
     if bitfile is not None:
         if not Path(bitfile).is_file():
-            raise UnsupportedResourceError(f"the overlay {bitfile} is not there")
+            raise UnsupportedResourceError(f"the overlay {bitfile} does not exist")
         return Path(bitfile)
     found = sorted(folder.glob("*.bit"))
     if len(found) == 1:

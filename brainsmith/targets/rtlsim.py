@@ -107,7 +107,7 @@ class RtlSimulation(Target):
         folder = Path(resource)
         if any((one / MANIFEST).is_file() for one in (folder / FOLDER, folder)):
             return ""
-        what = "holds none" if folder.is_dir() else "is a file" if folder.exists() else "is not there"
+        what = "holds none" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
         return (
             f"rtlsim runs the folder of a build with an accelerator, and {resource} {what}: "
             "brainsmith build MODEL --blueprint FILE --output DIR --produce simulated"

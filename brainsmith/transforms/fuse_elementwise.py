@@ -131,7 +131,7 @@ def _shape(view: GraphView, name: str) -> tuple[int, ...] | None:
 
 
 def _fuse(view: GraphView, nodes: _Group) -> None:
-    """Put one node in the place of a group."""
+    """Put one node in place of a group."""
     sink = nodes[-1]
     made = {node.output[0] for node in nodes}
     read = [name for node in nodes for name in node.input if name and name not in made]

@@ -166,7 +166,7 @@ class GraphView:
         self._values[name] = self.graph.value_info[-1]
 
     def replace(self, node: NodeProto, new_nodes: Sequence[NodeProto]) -> None:
-        """Put nodes in the place of one node, in this order."""
+        """Put nodes in place of one node, in this order."""
         place = self._remove(node)
         for offset, new_node in enumerate(new_nodes):
             self.graph.node.insert(place + offset, new_node)

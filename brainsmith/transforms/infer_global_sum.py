@@ -32,7 +32,7 @@ class InferGlobalSum(Transformation):
 
     A Reshape before and one behind, which move no data, give the kernel the four axes that it wants. Left alone:
     other axes, a first dimension other than 1, floats, shapes that are not known, and integers whose sums the kernel's
-    output would not hold: FINN looks at the least ones alone, and takes INT3 for four values that are -1 or 1.
+    output would not hold: FINN checks only the least ones, and takes INT3 for four values that are -1 or 1.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:

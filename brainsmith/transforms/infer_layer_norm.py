@@ -139,7 +139,7 @@ class InferLayerNorm(Transformation):
         epsilon: float,
         tail: list[NodeProto],
     ) -> None:
-        """Put a kernel, and the nodes behind it, in the place of a node."""
+        """Put a kernel, and the nodes behind it, in place of a node."""
         unread = [*node.input, *node.output[1:]]
         found = self._integers(view, source, epsilon)
         if found is None:

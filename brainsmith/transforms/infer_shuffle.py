@@ -153,7 +153,7 @@ def _belongs_to_host(view: GraphView, name: str) -> bool:
 
 
 def _replace(view: GraphView, chain: _Chain) -> None:
-    """Put a kernel in the place of a chain, or a reshape where it moves nothing."""
+    """Put a kernel in place of a chain, or a reshape where it moves nothing."""
     datatype = view.model.get_tensor_datatype(chain.source)
     in_shape = view.static_shape(chain.source, TensorProto.FLOAT)
     out_shape = view.static_shape(chain.output, TensorProto.FLOAT)

@@ -67,7 +67,7 @@ class InferSoftmax(Transformation):
         return model, bool(found)
 
     def _put(self, view: GraphView, node: NodeProto) -> None:
-        """Put a kernel, and a Mul behind one of integers, in the place of a Softmax."""
+        """Put a kernel, and a Mul behind one of integers, in place of a Softmax."""
         source, output = str(node.input[0]), str(node.output[0])
         integers = find_integer_source(view, source)
         if integers is None or not _is_computable(view, integers, self.fraction_bits):

@@ -31,7 +31,7 @@ class SortGraph(Transformation):
     reads, is dropped; QONNX's own also drops a Constant that is an output of the graph.
 
     Raises:
-        ModelError: Nodes read each other's outputs in a circle.
+        ModelError: Nodes read each other's outputs in a cycle.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
@@ -82,7 +82,7 @@ def _depths(nodes: list[NodeProto]) -> list[int]:
             if not waiting[other]:
                 ready.append(other)
     if len(ready) < len(nodes):
-        raise ModelError(f"nodes in a circle have no order: {_circle(nodes, before, set(ready))}")
+        raise ModelError(f"the graph has a cycle: {_circle(nodes, before, set(ready))}")
     return depths
 
 

@@ -222,7 +222,7 @@ def _none_fits(part: str, described: list[str]) -> str:
     where = f" on {part}" if part else ""
     return "\n".join(
         [
-            f"no backend that these layers may have can be them{where}:",
+            f"no allowed backend implements these layers{where}:",
             *described,
             "  `kernels` in the blueprint lists the backends that a kernel may have; `brainsmith plugins list --type "
             "backend` shows all",

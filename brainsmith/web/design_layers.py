@@ -1,6 +1,6 @@
 """The hardware layers of a report: those that were estimated and, where there is a circuit, its width converters too.
 
-What a synthesis counted stands in the place of what was estimated.
+What a synthesis counted stands in place of what was estimated.
 """
 
 from __future__ import annotations

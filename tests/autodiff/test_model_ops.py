@@ -32,7 +32,7 @@ def times(function=double, version="1.0.0", bundle=""):
 
 @pytest.fixture
 def register():
-    """Register an op in the place of the one before, until the end of the test."""
+    """Register an op in place of the one before, until the end of the test."""
 
     def enter(op=None):
         if ops.is_custom_op_registered("times"):

@@ -75,7 +75,7 @@ def test_an_unreadable_source_is_said_not_hidden(files):
     registry.register(PluginInfo(name="go", type="step", framework="project", reference="shell:go"))
     selection = files.resolve("transforms: [Loose]\nsteps: [transforms, go]", registry)
     assert [use.record.name for use in selection.transforms] == ["Loose"]
-    unread = "are not checked: {} 'project:{}': its source 'shell' is not there"
+    unread = "are not checked: {} 'project:{}': its source 'shell' does not exist"
     assert [text.partition(": ")[2] for text in selection.skipped] == [
         "the arguments of 'Loose' " + unread.format("transform", "Loose"),
         "the arguments of 'go' " + unread.format("step", "go"),

@@ -95,7 +95,7 @@ def test_what_is_misspelt_is_an_error_as_ever(files, here):
 
 @pytest.mark.parametrize("absent", ["not enabled", "not installed"])
 def test_the_first_configuration_and_blueprint_work_together(tmp_path, monkeypatch, absent):
-    """Also where FINN is not there at all."""
+    """Also where FINN is not installed at all."""
     (tmp_path / ".brainsmith").mkdir()
     (tmp_path / "production_model.yaml").write_text(S4)
     monkeypatch.chdir(tmp_path)
@@ -104,7 +104,7 @@ def test_the_first_configuration_and_blueprint_work_together(tmp_path, monkeypat
     else:
         for name in [name for name in sys.modules if name.partition(".")[0] == "finn"]:
             monkeypatch.delitem(sys.modules, name)
-        monkeypatch.setitem(sys.modules, "finn", None)  # what Python knows of a package that is not there
+        monkeypatch.setitem(sys.modules, "finn", None)  # what Python knows of a package that is not installed
     _, selection = check_blueprint("production_model.yaml", get_registry())
     assert {info.framework for info in selection.records} == {"brainsmith", "qonnx"}
     assert list(selection.skipped) == [

@@ -86,7 +86,7 @@ def test_a_kept_selection_is_the_one_that_was_read(files):
     assert repr(kept) == repr(read)
     with pytest.raises(BlueprintError) as caught:
         select_blueprint(path)
-    missing = f"verify.inputs names a file that is not there: {files.folder}/elsewhere.npy"
+    missing = f"verify.inputs names a file that does not exist: {files.folder}/elsewhere.npy"
     assert str(caught.value) == f"{path}:5:12: {missing}"
 
 

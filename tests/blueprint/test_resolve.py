@@ -63,7 +63,7 @@ def test_wrong_forms_wrong_names_and_missing_files_come_together(files, registry
         check_blueprint(path, registry)
     assert [(p.line, p.column) for p in caught.value.problems] == [(2, 13), (3, 17), (4, 12), (5, 3)]
     assert caught.value.problems[2].text == (
-        f"verify.inputs names a file that is not there: {files.folder}/none.npy"
+        f"verify.inputs names a file that does not exist: {files.folder}/none.npy"
     )
     with pytest.raises(BlueprintError) as caught:
         check_blueprint(path, registry, files=False)
@@ -107,5 +107,5 @@ def test_a_blueprint_made_in_python_has_no_places(registry):
         "(no file): verify.tolerance names 'gone', which is no step of this build. It has none.",
     ]
     assert [str(problem) for problem in missing_files(blueprint)] == [
-        "(no file): verify.inputs names a file that is not there: /none.npy"
+        "(no file): verify.inputs names a file that does not exist: /none.npy"
     ]

@@ -93,7 +93,7 @@ class Project:
             (self.folder / name).write_text(text)
 
     def install(self, version: str) -> None:
-        """Install a version of a package in the place of another one, as pip does.
+        """Install a version of a package in place of another one, as pip does.
 
         It removes the compiled files of the old one, too: Python itself takes them for those of the new one if both
         sources have one size and were written within one second.

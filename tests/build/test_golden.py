@@ -137,14 +137,14 @@ def test_labels_are_whole_numbers():
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy is not there"
+    assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy does not exist"
     (tmp_path / "x.npy").write_text("no")
     assert failure(tmp_path / "x.npy", None, None) == (
         f"verify inputs: {tmp_path}/x.npy is no .npy or .npz file of plain numbers"
     )
     np.save(tmp_path / "o.npy", np.asarray([{}], dtype=object), allow_pickle=True)
     assert "is no .npy or .npz file of plain numbers" in failure(tmp_path / "o.npy", None, None)
-    assert failure("abc.npy", None, None) == "verify inputs: abc.npy is not there"
+    assert failure("abc.npy", None, None) == "verify inputs: abc.npy does not exist"
     assert failure([1, 2], None, None) == (
         "verify inputs must be real numbers, not list: a .npy file or an array"
     )

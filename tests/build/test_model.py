@@ -107,7 +107,7 @@ def test_operators_of_integers_are_named(op_type):
     model = graphs.float_mlp()
     node = model.graph.node[0]
     node.op_type = op_type
-    if defs.has(op_type):  # with as many operands as it has at the least
+    if defs.has(op_type):  # with as many operands as it has at least
         schema = defs.get_schema(op_type)
         node.input.extend(node.input[:1] * (schema.min_input - len(node.input)))
         node.output.extend(f"more_{at}" for at in range(schema.min_output - len(node.output)))

@@ -1,4 +1,4 @@
-"""Steps that give other outputs or cannot be compared: refused, or named by the blueprint; never passed over."""
+"""Steps that give other outputs or cannot be compared: refused, or named by the blueprint; never skipped."""
 
 import json
 from dataclasses import replace

@@ -250,11 +250,11 @@ def test_bundles_that_need_each_other_are_named_in_their_circle(put, write):
     put("b", needs={"c": ""})
     path = put("c", needs={"a": ""})
     assert refused(BundleDependencyError, door.load_plugin, path) == (
-        "bundles need each other in a circle: c -> a -> b -> c"
+        "bundles depend on each other in a cycle: c -> a -> b -> c"
     )
     top = put("top", needs={"c": ""})
     assert refused(BundleDependencyError, door.load_plugin, top) == (
-        "bundles need each other in a circle: c -> a -> b -> c"
+        "bundles depend on each other in a cycle: c -> a -> b -> c"
     )
 
 

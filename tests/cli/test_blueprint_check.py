@@ -117,5 +117,5 @@ def test_what_is_not_proven_is_in_the_plan(elsewhere, capsys):
     assert main(["blueprint", "check", "strict.yaml"]) == 1
     file = elsewhere / "y.npy"
     assert capsys.readouterr().err == (
-        f"error: strict.yaml:5:39: verify.changes_outputs.qonnx_to_finn.labels names a file that is not there: {file}\n"
+        f"error: strict.yaml:5:39: verify.changes_outputs.qonnx_to_finn.labels names a file that does not exist: {file}\n"
     )

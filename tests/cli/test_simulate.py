@@ -81,7 +81,7 @@ def test_several_arrays_and_one(simulate, elsewhere):
 
 MISTAKES = {
     "no folder": (["none"], "none holds no accelerator: there is no accelerator/manifest.json and no"),
-    "no input": (["out", "--input", "none.npy"], "--input: none.npy is not there\n"),
+    "no input": (["out", "--input", "none.npy"], "--input: none.npy does not exist\n"),
     "input that is none": (
         ["out", "--input", "text.npy"],
         "--input: text.npy is no .npy or .npz file of plain numbers\n",

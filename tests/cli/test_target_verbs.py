@@ -81,13 +81,13 @@ def test_targets_say_why_they_cannot_be_used(capsys):
 
 MISUSE = {
     "run nowhere.onnx --input x.npy": "nowhere.onnx: there is no such file or folder",
-    f"run {MODEL} --input nowhere.npy": "--input: nowhere.npy is not there",
+    f"run {MODEL} --input nowhere.npy": "--input: nowhere.npy does not exist",
     f"run {MODEL} --input x.npy --output no/y.npy": "--output: no/y.npy cannot be written: there is no folder no",
-    f"run {MODEL} --target rtlsim --blueprint b.yaml --input no.npy": "--input: no.npy is not there",
+    f"run {MODEL} --target rtlsim --blueprint b.yaml --input no.npy": "--input: no.npy does not exist",
     f"run {MODEL} --target numpy --blueprint there.yaml --input x.npy": (
         "--blueprint is for targets that run a build's folder, and numpy runs the model itself"
     ),
-    f"run {MODEL} --target rtlsim --blueprint b.yaml --input x.npy": "--blueprint: b.yaml is not there",
+    f"run {MODEL} --target rtlsim --blueprint b.yaml --input x.npy": "--blueprint: b.yaml does not exist",
     f"run {MODEL} --target rtlsim --build no --input x.npy": "--build must be a folder, not no",
     f"run {MODEL} --target rtlsim --build . --blueprint there.yaml --input x.npy": (
         "--build and --blueprint exclude each other: one names a build, the other has one made"
@@ -299,4 +299,4 @@ def test_a_target_that_is_passed_over_is_told_once(x, caplog):
         targets.get_registry().unregister("bad_start")
     told = [record.getMessage() for record in caplog.records if record.name == "brainsmith.targets"]
     assert len(told) == 1
-    assert told[0].startswith("passed over: target 'bad_start' failed in initialize: RuntimeError: no power")
+    assert told[0].startswith("skipped: target 'bad_start' failed in initialize: RuntimeError: no power")

@@ -35,7 +35,7 @@ def test_samples_are_brought_into_shape(have, want, expected):
 def test_what_does_not_fit_or_is_no_array_is_said(tmp_path):
     file = tmp_path / "x.npy"
     with pytest.raises(
-        BuildError, match=rf"^golden inputs: {re.escape(str(file))} is not there; verify_input_npy names"
+        BuildError, match=rf"^golden inputs: {re.escape(str(file))} does not exist; verify_input_npy names"
     ):
         read_inputs(file, (1, 4), "in")
     file.write_text("no array")

@@ -31,7 +31,7 @@ OTHER_PLACES = [
 LOADER = {
     "libother.so.7: cannot open shared object file: No such file or directory": (
         LibraryDependencyError,
-        "a.so needs the library 'libother.so.7', which is not there\n"
+        "a.so needs the library 'libother.so.7', which was not found\n"
         "  install it, or link with -Wl,-rpath,FOLDER where it lies elsewhere",
     ),
     "/tmp/a.so: undefined symbol: nobody": (
@@ -73,7 +73,7 @@ class TestNeeds:
         path = build_plugin(tmp_path, "-Wl,--no-as-needed", str(other))
         other.unlink()
         assert refused(path, LibraryDependencyError) == (
-            f"{path} needs the library 'libother.so.7', which is not there\n"
+            f"{path} needs the library 'libother.so.7', which was not found\n"
             "  install it, or link with -Wl,-rpath,FOLDER where it lies elsewhere"
         )
 

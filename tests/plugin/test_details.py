@@ -153,7 +153,7 @@ def test_a_source_that_is_not_there_is_an_error(info, site):
     (site / "acme_details.py").unlink()
     with pytest.raises(PluginLoadError) as caught:
         info("Own").docstring
-    assert str(caught.value) == f"transform 'acme:Own': its source '{site}/acme_details.py' is not there"
+    assert str(caught.value) == f"transform 'acme:Own': its source '{site}/acme_details.py' does not exist"
     site.write("acme_details.py", "class Own(:\n")
     with pytest.raises(PluginLoadError, match=r"acme_details.py:1: the file is not Python: invalid syntax"):
         info("Own").parameters

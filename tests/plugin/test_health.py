@@ -143,7 +143,7 @@ def test_an_installed_framework_that_cannot_be_imported_degrades_it(site):
 @pytest.mark.slow
 def test_a_framework_that_is_not_installed_is_no_problem(tmp_path, monkeypatch, manager):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    monkeypatch.setitem(sys.modules, "finn", None)  # what Python knows of a package that is not there
+    monkeypatch.setitem(sys.modules, "finn", None)  # what Python knows of a package that is not installed
     health = check(manager)
     assert (health["status"], set(health["frameworks"])) == ("healthy", {"brainsmith", "qonnx"})
     assert health["adapters"]["finn"]["status"] == "absent"
@@ -257,7 +257,7 @@ def test_a_cache_folder_that_others_may_replace_is_said(tmp_path):
     caches = check_caches(str(tmp_path / "caches"))
     assert caches["writable"] is True
     assert caches["advice"] == (
-        f"{tmp_path} may be written by other users, who may put another folder in the place of the cache folder: nothing "
+        f"{tmp_path} may be written by other users, who may put another folder in place of the cache folder: nothing "
         "that is compiled is loaded from it. Set XDG_CACHE_HOME to a folder of your own"
     )
 

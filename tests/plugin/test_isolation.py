@@ -152,7 +152,7 @@ def test_a_file_of_a_framework_that_cannot_be_parsed_is_reported(unimported_finn
         lambda folder: (folder / "up").symlink_to(folder.parent),
         lambda folder: (folder / "nowhere").symlink_to(folder / "absent"),
     ],
-    ids=["to itself", "in a circle", "to the folder", "to the one above", "to nothing"],
+    ids=["to itself", "in a cycle", "to the folder", "to the one above", "to nothing"],
 )
 def test_a_link_that_leads_nowhere_costs_no_plugin(project, manager, make):
     project.write("plugins/a.py", step_file("one"))

@@ -27,7 +27,7 @@ def test_a_python_program_has_this_one_s_search_path(site):
 @pytest.mark.parametrize(
     ("command", "timeout", "message"),
     [
-        (["no-such-program", "x"], 60, "no-such-program cannot be started: 'no-such-program' is not there"),
+        (["no-such-program", "x"], 60, "no-such-program cannot be started: 'no-such-program' does not exist"),
         (
             [sys.executable, "-c", "import sys; sys.exit(3)"],
             60,

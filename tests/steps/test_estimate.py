@@ -58,5 +58,5 @@ def test_a_model_without_backends_is_an_error(config):
     with pytest.raises(BuildError) as caught:
         steps.estimate(digits_model("mlp"), config)
     assert str(caught.value) == (
-        "there is nothing to estimate: no layer has a backend yet. Run the step specialize before"
+        "there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
     )

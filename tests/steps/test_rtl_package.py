@@ -95,6 +95,6 @@ def test_golden_vectors_of_some_streams_only_are_refused(stitched, config, tmp_p
 
 def test_a_model_without_a_design_is_refused(dense, config):
     with pytest.raises(
-        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch before$"
+        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch first$"
     ):
         steps.rtl_package(dense(), config)

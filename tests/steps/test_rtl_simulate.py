@@ -105,7 +105,7 @@ def test_what_cannot_be_simulated_is_said_before_anything_is_built(stitched, con
         assert str(caught.value) == problem
     config.verify_input_npy = tmp_path / "x.npy"
     with pytest.raises(
-        BuildError, match=r"x.npy is not there; verify_input_npy names a file, or is None for random"
+        BuildError, match=r"x.npy does not exist; verify_input_npy names a file, or is None for random"
     ):
         steps.rtl_simulate(stitched, config)
     np.save(tmp_path / "x.npy", np.full((4, 8), 300))
@@ -132,7 +132,7 @@ def test_a_circuit_that_is_slower_than_its_estimate_is_said(stitched, config, ca
     measured, estimate = report_of(tmp_path)["interval_cycles"], faster.interval
     assert caplog.messages[-1] == (
         f"the circuit needs {measured:.1f} cycles per frame, {100 * (measured / estimate - 1):.0f} % more than the "
-        f"estimate of {estimate}: FIFOs that are too small slow layers down; run the step rtl_size_fifos before, or "
+        f"estimate of {estimate}: FIFOs that are too small slow layers down; run the step rtl_size_fifos first, or "
         "give it more frames"
     )
 

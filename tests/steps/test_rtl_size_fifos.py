@@ -67,7 +67,7 @@ def test_a_number_of_simulations_that_is_none_is_refused(stitched, config, given
 
 def test_a_model_without_a_design_is_refused(dense, config):
     with pytest.raises(
-        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch before$"
+        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch first$"
     ):
         steps.rtl_size_fifos(dense(), config)
 

@@ -62,10 +62,10 @@ def test_a_design_is_handed_over_with_its_digest(folded, config, tmp_path):
 
 def test_a_step_before_its_time_says_which_one_is_missing(folded, config):
     with pytest.raises(
-        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch before$"
+        BuildError, match=r"^the model has no stitched design: run the step rtl_stitch first$"
     ):
         take_design(folded, config)
-    with pytest.raises(BuildError, match=r"has no generated code \(.*\): run the step rtl_codegen before$"):
+    with pytest.raises(BuildError, match=r"has no generated code \(.*\): run the step rtl_codegen first$"):
         steps.rtl_stitch(without_host_ends(folded, config), config)
 
 

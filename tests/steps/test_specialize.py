@@ -54,7 +54,7 @@ def test_a_backend_that_is_not_allowed_is_an_error(config):
         steps.specialize(model, config)
     lines = str(caught.value).splitlines()
     assert lines[:2] == [
-        "no backend that these layers may have can be them on xczu7ev-ffvc1156-2-e:",
+        "no allowed backend implements these layers on xczu7ev-ffvc1156-2-e:",
         "  MVAU_0 (finn:MVAU), listed for MVAU:",
     ]
     assert f"    finn:MVAU_rtl: {REFUSED}" in lines

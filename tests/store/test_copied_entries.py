@@ -1,4 +1,4 @@
-"""Another model's entry, copied in the place of a model's own, is not believed: by no command, of no kind of entry."""
+"""Another model's entry, copied in place of a model's own, is not believed: by no command, of no kind of entry."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def entries(folder):
 
 
 def copy_over(source, place):
-    """Put one entry in the place of another, whole."""
+    """Put one entry in place of another, whole."""
     if source.is_dir():
         shutil.rmtree(place)
         shutil.copytree(source, place)

@@ -179,7 +179,7 @@ def test_overlays_that_are_not_there_or_cannot_be_loaded(use, board, folder):
     assert pynq.supports(folder) == f"{folder} holds no overlay (.bit): {advice}"
     with pytest.raises(UnsupportedResourceError, match=r"holds no overlay \(.bit\): make one"):
         pynq.prepare_resource(folder)
-    assert use(board, bitfile="none.bit").supports(folder) == "the overlay none.bit is not there"
+    assert use(board, bitfile="none.bit").supports(folder) == "the overlay none.bit does not exist"
     with pytest.raises(
         UnsupportedResourceError, match=r"^pynq runs the folder of a build with an accelerator"
     ):

@@ -280,7 +280,7 @@ def test_what_is_no_accelerator_is_not_supported(tmp_path):
     for resource, message in (
         (model, f"{begin} {model} is a file: {ADVICE}"),
         (tmp_path, f"{begin} {tmp_path} holds none: {ADVICE}"),
-        (str(tmp_path / "no"), f"{begin} {tmp_path}/no is not there: {ADVICE}"),
+        (str(tmp_path / "no"), f"{begin} {tmp_path}/no does not exist: {ADVICE}"),
         (b"", "rtlsim runs the folder of a build, not bytes"),
     ):
         assert rtlsim.supports(resource) == message

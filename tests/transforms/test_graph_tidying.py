@@ -186,7 +186,7 @@ def test_nodes_in_a_circle_are_refused():
     model = chain(("Add", "t1"), ("Relu",), ("Relu",), constants={"t9": np.float32(0)}, outputs=("y",))
     with pytest.raises(ModelError) as caught:
         model.transform(tfm.SortGraph())
-    assert str(caught.value) == "nodes in a circle have no order: n0, n1"
+    assert str(caught.value) == "the graph has a cycle: n0, n1"
 
 
 def test_what_is_connected_to_nothing_is_dropped_and_a_constant_output_is_not():

@@ -171,7 +171,7 @@ def test_all_nodes_without_a_backend_are_named_with_all_reasons(registry):
         "    not listed: finn:DuplicateStreams_hls (hls)\n"
     )
     assert str(caught.value) == (
-        "no backend that these layers may have can be them on a part:\n"
+        "no allowed backend implements these layers on a part:\n"
         f"  fork0 (finn:DuplicateStreams), listed for DuplicateStreams:\n{reasons}"
         f"  fork2 (finn:DuplicateStreams), listed for DuplicateStreams:\n{reasons}"
         "  `kernels` in the blueprint lists the backends that a kernel may have; `brainsmith plugins list --type backend` "

@@ -1,7 +1,7 @@
 """A node of the domain `brainsmith.ops` whose op is not here: we report that, not ONNX Runtime.
 
 QONNX hands a node whose type its domain does not have to ONNX Runtime, which reports an invalid model. So the domain
-has all types, and a node of one that is not there raises what is missing when QONNX makes it.
+has all types, and a node of one that does not exist raises what is missing when QONNX makes it.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class Gather(Primitive):
         return found
 
     def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
-        """Put the shape of the indices in the place of the axis."""
+        """Put the shape of the indices in place of the axis."""
         (shape, indices), axis = shapes, attributes["axis"] % len(shapes[0])
         return (*shape[:axis], *indices, *shape[axis + 1 :])
 
@@ -184,7 +184,7 @@ class GatherND(Primitive):
         return found
 
     def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
-        """Put the shape of the indices in the place of the axes that they number."""
+        """Put the shape of the indices in place of the axes that they number."""
         shape, indices = shapes
         return (*indices[:-1], *shape[indices[-1] :])
 

@@ -27,7 +27,7 @@ MANY = 100
 """Thresholds from which on searching is faster than comparing with each."""
 
 TABLE = 1 << 20
-"""Entries of a table of levels, or of bins, at the most."""
+"""Entries of a table of levels, or of bins, at most."""
 
 NEAR = 1 << 18
 """Entries of a table that a cache holds; from a greater one, levels are only taken where there are many."""
@@ -101,7 +101,7 @@ def _looked_up(
 def _binned(
     node: ProgramNode, source: str, rows: Array, same: dict[str, Any], outputs: Sequence[str] | None
 ) -> str | None:
-    """Emit bins that hold one threshold each at the most; None if there would be too many."""
+    """Emit bins that hold one threshold each at most; None if there would be too many."""
     gaps = np.diff(rows.astype(np.float64), axis=1)
     if not np.isfinite(rows).all() or gaps.min() <= 0:
         return None

@@ -1,4 +1,4 @@
-// What FINN's generated HLS includes first, where FINN's HLS library is not there: types only, no layer's function.
+// What FINN's generated HLS includes first, where FINN's HLS library is not installed: types only, no layer's function.
 #ifndef BRAINSMITH_BNN_LIBRARY_H
 #define BRAINSMITH_BNN_LIBRARY_H
 

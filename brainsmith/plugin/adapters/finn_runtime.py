@@ -4,7 +4,7 @@ FINN+ wants three things before its modules import: settings, the Vivado simulat
 when the module that asks for it is imported, by one finder on `sys.meta_path`; a process that needs no such
 module pays nothing. Upstream FINN, which has no `finn.util.settings`, only needs its build folder.
 
-What is put in the place of a missing tool imports, and says what is missing when it is used. Two libraries that
+What is put in place of a missing tool imports, and says what is missing when it is used. Two libraries that
 single kernels need in one function, but import at once, are deferred: they are half of what FINN costs to import.
 """
 

@@ -68,7 +68,7 @@ class Manifest:
         return tuple(self.values.get("depends_on", ()))
 
     def missing_file(self) -> Iterator[Problem]:
-        """Yield that the library or module is not there, if it is not: a library may have to be built."""
+        """Report a library or module that does not exist: a library may have to be built."""
         if not os.path.isfile(self.file):
             key = "library" if self.is_library else "module"
             yield Problem(self.path, *self.places[key], f"{key}: there is no file {self.file}")

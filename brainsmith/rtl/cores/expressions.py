@@ -27,7 +27,7 @@ def evaluate(expression: str | int, values: Mapping[str, int | str]) -> int:
         values: What the names stand for.
 
     Raises:
-        ValueError: It is no such expression, names what is not there, or divides by zero.
+        ValueError: It is no such expression, names what does not exist, or divides by zero.
     """
     if isinstance(expression, int):
         return int(expression)

@@ -16,7 +16,7 @@ ENDS = 4
 
 
 LEAST = 64
-"""The frames of a test, at the least."""
+"""The frames of a test, at least."""
 
 MOST_VALUES = 256
 """Of a datatype with so many values, or fewer, all are tried."""

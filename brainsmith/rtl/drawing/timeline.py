@@ -17,7 +17,7 @@ class Timeline:
         begin: The first cycle that is shown.
         end: The first that is not shown any more.
         width: Of the drawing, in pixels.
-        detail: How many bins a pixel may have at the most: what a reader sees who zooms in.
+        detail: How many bins a pixel may have at most: what a reader sees who zooms in.
     """
 
     begin: int

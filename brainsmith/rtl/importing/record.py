@@ -16,7 +16,7 @@ class Update(NamedTuple):
     """What an update does with each file.
 
     Attributes:
-        written: It is not there, or is as the last import wrote it and comes out otherwise now.
+        written: It does not exist, or is as the last import wrote it and comes out otherwise now.
         kept: It was edited, and comes out as it did then.
         edited: It was edited, and comes out otherwise: one of the two would be lost.
     """
@@ -60,7 +60,7 @@ def planned(contents: Mapping[Path, bytes], record: Path) -> Update:
 def _content(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
-    except OSError:  # it is not there; or it cannot be read, which writing it will say
+    except OSError:  # it does not exist; or it cannot be read, which writing it will say
         return None
 
 

@@ -1,7 +1,7 @@
 """What open tools cannot read in FINN's RTL library, and how each place is altered: rules as data.
 
 FINN's sources are never copied into this project. A rule names the text that it expects in the installed library
-and what takes its place; where the text is not there, or not as often as it should be, nothing is guessed.
+and what takes its place; where the text is missing, or occurs more or less often than expected, nothing is guessed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Rule:
             library: The library's name and version; for the message.
 
         Raises:
-            RtlSourceError: The text that the rule expects is not there, or not as often as it should be.
+            RtlSourceError: The text that the rule expects is missing, or occurs more or less often.
         """
         altered, found = re.subn(self.pattern, self.replacement, text, flags=re.DOTALL)
         if found != self.count:

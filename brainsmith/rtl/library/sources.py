@@ -57,7 +57,7 @@ class Library:
             path: Absolute, or relative to the library.
 
         Raises:
-            RtlSourceError: The file is not there, or is not what a rule expects.
+            RtlSourceError: The file does not exist, or is not what a rule expects.
         """
         full = self.folder / path
         try:

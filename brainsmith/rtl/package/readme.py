@@ -81,7 +81,7 @@ def _ports(design: Design) -> str:
         "| port | direction | bits | what it is |",
         "| --- | --- | --- | --- |",
         "| `ap_clk` | in | 1 | the clock; everything happens at its rising edge |",
-        "| `ap_rst_n` | in | 1 | the reset, synchronous, active low; hold it for 16 cycles, and for 100 ns at the least |",
+        "| `ap_rst_n` | in | 1 | the reset, synchronous, active low; hold it for 16 cycles, and for 100 ns at least |",
     ]
     for streams, forward, back in ((design.inputs, "in", "out"), (design.outputs, "out", "in")):
         for stream in streams:

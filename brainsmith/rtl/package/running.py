@@ -223,8 +223,8 @@ def prepare_package(
         package: What to run.
         frames: How many will be run, about: for many it is optimised, which takes many times as long. By default for
             as many as its build simulated, so that the simulation which that left is used.
-        check: Whether to run a few golden frames; it is not done where files were changed, or golden vectors are not
-            there.
+        check: Whether to run a few golden frames; it is not done where files were changed or golden vectors
+            are missing.
         cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:

@@ -152,7 +152,7 @@ def find_problem(
 
 
 def describe_fault(simulator: Simulator, result: SimulationResult) -> str:
-    """Return the message for a design that reported an error, or asked for a file that is not there."""
+    """Return the message for a design that reported an error, or asked for a file that does not exist."""
     lines = "".join(f"\n  {line}" for line in result.messages.strip().splitlines()[-_SHOWN:])
     hint = ""
     if "readmem" in result.messages:

@@ -92,7 +92,7 @@ def _key(tools: Toolchain, runtime: Path) -> str:
     """Return what stands for the compiler, its flags, and each header that it reads, the system's own too.
 
     Raises:
-        OSError: One is not there.
+        OSError: One does not exist.
     """
     compiler = Path(tools.compiler).stat()
     identity = (tools.compiler, compiler.st_size, compiler.st_mtime_ns, *tools.versions)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.stalls import Stalls
 
 SLICE = 100_000
-"""Cycles between two looks at whether the user wants to stop, at the most; a slow design is looked at more often."""
+"""Cycles between two looks at whether the user wants to stop, at most; a slow design is looked at more often."""
 
 _FIRST_SLICE = 1_000
 _SLICE_SECONDS = 0.2

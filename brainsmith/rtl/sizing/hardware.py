@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 LEAST = 5
-"""What FINN's FIFO holds at the least, whatever its depth: four stages of a shift register and one behind them."""
+"""What FINN's FIFO holds at least, whatever its depth: four stages of a shift register and one behind them."""
 
 DEEPEST = 1 << 18
 """The deepest FIFO of five bits or more whose timing `adjustable_fifo.sv` models, in beats."""

@@ -60,7 +60,7 @@ def library(text: str, cells: Iterable[str]) -> str:
     """Return the modules of some cells from the text of Yosys' libraries.
 
     Raises:
-        LookupError: One is not there: this is another Yosys than the one that is known.
+        LookupError: One does not exist: this is another Yosys than the one that is known.
     """
     found = []
     for cell in cells:
@@ -78,7 +78,7 @@ def mended(text: str, name: str) -> str:
     words at the price of 512, and then cannot map it.
 
     Raises:
-        LookupError: The text that is wrong is not there: this is another Yosys than the one that is known.
+        LookupError: The text that is wrong does not exist: this is another Yosys than the one that is known.
     """
     if name != "lutrams_xcu.txt":
         return text

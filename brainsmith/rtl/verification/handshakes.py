@@ -43,7 +43,7 @@ def handshakes(
         `interval` (from then to the last output beat of the next frame; None without one), and `links`, in the order
         of the design: `name`, `source`, `target`, `bits`, `depth` of the FIFO, `beats` (the cycles of the frame's first
         and last beat; a layer that pads may give its first before it has one), and three lists of spans [begin, end):
-        `moved`, `blocked` (a beat is there and not taken), `starved` (one would be taken and is not there). All cycles
+        `moved`, `blocked` (a beat is there and not taken), `starved` (ready, and no beat is offered). All cycles
         count from `first_cycle` on, as seen where the link ends.
 
     Raises:

@@ -19,12 +19,12 @@ class Standstill:
 
     Attributes:
         culprit: The layer that neither waits for a beat nor for room, and does nothing; or the link whose FIFO
-            does not give what it holds. Empty in a circle.
+            does not give what it holds. Empty in a cycle.
         link: Where the beats are missing, or not taken.
         reasons: One sentence for each wait, from the output backwards.
         circle: Whether the waits lead back to where they came from.
-        full: In a circle, the links in it whose beats are not taken: one of their FIFOs is too small.
-        fork: In a circle, the layer that waits for room in one branch while another lacks its beats.
+        full: In a cycle, the links in it whose beats are not taken: one of their FIFOs is too small.
+        fork: In a cycle, the layer that waits for room in one branch while another lacks its beats.
     """
 
     culprit: str

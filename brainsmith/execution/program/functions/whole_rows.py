@@ -40,7 +40,7 @@ def normalise_rows(
 def inverse_roots(deviation: Array, shift: int, root_bits: int) -> Any:
     """Return `floor(2^shift / sqrt(d))` of each d, at most what fits in so many bits; that of 0 is that of 1.
 
-    An estimate in double precision is off by a few at the most. What is left, `4^shift - root^2 d`, then tells which
+    An estimate in double precision is off by a few at most. What is left, `4^shift - root^2 d`, then tells which
     way: it fits in 64 bits, although its terms need not, so it is computed modulo 2^64.
     """
     d = np.maximum(deviation, 1)
