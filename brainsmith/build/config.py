@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.errors import BuildError
+from brainsmith.store.reads import file_digest
 
 
 @dataclass
@@ -154,22 +155,12 @@ def describe(value: Any) -> str:
     A file that a `Path` names counts with its content alone: the same file elsewhere is the same value.
     """
     if isinstance(value, Path) and value.is_file():
-        return _content(value)
+        return f"a file of content {file_digest(str(value))}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {describe(value[key])}" for key in sorted(value, key=str)) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(describe(entry) for entry in value) + "]"
     return repr(value)
-
-
-def _content(path: Path) -> str:
-    import hashlib
-
-    try:
-        with path.open("rb") as file:
-            return f"a file of content {hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
-    except OSError as error:  # whoever opens it says so; here it is only a value like no readable one
-        return f"{path!r} ({error.strerror})"
 
 
 def current(config: Any, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from brainsmith.errors import CacheError
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
 from brainsmith.plugin.precedence import ADAPTED
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     Key = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
     """Modes, frameworks and types of a discovery."""
 
+
+_READ = ("discovery", "definitions", "blueprints", "details", "health", "settings")
+"""The kinds that hold what is read of files."""
 
 _LONGEST_SCAN = 20.0
 """Seconds to wait for another process that reads everything: it takes a tenth of one, or was stopped."""
@@ -163,10 +167,13 @@ class DiscoveryCache:
     def clear(self, settings: Settings) -> None:
         """Forget everything, on disk too."""
         self.forget()
-        import shutil
+        from brainsmith.store.kinds import kind_of
+        from brainsmith.store.removal import clear
 
-        for kind in ("discovery", "definitions", "blueprints", "details", "health", "settings"):
-            shutil.rmtree(f"{settings.cache_dir}/{kind}", ignore_errors=True)
+        try:
+            clear(settings.cache_dir, list(map(kind_of, _READ)))
+        except CacheError:  # another user's, of which nothing is used
+            pass
 
     def forget(self) -> None:
         """Forget what is in memory."""

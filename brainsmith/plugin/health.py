@@ -157,18 +157,18 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
 
 def check_caches(folder: str) -> dict[str, Any]:
     """Say whether the caches can be written, and what lies in them."""
+    from brainsmith.store.inventory import all_entries
     from brainsmith.store.safety import why_replaceable
 
     kinds: dict[str, dict[str, int]] = {}
-    for here, _, files in os.walk(folder):
-        kind = os.path.relpath(here, folder).partition(os.sep)[0]
-        for file in files:
-            entry = kinds.setdefault(kind, {"entries": 0, "bytes": 0})
-            entry["entries"] += 1
-            try:
-                entry["bytes"] += os.lstat(os.path.join(here, file)).st_size
-            except OSError:  # removed meanwhile, by another process that tidies up
-                pass
+    try:
+        entries = all_entries(folder)
+    except BrainsmithError:  # another user's, which is said below
+        entries = []
+    for entry in entries:
+        kind = kinds.setdefault(entry.kind.name, {"entries": 0, "bytes": 0})
+        kind["entries"] += 1
+        kind["bytes"] += entry.bytes
     reason = _why_not_writable(folder)
     advice = f"{reason}; every run takes longer. Make it writable, or set XDG_CACHE_HOME" if reason else ""
     place, why = why_replaceable(folder)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import TargetError
 from brainsmith.figures import plural
-from brainsmith.runtime.file_facts import DIGEST_BYTES, facts_of, partition_files
+from brainsmith.runtime.file_facts import facts_of, partition_files
+from brainsmith.store.fingerprint import new_digest
+from brainsmith.store.reads import file_digest
+
+if TYPE_CHECKING:
+    from brainsmith.store.about import About
 
 
 def content_of(resource: Any) -> str:
@@ -24,7 +28,7 @@ def content_of(resource: Any) -> str:
     Returns:
         Hexadecimal digits; nothing for an object whose content cannot be determined.
     """
-    hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    hasher = new_digest()
     proto = getattr(resource, "model", resource)
     if isinstance(resource, bytes | bytearray | memoryview):
         hasher.update(resource)
@@ -50,7 +54,7 @@ def digest_of(values: Any, what: str) -> str:
     Raises:
         TargetError: There is another kind of object among them.
     """
-    hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    hasher = new_digest()
     if not _add_value(hasher, values):
         raise TargetError(
             f"{what} must be plain values (numbers, texts, lists, tables, arrays), not {values!r}"
@@ -67,14 +71,20 @@ def describe_resource(resource: Any) -> str:
     return f"a {type(resource).__name__}"
 
 
+def about_resource(resource: Any) -> About:
+    """Return what is noted in what is made of a resource."""
+    path = str(Path(resource).absolute()) if isinstance(resource, str | os.PathLike) else ""
+    return {"of": describe_resource(resource), "origin": {path: file_digest(path)} if path else {}}
+
+
 def _add_path(hasher: Any, path: Path, above: tuple[Path, ...] = ()) -> None:
     if path.is_dir():
         for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
             _add_tagged(hasher, "file", os.fsencode(file.relative_to(path)))
-            _add_tagged(hasher, "content", facts_of(file, is_model=False).digest)
+            _add_tagged(hasher, "content", facts_of(file, is_model=False).digest.encode())
     elif path.is_file():
         facts = facts_of(path, is_model=True)
-        _add_tagged(hasher, "content", facts.digest)
+        _add_tagged(hasher, "content", facts.digest.encode())
         for name in facts.external:
             _add_tagged(hasher, "external", name.encode())
             _add_path(hasher, path.parent / name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections import OrderedDict
@@ -10,13 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brainsmith.forks import lock_of
+from brainsmith.store.fingerprint import DIGEST_BYTES as DIGEST_BYTES
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from onnx import ModelProto
 
-DIGEST_BYTES = 16
 REMEMBERED = 4096
 """Files of which it is remembered; those asked for last."""
 SETTLED_NS = 2_000_000_000
@@ -39,7 +39,7 @@ class FileFacts:
             starts where the process is.
     """
 
-    digest: bytes
+    digest: str
     external: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ def facts_of(path: Path, is_model: bool) -> FileFacts:
         data = file.read()
         same = _status(before) == _status(os.fstat(file.fileno()))
     named = (_external_files(data), partition_files(data)) if is_model else ()
-    facts = FileFacts(_digest(data), *named)
+    facts = FileFacts(digest(data), *named)
     if same and max(before.st_mtime_ns, before.st_ctime_ns) < now - SETTLED_NS:
         _MEMORY.keep(key, _status(before), facts)
     return facts
@@ -104,10 +104,6 @@ def facts_of(path: Path, is_model: bool) -> FileFacts:
 
 def _status(of: os.stat_result) -> tuple[int, ...]:
     return (of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns)
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 def partition_files(data: bytes) -> tuple[str, ...]:

@@ -13,9 +13,12 @@ from brainsmith.store.sources import Sources, sources_of
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeVar
 
     from brainsmith.store.about import About
+
+    T = TypeVar("T")
 
 _NO_FOLDERS: Mapping[str, str] = MappingProxyType({})
 
@@ -65,6 +68,28 @@ class Computed:
         known: About = {} if about is None else about
         files = {**found.of_files(), **known.get("files", {})}
         return self._kept.save(None, (modules, folders, fingerprint, value), {**known, "files": files})
+
+    def obtain(
+        self,
+        read: Callable[[Any], T | None],
+        make: Callable[[], tuple[T, Any, Iterable[str]]],
+        about: Callable[[], About] | None = None,
+    ) -> T:
+        """Return what is kept, or make it and keep it.
+
+        Args:
+            read: Makes it of its plain form; None if that does not hold any more.
+            make: Returns it, its plain form (None if it may not be kept), and the further modules that computed it. What
+                it raises leaves nothing behind.
+            about: Says what is known of it, for people.
+        """
+        plain = self.load()
+        found = None if plain is None else read(plain)
+        if found is None:
+            found, plain, modules = make()
+            if plain is not None:
+                self.save(plain, modules, None if about is None else about())
+        return found
 
     def _sources(self, modules: Iterable[str], folders: Mapping[str, str]) -> Sources:
         return kept_sources((*self._roots, *modules), self._cache_dir, folders)

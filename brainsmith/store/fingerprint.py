@@ -7,8 +7,11 @@ from _imp import source_hash
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from hashlib import blake2b
 
 _SEED = 1
+DIGEST_BYTES = 20
+"""The length of a digest, which is written with two hexadecimal digits a byte."""
 
 
 def checksum(data: bytes | memoryview) -> bytes:
@@ -30,9 +33,14 @@ def digest(content: bytes | str) -> str:
 
 def digest_of_parts(parts: Iterable[bytes]) -> str:
     """Return the `digest` of content that comes in parts, of which only one need be in memory."""
-    from hashlib import blake2b
-
-    whole = blake2b(digest_size=20)
+    whole = new_digest()
     for part in parts:
         whole.update(part)
     return whole.hexdigest()
+
+
+def new_digest() -> blake2b:
+    """Return the digest of nothing yet, for content that is added as it comes (`update`)."""
+    import hashlib
+
+    return hashlib.blake2b(digest_size=DIGEST_BYTES)

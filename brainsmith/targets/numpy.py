@@ -121,16 +121,19 @@ def _key(resource: Any, faithful: bool) -> str:
 
 def _program(resource: Any, key: str, faithful: bool) -> Program:
     """Return the program of a model: that which is kept, or made now."""
-    from brainsmith.execution.kept_programs import obtain_program
+    from brainsmith.execution.kept import kept, plain_program, whole_program
+    from brainsmith.runtime.content import about_resource
 
-    def make() -> Program:
+    def make() -> tuple[Program, bytes | None, Iterable[str]]:
         from brainsmith.execution.lowering.lower import lower
         from brainsmith.execution.lowering.runnable import runnable_copy
         from brainsmith.execution.read_model import read_model
 
-        return lower(runnable_copy(read_model(resource)), faithful)
+        program = lower(runnable_copy(read_model(resource)), faithful)
+        return program, plain_program(program), program.modules
 
-    return obtain_program(key.rpartition("|")[0], make)
+    place = kept("programs", key.rpartition("|")[0])
+    return place.obtain(whole_program, make, lambda: about_resource(resource))
 
 
 def joined(stack: Array) -> Array:

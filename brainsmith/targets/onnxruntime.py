@@ -121,27 +121,27 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
 
     It is kept on disk unless it holds constants that operators of plugins computed, which may be others next time.
     """
-    from brainsmith.execution.foreign_code import is_lasting
-    from brainsmith.execution.operator_modules import operator_modules
-    from brainsmith.execution.standard_onnx.kept_models import obtain
+    from brainsmith.execution.kept import kept
+    from brainsmith.execution.standard_onnx.standard_model import StandardModel
+    from brainsmith.runtime.content import about_resource
 
-    domains: set[str] = set()
-    modules: set[str] = set()
-
-    def make() -> StandardModel:
+    def make() -> tuple[StandardModel, dict[str, Any] | None, set[str]]:
+        from brainsmith.execution.foreign_code import is_lasting
+        from brainsmith.execution.operator_modules import operator_modules
         from brainsmith.execution.read_model import read_model
         from brainsmith.execution.standard_onnx.rewrite import rewrite
         from brainsmith.execution.standard_onnx.sessions import open_session
 
         original = read_model(resource)
-        domains.update(_folded_domains(original.graph))
+        lasts = all(map(is_lasting, _folded_domains(original.graph)))
         model = rewrite(original)
-        modules.update(operator_modules(original.graph))
+        modules = operator_modules(original.graph)
         open_session(model.content, 1)
-        return model
+        return model, model.to_plain() if lasts else None, modules
 
     try:
-        return obtain(content, make, lambda: all(map(is_lasting, domains)), lambda: modules)
+        place = kept("onnxruntime", content)
+        return place.obtain(StandardModel.of_plain, make, lambda: about_resource(resource))
     except ModelError as error:
         raise UnsupportedResourceError(str(error)) from error
 

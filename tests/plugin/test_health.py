@@ -192,9 +192,9 @@ def test_caches_that_cannot_be_written_degrade_it():
 def test_caches_are_counted(tmp_path):
     folder = tmp_path / "caches"
     (folder / "discovery").mkdir(parents=True)
-    (folder / "builds" / "deep").mkdir(parents=True)
+    (folder / "builds" / "entries" / "deep").mkdir(parents=True)
     (folder / "discovery" / "a").write_bytes(b"123")
-    (folder / "builds" / "deep" / "b").write_bytes(b"12345")
+    (folder / "builds" / "entries" / "deep" / "b").write_bytes(b"12345")
     caches = check_caches(str(folder))
     assert (caches["writable"], caches["entries"], caches["bytes"]) == (True, 2, 8)
     assert caches["kinds"] == {"builds": {"entries": 1, "bytes": 5}, "discovery": {"entries": 1, "bytes": 3}}

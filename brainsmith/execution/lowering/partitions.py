@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
@@ -12,7 +11,7 @@ from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.table import name_of
 from brainsmith.execution.read_model import read_model
 from brainsmith.figures import plural
-from brainsmith.store.fingerprint import digest
+from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +34,6 @@ def partition_model(node: Any, inner: ModelWrapper | None) -> tuple[ModelWrapper
         return inner, {}
     path = getCustomOp(node).get_nodeattr("model")
     return read_model(path), {path: file_digest(path)}
-
-
-def file_digest(path: str | Path) -> str:
-    """Return what stands for a file's content."""
-    return digest(Path(path).read_bytes())
 
 
 def inlined(part: Program, node: Any, varying: Sequence[str]) -> list[Instruction]:

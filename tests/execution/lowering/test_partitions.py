@@ -9,8 +9,8 @@ from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.partitions import file_digest
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.store.reads import file_digest
 from tests.build import graphs
 
 
@@ -44,7 +44,7 @@ def test_its_instructions_are_there_and_its_tensors_are_its_own(parent, tmp_path
     found = program.run({"image": stack}, None)
     np.testing.assert_array_equal(found["y"], -inner)
     assert set(found) == {"image", "x", "part", "y"}
-    assert program.files == {str(tmp_path / "inner.onnx"): file_digest(tmp_path / "inner.onnx")}
+    assert program.files == {str(tmp_path / "inner.onnx"): file_digest(str(tmp_path / "inner.onnx"))}
 
 
 def test_a_model_in_place_of_its_file(parent):

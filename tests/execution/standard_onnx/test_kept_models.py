@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from brainsmith.execution.standard_onnx import kept_models
-from brainsmith.execution.standard_onnx.kept_models import obtain
+from brainsmith.execution import kept
 from brainsmith.execution.standard_onnx.rewrite import rewrite
+from brainsmith.execution.standard_onnx.standard_model import StandardModel
 from brainsmith.store import quota
 from tests.execution.standard_onnx.test_rewrite import network
 
@@ -15,6 +15,14 @@ from tests.execution.standard_onnx.test_rewrite import network
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path
+
+
+def obtain(content, make, lasts=lambda: True):
+    def made():
+        standard = make()
+        return standard, standard.to_plain() if lasts() else None, ()
+
+    return kept.kept("onnxruntime", content).obtain(StandardModel.of_plain, made)
 
 
 def never():
@@ -52,7 +60,7 @@ def test_what_qonnx_is_told_of_annotations_makes_another_model(folder, monkeypat
 def test_upgraded_packages_make_another_model(folder, monkeypatch):
     standard = rewrite(network())
     obtain("one", lambda: standard)
-    monkeypatch.setattr(kept_models, "foreign_code", lambda: "upgraded")
+    monkeypatch.setattr(kept, "foreign_code", lambda: "upgraded")
     with pytest.raises(AssertionError):
         obtain("one", never)
 

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from brainsmith.execution import kept_programs
-from brainsmith.execution.kept_programs import obtain_program
+from brainsmith.execution import kept
 from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.program.program import Program
@@ -18,6 +17,14 @@ from tests.build import graphs
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def obtain_program(content, make):
+    def made():
+        program = make()
+        return program, kept.plain_program(program), program.modules
+
+    return kept.kept("programs", content).obtain(kept.whole_program, made)
 
 
 def counted(programs):
@@ -73,11 +80,11 @@ def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path):
 
 
 def test_a_file_that_the_model_names_counts(tmp_path):
-    from brainsmith.execution.lowering.partitions import file_digest
+    from brainsmith.store.reads import file_digest
 
     part = tmp_path / "part.onnx"
     part.write_bytes(b"one")
-    program = Program(ModelSignature((), ()), (), {}, (), {}, files={str(part): file_digest(part)})
+    program = Program(ModelSignature((), ()), (), {}, (), {}, files={str(part): file_digest(str(part))})
     make, made = counted(program)
     obtain_program("a", make)
     obtain_program("a", make)
@@ -104,13 +111,13 @@ def test_other_code_and_other_rounding_have_other_programs(monkeypatch):
     monkeypatch.setenv("ERROR_THRESH", "0.1")
     obtain_program("a", make)
     assert len(made) == 2
-    monkeypatch.setattr(kept_programs, "foreign_code", lambda: "upgraded")
+    monkeypatch.setattr(kept, "foreign_code", lambda: "upgraded")
     obtain_program("a", make)
     assert len(made) == 3
 
 
 def test_a_relative_file_is_another_one_in_another_folder(tmp_path, monkeypatch):
-    from brainsmith.execution.lowering.partitions import file_digest
+    from brainsmith.store.reads import file_digest
 
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()

@@ -1,0 +1,43 @@
+"""What is made of models, kept by content: an unchanged model is ready without ONNX or QONNX being imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.execution.foreign_code import foreign_code
+from brainsmith.execution.program.encoding import decode, encode
+from brainsmith.settings import cache_dir, qonnx_rounding
+from brainsmith.store.computed import Computed
+from brainsmith.store.reads import file_digest
+
+if TYPE_CHECKING:
+    from brainsmith.execution.program.program import Program
+
+ROOTS = ("brainsmith.execution.*",)
+"""What lowers and rewrites, beside the operators of a model."""
+
+
+def kept(kind: str, content: str) -> Computed:
+    """Return the place of what is made of a model.
+
+    Args:
+        kind: `programs` or `onnxruntime`: the folder in the cache folder.
+        content: Stands for the model and for how it is made into something else.
+    """
+    key = "|".join((content, *qonnx_rounding(), foreign_code()))
+    return Computed(cache_dir(), kind, key, ROOTS)
+
+
+def plain_program(program: Program) -> bytes | None:
+    """Return a program's plain form; None if it depends on more than files, so that it may not be kept."""
+    return None if program.files is None else encode(program)
+
+
+def whole_program(data: bytes) -> Program | None:
+    """Return the program of a plain form; None if it is damaged, or a file that its model names has changed."""
+    try:
+        program = decode(data)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    files = program.files or {}
+    return program if all(file_digest(name) == known for name, known in files.items()) else None
