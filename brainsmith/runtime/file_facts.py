@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brainsmith.forks import lock_of
-from brainsmith.store.fingerprint import DIGEST_BYTES as DIGEST_BYTES
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
 _SEED = 1
-DIGEST_BYTES = 20
+_DIGEST_BYTES = 20
 """The length of a digest, which is written with two hexadecimal digits a byte."""
 
 
@@ -43,4 +43,4 @@ def new_digest() -> blake2b:
     """Return the digest of nothing yet, for content that is added as it comes (`update`)."""
     import hashlib
 
-    return hashlib.blake2b(digest_size=DIGEST_BYTES)
+    return hashlib.blake2b(digest_size=_DIGEST_BYTES)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.util import find_spec
 
 from brainsmith import errors
 from brainsmith.errors import BrainsmithError, TargetError
-from brainsmith.runtime.file_facts import DIGEST_BYTES
+from brainsmith.store.fingerprint import digest
 
 PROTOCOL = "2"
 """The version. Both ends state it with everything that they send."""
@@ -86,7 +85,7 @@ def model_content(data: bytes) -> str:
 
     Equal to `content_of` where a model names no other files; one that does is not sent.
     """
-    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+    return digest(data)
 
 
 def kind_of(error: BrainsmithError) -> str:
