@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.program.functions.whole_rows import normalise_rows
 from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
@@ -143,23 +144,15 @@ class IntegerLayerNorm:
             "drop": self.shift - self.fraction_bits,
         }
 
-    def compute(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Normalise rows of integers; the last axis is the row."""
-        rows = np.asarray(values).astype(np.int64)
-        total = rows.sum(axis=-1, keepdims=True)
-        squares = np.square(rows).sum(axis=-1, keepdims=True)
-        deviation = self.size * squares - np.square(total) + self.epsilon_term
-        product = (self.size * rows - total) * self.roots(deviation)
-        drop = self.shift - self.fraction_bits
-        limit = 1 << (self.output_bits - 1)
-        rounded: npt.NDArray[np.int64] = (product + (1 << (drop - 1))) >> drop
-        return np.clip(rounded, -limit, limit - 1)
+    def numbers(self) -> dict[str, int]:
+        """Return the parameters of `normalise_rows`."""
+        names = ("size", "epsilon_term", "shift", "root_bits", "fraction_bits", "output_bits")
+        return {name: getattr(self, name) for name in names}
 
-    def roots(self, deviation: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return `floor(2^shift / sqrt(d))` of each `d`, at most what fits; of 0 nothing is asked."""
-        one, most = 1 << 2 * self.shift, (1 << self.root_bits) - 1
-        found = [min(isqrt(one // max(int(d), 1)), most) for d in deviation.reshape(-1)]
-        return np.asarray(found, np.int64).reshape(deviation.shape)
+    def compute(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """Normalise rows of integers; the last axis is the row."""
+        found: npt.NDArray[np.float32] = normalise_rows(values, **self.numbers())
+        return found
 
 
 def output_bits_for(size: int, fraction_bits: int) -> int:

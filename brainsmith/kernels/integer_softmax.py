@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.program.functions.whole_rows import soften_rows
 from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
@@ -138,12 +139,13 @@ class IntegerSoftmax:
             "drop": self.shift - self.fraction_bits,
         }
 
-    def compute(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def numbers(self) -> dict[str, int]:
+        """Return the parameters of `soften_rows`."""
+        return {"shift": self.shift, "fraction_bits": self.fraction_bits, "output_bits": self.output_bits}
+
+    def compute(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Return the softmax of rows of integers; the last axis is the row."""
-        rows = np.asarray(values).astype(np.int64)
-        difference = rows.max(axis=-1, keepdims=True) - rows
-        powers = np.asarray(self.table, np.int64)[np.minimum(difference, len(self.table) - 1)]
-        reciprocal = (1 << self.shift) // powers.sum(axis=-1, keepdims=True)
-        drop = self.shift - self.fraction_bits
-        rounded: npt.NDArray[np.int64] = (powers * reciprocal + (1 << (drop - 1))) >> drop
-        return np.minimum(rounded, (1 << self.output_bits) - 1)
+        found: npt.NDArray[np.float32] = soften_rows(
+            values, np.asarray(self.table, np.int64), **self.numbers()
+        )
+        return found

@@ -78,7 +78,7 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
         """Compute integers as the hardware does, floats in double precision with one rounding to float32."""
         node = self.onnx_node
         if self.is_integer():
-            context[node.output[0]] = self.arithmetic().compute(context[node.input[0]]).astype(np.float32)
+            context[node.output[0]] = self.arithmetic().compute(context[node.input[0]])
             return
         epsilon = self.get_nodeattr("epsilon")
         context[node.output[0]] = whole_rows.normalise_floats(context[node.input[0]], epsilon=epsilon)
@@ -90,17 +90,7 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
             node.emit(whole_rows.normalise_floats, node.inputs, node.outputs, epsilon=epsilon)
             return
         arithmetic = self.arithmetic_in(node)
-        node.emit(
-            whole_rows.normalise_rows,
-            node.inputs,
-            node.outputs,
-            size=arithmetic.size,
-            epsilon_term=arithmetic.epsilon_term,
-            shift=arithmetic.shift,
-            root_bits=arithmetic.root_bits,
-            fraction_bits=arithmetic.fraction_bits,
-            output_bits=arithmetic.output_bits,
-        )
+        node.emit(whole_rows.normalise_rows, node.inputs, node.outputs, **arithmetic.numbers())
         limit = 1 << (arithmetic.output_bits - 1)
         node.prove(node.outputs[0], -limit, limit - 1)
 

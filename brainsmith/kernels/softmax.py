@@ -84,7 +84,7 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
         """Compute integers as the hardware does, floats in double precision with one rounding to float32."""
         node = self.onnx_node
         if self.is_integer():
-            context[node.output[0]] = self.arithmetic().compute(context[node.input[0]]).astype(np.float32)
+            context[node.output[0]] = self.arithmetic().compute(context[node.input[0]])
             return
         context[node.output[0]] = whole_rows.soften_floats(context[node.input[0]], wide=True)
 
@@ -98,9 +98,7 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
             whole_rows.soften_rows,
             [node.inputs[0], node.hold(np.asarray(arithmetic.table, np.int64))],
             node.outputs,
-            shift=arithmetic.shift,
-            fraction_bits=arithmetic.fraction_bits,
-            output_bits=arithmetic.output_bits,
+            **arithmetic.numbers(),
         )
         node.prove(node.outputs[0], 0, (1 << arithmetic.output_bits) - 1)
 
