@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -156,6 +157,37 @@ def test_every_module_says_what_it_is():
 def test_no_module_is_a_catch_all():
     banned = {"utils", "util", "helpers", "helper", "common", "misc", "tools_misc", "stuff"}
     assert [name for path, name in zip(FILES, NAMES, strict=True) if path.stem in banned] == []
+
+
+def classes():
+    """The files that define each class, by its name."""
+    found = defaultdict(list)
+    for path, name in zip(FILES, NAMES, strict=True):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(name)
+    return found
+
+
+def test_each_word_of_the_glossary_is_one_class():
+    words = (ROOT / "docs" / "architecture.md").read_text().partition("## Words")[2].partition("\n## ")[0]
+    rows = [row.split("|")[1:-1] for row in words.splitlines() if row.startswith("| ")][2:]
+    terms = [word for row in rows for word in row[0].strip().split(", ")]
+    assert sorted(terms) == sorted(set(terms))
+    found = classes()
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row[2])]
+    assert {name: found[name] for name in named if len(found[name]) != 1} == {}
+
+
+def test_what_builds_are_made_of_has_names_of_its_own():
+    parts = tuple(f"brainsmith/{part}/" for part in ("blueprint", "build", "cli", "steps", "web"))
+    shared = {"Found", "Layout"}
+    twice = {
+        name: files
+        for name, files in classes().items()
+        if len(files) > 1 and not name.startswith("_") and any(file.startswith(parts) for file in files)
+    }
+    assert twice.keys() - shared == set()
 
 
 def test_no_file_is_longer_than_the_end():

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
+from brainsmith.blueprint.goal import read_goal
 from brainsmith.blueprint.nodes import Document, describe, is_null
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
     KEYS,
     PHASES,
     Blueprint,
+    Goal,
     Position,
     StepEntry,
-    Target,
     Verify,
 )
-from brainsmith.blueprint.target import read_target
 from brainsmith.blueprint.verify import read_verify
 from brainsmith.close_names import did_you_mean
 
@@ -63,7 +63,7 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
     phases = _phases(doc, values, positions)
     blueprint = Blueprint(
         file=doc.file,
-        target=read_target(doc, values["target"]) if "target" in values else Target(),
+        goal=read_goal(doc, values["target"]) if "target" in values else Goal(),
         kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),
         transforms=phases.get("transforms", ()),
         pre_hw=phases.get("pre_hw", ()),

@@ -26,7 +26,7 @@ def parse_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, list[Probl
     # yaml takes 50 ms to import; whoever has a parsed blueprint in a cache never pays them.
     from brainsmith.blueprint.body import read_blueprint
     from brainsmith.blueprint.nodes import Document
-    from brainsmith.blueprint.source import read_root
+    from brainsmith.blueprint.yaml_file import read_root
 
     doc = Document(os.fspath(path))
     root = read_root(path)

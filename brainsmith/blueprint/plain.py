@@ -20,7 +20,7 @@ _CLASSES: dict[str, type] = {
         schema.Arguments,
         schema.KernelEntry,
         schema.StepEntry,
-        schema.Target,
+        schema.Goal,
         schema.Verify,
         schema.Blueprint,
         selection.KernelUse,

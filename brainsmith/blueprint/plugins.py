@@ -75,7 +75,7 @@ def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tup
     """
     from brainsmith.blueprint.plain import FORM, from_plain
 
-    entry = _Entry(os.fspath(path), get_plugin_manager())
+    entry = _KeptBlueprint(os.fspath(path), get_plugin_manager())
     plain = entry.load()
     if plain is None or plain[2] != FORM:
         return entry.read(files)
@@ -90,7 +90,7 @@ def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tup
 
 
 def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], tuple[str, ...]]:
-    entry = _Entry(path, manager)
+    entry = _KeptBlueprint(path, manager)
     plain = entry.load()
     if plain is not None:
         names, skipped = plain[:2]
@@ -102,7 +102,7 @@ def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], t
     return selection.records, selection.skipped
 
 
-class _Entry:
+class _KeptBlueprint:
     """What is kept on disk of one blueprint: its plugins, its messages, and all of it in its plain form."""
 
     def __init__(self, path: str, manager: PluginManager) -> None:

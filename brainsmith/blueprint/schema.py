@@ -147,7 +147,7 @@ class StepEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Goal:
     """What the accelerator must fit and reach; None leaves the choice to the build.
 
     Attributes:
@@ -227,7 +227,7 @@ class Blueprint:
     """
 
     file: str
-    target: Target = field(default_factory=Target)
+    goal: Goal = field(default_factory=Goal)
     kernels: tuple[KernelEntry, ...] = ()
     transforms: tuple[StepEntry, ...] = ()
     pre_hw: tuple[StepEntry, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.compare import Comparison, compare, first_changed_tensor
+from brainsmith.build.output_comparison import OutputComparison, compare, first_changed_tensor
 from brainsmith.execution.align import Signature, align
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ class AlignedModel:
         seconds = time.perf_counter() - started
         return runs if seconds * runs / len(few) < _FAST_SECONDS else len(few)
 
-    def compare(self, chosen: Array, tolerance: float | None, by_class: bool, any_class: bool) -> Comparison:
+    def compare(
+        self, chosen: Array, tolerance: float | None, by_class: bool, any_class: bool
+    ) -> OutputComparison:
         """Compare some runs.
 
         Args:
@@ -89,7 +91,7 @@ class AlignedModel:
                 outputs[name][at * batch : (at + 1) * batch] = stack
         return compare(expected, outputs, tolerance, self.gives_classes, by_class)
 
-    def difference(self, step: str, chosen: Array, found: Comparison) -> str:
+    def difference(self, step: str, chosen: Array, found: OutputComparison) -> str:
         """Say how many samples differ, which most, and which tensor is the first."""
         batch = self.base.batch
         run = int(chosen[found.worst_sample // batch])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.compare import predictions
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED, samples_in_a_run
+from brainsmith.build.output_comparison import predictions
 from brainsmith.comparison.tensors import largest_magnitude
 from brainsmith.execution.align import Signature, align_inputs
 from brainsmith.execution.inputs import random_inputs

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from brainsmith.build.compare import predictions
+from brainsmith.build.output_comparison import predictions
 from brainsmith.web.step_result import FloatDistance
 
 Array = np.ndarray[Any, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.build.golden import GoldenData
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, VerificationError
 from brainsmith.execution.generated_inputs import generated_inputs
 

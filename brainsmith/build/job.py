@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.build.artifact import Artifact
-    from brainsmith.build.selection import BuildSelection
+    from brainsmith.build.task import BuildTask
     from brainsmith.build.workspace import Workspace
     from brainsmith.progress import Work
     from brainsmith.web.step_result import StepResult
@@ -50,11 +50,11 @@ class _ListenerFailedError(BaseException):
         self.error = error
 
 
-class Job:
+class BuildJob:
     """What one build runs, and what is known so far.
 
     Attributes:
-        selection: What it was asked to do.
+        task: What it was asked to do.
         workspace: Where its files are.
         pipeline: Its steps.
         runner: What runs them; it has their results.
@@ -64,7 +64,7 @@ class Job:
 
     def __init__(
         self,
-        selection: BuildSelection,
+        task: BuildTask,
         source: Artifact,
         workspace: Workspace,
         use_cache: bool,
@@ -72,7 +72,7 @@ class Job:
         explain: bool,
         name: str = "",
     ) -> None:
-        self.selection = selection
+        self.task = task
         self.workspace = workspace
         self._source = source
         self._progress = progress
@@ -80,29 +80,29 @@ class Job:
         self._now = 0, ""  # the number and name of what runs
         self._verification: BuildVerification | None = None
         self._reached: Artifact | None = None  # the last good model
-        self.warnings: list[str] = list(self.selection.warnings)
-        steps = self.selection.steps
+        self.warnings: list[str] = list(self.task.warnings)
+        steps = self.task.steps
         self.pipeline = Pipeline(steps, self._between)
-        config = StepConfig(output_dir=str(workspace.staging), **self.selection.target)
+        config = StepConfig(output_dir=str(workspace.staging), **self.task.config)
         self._config = config
         self._clock = config.synth_clk_period_ns
-        cache = BuildCache(self.selection.cache_folder) if use_cache else None
+        cache = BuildCache(self.task.cache_folder) if use_cache else None
         self._cache = cache
-        self.runner = StepRunner(steps, config, workspace.staging, cache, self.selection.folders)
-        blueprint = str(self.selection.description["file"])
+        self.runner = StepRunner(steps, config, workspace.staging, cache, self.task.folders)
+        blueprint = str(self.task.description["file"])
         self.runner.made = {"model": name, "blueprint": blueprint, "output": str(workspace.output)}
-        self.maker = MadeBy(_origin(name, blueprint, *self.selection.golden), **self.runner.made)
+        self.maker = MadeBy(_origin(name, blueprint, *self.task.golden), **self.runner.made)
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
         model = self._source.peek()
-        golden = load_golden(model, *self.selection.golden, changes_outputs=self.selection.changes_outputs)
-        given = inputs_file(self.selection.golden[0], golden, self.workspace.staging)
+        golden = load_golden(model, *self.task.golden, changes_outputs=self.task.changes_outputs)
+        given = inputs_file(self.task.golden[0], golden, self.workspace.staging)
         self._config.verify_input_npy = given
         if not verify:
             return
         self._verification = BuildVerification(
-            self.selection, self._source, golden, self.runner.log, self.workspace.staging
+            self.task, self._source, golden, self.runner.log, self.workspace.staging
         )
         if self._verification.told:
             self._tell("check", 0, self._verification.told)
@@ -188,9 +188,9 @@ class Job:
             return None
         from brainsmith.build.target_comparison import KeptComparison, compare_for_report, warnings_of
 
-        targets, inputs = self.selection.targets, self._verification.inputs
+        targets, inputs = self.task.targets, self._verification.inputs
         model, after = self._verification.exact
-        kept = KeptComparison(self.selection.cache_folder.parent, model, targets)
+        kept = KeptComparison(self.task.cache_folder.parent, model, targets)
         fingerprint = self.runner.fingerprint(last)
         found = kept.load(fingerprint, inputs) if fingerprint is not None else None
         if found is None:
@@ -199,7 +199,7 @@ class Job:
             if found is not None and fingerprint is not None:
                 kept.save(fingerprint, inputs, found)
         if found is not None:
-            found["named"] = self.selection.targets_named
+            found["named"] = self.task.targets_named
         self.warnings += warnings_of(found)
         return found
 
@@ -207,7 +207,7 @@ class Job:
         """Draw the handshakes of a frame, where the circuit was simulated and packed."""
         from brainsmith.build.wave_picture import wave_for_report
 
-        kept = self.runner.fingerprint(last), self.selection.cache_folder.parent
+        kept = self.runner.fingerprint(last), self.task.cache_folder.parent
         with self.runner.log.taken("picture of a frame"):
             return wave_for_report(self.workspace.staging, *kept)
 
@@ -240,21 +240,21 @@ class Job:
         synthesis = read_synthesis(staging, layers)
         report = Report(
             model={"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
-            blueprint=self.selection.description,
-            plugins=plugin_list(self.selection.registry, self.selection.steps),
-            modules=imported_modules(self.selection.registry),
+            blueprint=self.task.description,
+            plugins=plugin_list(self.task.registry, self.task.steps),
+            modules=imported_modules(self.task.registry),
             steps=self.runner.results,
             layers=layers,
             estimate=estimate,
             rtl=rtl,
             synthesis=synthesis,
-            device=device_use(self.selection.device, synthesis, estimate, layers),
-            rate=rate_of(estimate, rtl, self._clock, self.selection.target["target_fps"]),
+            device=device_use(self.task.device, synthesis, estimate, layers),
+            rate=rate_of(estimate, rtl, self._clock, self.task.config["target_fps"]),
             golden=None if verification is None else verification.golden(),
             accuracy=accuracy,
             float_model=None if verification is None else verification.float_model(),
             targets=targets,
-            strict=self.selection.strict,
+            strict=self.task.strict,
             warnings=self.warnings
             + self.runner.warnings
             + ([] if verification is None else verification.warnings),
@@ -264,7 +264,7 @@ class Job:
         )
         content = report.to_plain()
         if page:
-            from brainsmith.web.report import render
+            from brainsmith.web.page import render
 
             picture = staging / wave["file"] if wave is not None and wave["file"] else None
             render(content, staging / PAGE, "" if picture is None else picture.read_text("utf-8"))

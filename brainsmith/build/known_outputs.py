@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.build.compare import Comparison, compare
+from brainsmith.build.output_comparison import OutputComparison, compare
 from brainsmith.errors import VerificationError
 from brainsmith.figures import plural
 
@@ -76,7 +76,7 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | Non
     return found.max_error
 
 
-def _against(base: Baseline, expected: Array, tolerance: float | None) -> Comparison:
+def _against(base: Baseline, expected: Array, tolerance: float | None) -> OutputComparison:
     """Compare the first output with known values, or with known class numbers."""
     name, stack = next(iter(base.outputs.items()))
     values, known = stack.reshape(base.samples, -1), expected.reshape(base.samples, -1)
@@ -85,7 +85,7 @@ def _against(base: Baseline, expected: Array, tolerance: float | None) -> Compar
     )
 
 
-def _worst(found: Comparison) -> str:
+def _worst(found: OutputComparison) -> str:
     return (
         f"{found.mismatches} of {len(found.wrong)} samples differ; worst at tensor '{found.worst_tensor}', "
         f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {found.tolerance:g}"

@@ -6,12 +6,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.build.job import Job
-from brainsmith.build.layers import refuse, unsupported_layers
+from brainsmith.build.job import BuildJob
 from brainsmith.build.model import model_name, read_model
 from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.report import PAGE
-from brainsmith.build.selection import BuildSelection, Request, select
+from brainsmith.build.task import BuildArguments, BuildTask, task_of
+from brainsmith.build.unsupported_layers import refuse, unsupported_layers
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
 from brainsmith.figures import plural
@@ -86,15 +86,15 @@ def build(
     with _nothing_half_written(workspace):
         source = read_model(model)
         golden = (verify_inputs, verify_labels, verify_expected)
-        selection = _select(Request(blueprint, steps, *golden, produce, strict, part), source)
-        job = Job(selection, source, workspace, use_cache, progress, explain, model_name(model))
+        task = _task(BuildArguments(blueprint, steps, *golden, produce, strict, part), source)
+        job = BuildJob(task, source, workspace, use_cache, progress, explain, model_name(model))
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
         with job.listened(), job.maker:
             last = job.run()
             result = job.finish(model, source, last, report)
         workspace.publish()
-    if selection.strict and not result.proven:
+    if task.strict and not result.proven:
         raise NotProvenError(_shortfalls_text(result), result)
     return result
 
@@ -108,7 +108,7 @@ def _shortfalls_text(result: BuildResult) -> str:
 
 
 @contextmanager
-def _nothing_half_written(workspace: Workspace, job: Job | None = None) -> Iterator[None]:
+def _nothing_half_written(workspace: Workspace, job: BuildJob | None = None) -> Iterator[None]:
     """Clean up after whatever stops a build; once steps run, keep what a failed one leaves, and say where."""
     try:
         yield
@@ -133,7 +133,7 @@ def _nothing_half_written(workspace: Workspace, job: Job | None = None) -> Itera
 
 
 @contextmanager
-def _failure_reported(job: Job, model: object, source: Artifact, report: bool) -> Iterator[None]:
+def _failure_reported(job: BuildJob, model: object, source: Artifact, report: bool) -> Iterator[None]:
     """Complete the message of a build that fails, and write its report."""
     try:
         yield
@@ -147,16 +147,16 @@ def _failure_reported(job: Job, model: object, source: Artifact, report: bool) -
         raise
 
 
-def _select(request: Request, source: Artifact) -> BuildSelection:
+def _task(arguments: BuildArguments, source: Artifact) -> BuildTask:
     """Read the blueprint; what is wrong with the model is said before what is wrong with the blueprint."""
     unsupported = unsupported_layers(source.peek())
     try:
-        selection = select(request)
+        task = task_of(arguments)
     except (BlueprintError, LookupError):
         refuse(unsupported, None)
         raise
-    refuse(unsupported, selection.steps)
-    require_part(selection.steps, selection.target["fpga_part"], selection.description["file"])
-    require_tools(selection.steps)
-    require_reader(selection.steps, selection.target["kernel_preferences"], selection.registry)
-    return selection
+    refuse(unsupported, task.steps)
+    require_part(task.steps, task.config["fpga_part"], task.description["file"])
+    require_tools(task.steps)
+    require_reader(task.steps, task.config["kernel_preferences"], task.registry)
+    return task

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.float_model import float_accuracy
 from brainsmith.build.generated_check import GeneratedCheck
 from brainsmith.build.verification_device import VerificationDevice
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, TargetError
 from brainsmith.figures import plural, share
 from brainsmith.graph.ends import input_values
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.golden import GoldenData
     from brainsmith.build.messages import BuildLog
-    from brainsmith.build.selection import BuildSelection
+    from brainsmith.build.task import BuildTask
     from brainsmith.web.step_result import StepResult, Verified
 
 Fields = dict[str, Any]
@@ -31,7 +31,7 @@ class BuildVerification:
     """Runs the input model, and compares what each step makes of it.
 
     Args:
-        selection: What the build was asked to do.
+        task: What the build was asked to do.
         source: The input model.
         golden: What to run.
         log: Takes what is said meanwhile.
@@ -49,7 +49,7 @@ class BuildVerification:
     """
 
     def __init__(
-        self, selection: BuildSelection, source: Artifact, golden: GoldenData, log: BuildLog, folder: Path
+        self, task: BuildTask, source: Artifact, golden: GoldenData, log: BuildLog, folder: Path
     ) -> None:
         self._golden = golden
         self._log = log
@@ -60,23 +60,23 @@ class BuildVerification:
         self._problem = ""
         self.exact = (source, "")
         self.told = ""
-        self._verifier = self._started(source.peek(), selection)
+        self._verifier = self._started(source.peek(), task)
         if self._verifier is None:
             return
         self._verifier.check_expected()
-        self._generated = self._generated_check(source.peek(), selection)
+        self._generated = self._generated_check(source.peek(), task)
         accuracy, generated = self._verifier.accuracy, self._generated.samples
         right = "" if accuracy is None else f", accuracy {share(accuracy)}"
         missing = self._generated.coverage and f" ({self._generated.coverage})"
         made_up = f"; {plural(generated, 'generated input')}{missing}" if generated else ""
         self.told = f"input model: {plural(self._verifier.samples, 'sample')}{right}{made_up}"
 
-    def _started(self, model: ModelWrapper, selection: BuildSelection) -> Verifier | None:
+    def _started(self, model: ModelWrapper, task: BuildTask) -> Verifier | None:
         """Run the golden data through the input model; None where random ones are not possible."""
-        exceptions = (selection.approximations, self._device, selection.unverified)
+        exceptions = (task.approximations, self._device, task.unverified)
         try:
             with self._log.taken("input model"):
-                return Verifier(model, self._golden, selection.tolerances, *exceptions)
+                return Verifier(model, self._golden, task.tolerances, *exceptions)
         except BuildError as error:
             if isinstance(error.__cause__, TargetError):  # whoever chose a device wants to know that it fails
                 raise
@@ -88,11 +88,11 @@ class BuildVerification:
                 "without verification: --no-verify (verify=False)"
             ) from error
 
-    def _generated_check(self, model: ModelWrapper, selection: BuildSelection) -> GeneratedCheck:
-        stated = {*selection.approximations, *selection.unverified, *selection.changes_outputs}
+    def _generated_check(self, model: ModelWrapper, task: BuildTask) -> GeneratedCheck:
+        stated = {*task.approximations, *task.unverified, *task.changes_outputs}
         name = input_values(model.graph)[0].name
         with self._log.taken("generated inputs"):
-            return GeneratedCheck(model, name, selection.tolerances, stated, self._device)
+            return GeneratedCheck(model, name, task.tolerances, stated, self._device)
 
     @property
     def running(self) -> bool:

@@ -63,10 +63,10 @@ def _load(selection: Selection) -> None:
 
 def _plain(path: str, blueprint: Blueprint, selection: Selection) -> dict[str, Any]:
     """Return what a blueprint selects, for programs."""
-    target, verify = blueprint.target, blueprint.verify
+    goal, verify = blueprint.goal, blueprint.verify
     return {
         "file": path,
-        "target": {"part": target.part, "clock_ns": target.clock_ns, "fps": target.fps},
+        "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": goal.fps},
         "kernels": [
             {"plugin": use.record.qualified, "backends": [backend.qualified for backend in use.backends]}
             for use in selection.kernels
@@ -101,7 +101,7 @@ def _plain_step(step: BuildStep, selection: Selection) -> dict[str, Any]:
 
 
 def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str]]:
-    yield "target", _target(blueprint)
+    yield "target", _goal(blueprint)
     yield "kernels", "\n".join(map(_kernel, selection.kernels))
     steps = []
     for number, step in enumerate(selection.steps, 1):
@@ -116,9 +116,9 @@ def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str
     yield "plugins", f"{len(selection.records)} are named, and no others are loaded"
 
 
-def _target(blueprint: Blueprint) -> str:
-    target = blueprint.target
-    parts = [("part", target.part), ("clock", target.clock_ns), ("fps", target.fps)]
+def _goal(blueprint: Blueprint) -> str:
+    goal = blueprint.goal
+    parts = [("part", goal.part), ("clock", goal.clock_ns), ("fps", goal.fps)]
     units = {"clock": " ns"}
     return ", ".join(
         f"{name} {value:g}{units.get(name, '')}"

@@ -17,7 +17,7 @@ from brainsmith.runtime.log import note
 from brainsmith.runtime.manager_config import ManagerConfig
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_info import describe_held, describe_prepared
-from brainsmith.runtime.selection import Selection
+from brainsmith.runtime.target_choice import TargetChoice
 from brainsmith.runtime.use import execute_prepared, prepare
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class ResourceManager:
         self._holdings = Holdings()
         self._begun = False
         self._active: LiveTarget | None = None
-        self._selection: Selection | None = None
+        self._choice: TargetChoice | None = None
         self._choices = Choices()
 
     @property
@@ -82,9 +82,9 @@ class ResourceManager:
     def is_automatic(self) -> bool:
         """Whether the best of all targets is chosen for each resource: nobody named a target or a device type."""
         with self._lock:
-            active, selection = self._active, self._selection
-        if selection is not None:
-            return selection.device_type is None
+            active, choice = self._active, self._choice
+        if choice is not None:
+            return choice.device_type is None
         return active is None and self.config.device.partition(":")[0] == AUTO
 
     def initialize(self, auto_discover: bool = True) -> Self:
@@ -137,11 +137,11 @@ class ResourceManager:
         device = find_device(text, self.registry.records)
         if device.target is not None:
             return self._switch(device.target, {"device_id": device.device_id})
-        selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
+        choice = TargetChoice(self.registry, device.device_type, device.device_id, self.config.targets)
         with self._switching.change():
-            live = self._holdings.keep(selection.acquire())
+            live = self._holdings.keep(choice.acquire())
             with self._lock:
-                self._active, self._selection = live, selection
+                self._active, self._choice = live, choice
                 self._choices.clear()
         return live.target
 
@@ -181,12 +181,12 @@ class ResourceManager:
             return self._prepare_elsewhere(device, resource, content, config)
         while True:
             with self._lock:
-                live, selection = self._active, self._selection
+                live, choice = self._active, self._choice
             if live is None:
                 raise NoActiveTargetError(_NO_TARGET)
-            if selection is None:
+            if choice is None:
                 return prepare(live, resource, content, config)
-            chosen = self._choose(selection, resource, content)
+            chosen = self._choose(choice, resource, content)
             if chosen is not None:
                 return prepare(chosen, resource, content, config, supported=True)
 
@@ -247,15 +247,15 @@ class ResourceManager:
         with self._switching.change():
             self._holdings.let_go(reversed(self._holdings.all()), self._forget)
             with self._lock:
-                self._selection, self._begun = None, False
+                self._choice, self._begun = None, False
 
     def get_resource_info(self, prepared: Prepared | None = None) -> dict[str, Any]:
         """Return what is known of one prepared resource, or of all that the manager holds, as plain values."""
         if prepared is not None:
             return describe_prepared(prepared)
         with self._lock:
-            active, selection = self._active, self._selection
-        return describe_held(active, selection is not None, self._holdings.all())
+            active, choice = self._active, self._choice
+        return describe_held(active, choice is not None, self._holdings.all())
 
     def profiles(self) -> dict[str, Profile]:
         """Return what each target that the manager holds took, by `name:device_id`."""
@@ -278,13 +278,13 @@ class ResourceManager:
     ) -> Prepared:
         """Have another target than the active one prepare a resource."""
         device = find_device(text, self.registry.records)
-        selection = Selection(self.registry, device.device_type, device.device_id, self.config.targets)
+        choice = TargetChoice(self.registry, device.device_type, device.device_id, self.config.targets)
         with self._switching.change():
             if device.target is None:
-                live = self._holdings.keep(selection.acquire(resource))
+                live = self._holdings.keep(choice.acquire(resource))
             else:
                 live = self._holdings.keep(
-                    self.registry.acquire(device.target, selection.arguments(device.target))
+                    self.registry.acquire(device.target, choice.arguments(device.target))
                 )
         return prepare(live, resource, content, config, supported=device.target is None)
 
@@ -293,11 +293,11 @@ class ResourceManager:
         with self._switching.change():
             live = self._holdings.keep(self.registry.acquire(info, complete))
             with self._lock:
-                self._active, self._selection = live, None
+                self._active, self._choice = live, None
         note("%s is active", live)
         return live.target
 
-    def _choose(self, selection: Selection, resource: Any, content: str) -> LiveTarget | None:
+    def _choose(self, choice: TargetChoice, resource: Any, content: str) -> LiveTarget | None:
         """Return the best target for a resource; asked once for each content as long as no plugin changes.
 
         Returns:
@@ -307,9 +307,9 @@ class ResourceManager:
         if chosen is not None:
             return chosen
         with self._switching.change():
-            if self._selection is not selection or self._active is None:
+            if self._choice is not choice or self._active is None:
                 return None
-            live = self._holdings.keep(selection.acquire(resource))
+            live = self._holdings.keep(choice.acquire(resource))
             with self._lock:
                 self._active = live
                 self._choices.keep(content, live)

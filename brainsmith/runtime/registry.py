@@ -154,9 +154,9 @@ class TargetRegistry:
             TargetUnavailableError: None can be used here; each is named with its reason.
             UnsupportedResourceError: None of those supports the resource.
         """
-        from brainsmith.runtime.selection import Selection
+        from brainsmith.runtime.target_choice import TargetChoice
 
-        return Selection(self, device_type).best(resource).target
+        return TargetChoice(self, device_type).best(resource).target
 
     def why_unavailable(self, info: PluginInfo, arguments: dict[str, Any] | None = None) -> str:
         """Return why a target cannot be used here, and what would change that; nothing if it can, or is being used."""

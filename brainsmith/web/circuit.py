@@ -10,7 +10,7 @@ from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram
 from brainsmith.rtl.drawing.plan import Plan, read_plan, short_ends
 from brainsmith.web.content import Fields, fields, first_text, items
-from brainsmith.web.design_layers import Layer
+from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import cell, scrolling, section, sentence, table
 from brainsmith.web.wave import wave_figure
 
@@ -19,7 +19,9 @@ _NONE = "The build made no circuit: its output was estimates only, or it ended e
 _ROOMS = {"large": 1212.0, "medium": 720.0, "small": 480.0}
 
 
-def circuit_section(rtl: object, layers: Sequence[Layer], clock_ns: float | None, wave: str = "") -> Markup:
+def circuit_section(
+    rtl: object, layers: Sequence[DesignLayer], clock_ns: float | None, wave: str = ""
+) -> Markup:
     """Show the stitched design, and how it ran beside what was estimated.
 
     Args:

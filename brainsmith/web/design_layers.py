@@ -17,7 +17,7 @@ _CONVERTER = "StreamingDataWidthConverter"
 
 
 @dataclass(frozen=True)
-class Layer:
+class DesignLayer:
     """One hardware layer: cycles per frame, LUTs, 18 Kb block RAMs, DSPs, UltraRAMs.
 
     The resources are those of the synthesis if it was synthesised; `estimates` has FINN's in any case.
@@ -43,7 +43,7 @@ class Layer:
         return self.op_type.startswith(_CONVERTER)
 
 
-def read_layers(report: Fields) -> tuple[Layer, ...]:
+def read_layers(report: Fields) -> tuple[DesignLayer, ...]:
     """Read the hardware layers, in the order of the circuit if there is one."""
     estimated = [fields(layer) for layer in items(report.get("layers"))]
     found = {first_text(layer, "name") or f"layer {at + 1}": layer for at, layer in enumerate(estimated)}
@@ -82,12 +82,12 @@ def _order(estimated: Sequence[str], circuit: Sequence[str]) -> list[str]:
 
 def _layer(
     index: int, name: str, layer: Fields, stitched: Fields, counted: Mapping[str, Fields] | None
-) -> Layer:
+) -> DesignLayer:
     kernel = first_text(stitched, "kernel")
     ending = kernel.rpartition("_")[2]
     estimates = {key: number(layer.get(key)) for key in RESOURCES}
     source = (layer or _not_estimated(kernel)) if counted is None else counted.get(name, {})
-    return Layer(
+    return DesignLayer(
         index,
         name,
         first_text(layer, "op_type") or kernel,

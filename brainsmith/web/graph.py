@@ -9,7 +9,7 @@ from brainsmith.figures import count, plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
 from brainsmith.web.content import text
-from brainsmith.web.design_layers import Layer
+from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Edge, Graph, Node
 from brainsmith.web.layers import measures
 from brainsmith.web.layout import Layout, Point, layered
@@ -39,7 +39,7 @@ class Drawing:
     dangling: int
 
 
-def draw(graph: Graph, layers: Sequence[Layer], key: str, title: str) -> Drawing:
+def draw(graph: Graph, layers: Sequence[DesignLayer], key: str, title: str) -> Drawing:
     """Draw one graph.
 
     Args:
@@ -102,7 +102,7 @@ def _curve(route: list[Point]) -> str:
     return "".join(parts)
 
 
-def _details(graph: Graph, layers: Sequence[Layer], placed: Layout) -> dict[str, object]:
+def _details(graph: Graph, layers: Sequence[DesignLayer], placed: Layout) -> dict[str, object]:
     """List what the script needs: each node's texts, its row in the drawing, and the edges by index."""
     nodes = []
     for index, node in enumerate(graph.nodes):
@@ -117,7 +117,7 @@ def _details(graph: Graph, layers: Sequence[Layer], placed: Layout) -> dict[str,
     return {"nodes": nodes, "edges": edges}
 
 
-def _rows(node: Node, layer: Layer | None) -> list[list[str]]:
+def _rows(node: Node, layer: DesignLayer | None) -> list[list[str]]:
     rows = [["Name", node.name], ["Output", "  ".join(part for part in (node.datatype, node.shape) if part)]]
     if layer:
         rows += [["Layer", layer.name], ["Backend", layer.backend]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brainsmith.web.content import Fields, fields, first_text, items, text
-from brainsmith.web.design_layers import Layer
+from brainsmith.web.design_layers import DesignLayer
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Graph:
     dangling: int
 
 
-def read_graph(graph: object, layers: Sequence[Layer]) -> Graph:
+def read_graph(graph: object, layers: Sequence[DesignLayer]) -> Graph:
     """Read one graph; nodes belong to layers by their `layer` (a name or an index) or by their own name."""
     index_of: dict[str, int] = {}
     nodes: list[Node] = []

@@ -9,7 +9,7 @@ from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import text
-from brainsmith.web.design_layers import Layer
+from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import cell, section, sentence, table
 
 MEASURES = {"Cycles": "cycles", "LUT": "lut", "BRAM18": "bram18", "DSP": "dsp", "URAM": "uram"}
@@ -23,19 +23,19 @@ _NO_FIFOS: Mapping[str, float] = MappingProxyType({})
 _COLUMNS = ("#", "Layer", "Operator", "Backend", "PE", "SIMD", *MEASURES, "Other attributes")
 
 
-def measures(layer: Layer) -> dict[str, float | None]:
+def measures(layer: DesignLayer) -> dict[str, float | None]:
     """Give a layer's estimates under their headings."""
     return {heading: getattr(layer, field) for heading, field in MEASURES.items()}
 
 
-def slowest(layers: Sequence[Layer]) -> Layer | None:
+def slowest(layers: Sequence[DesignLayer]) -> DesignLayer | None:
     """Give the layer that limits the rate: the first of those with the most cycles."""
     known = [layer for layer in layers if layer.cycles]
     return max(known, key=lambda layer: layer.cycles or 0, default=None)
 
 
 def layers_section(
-    layers: Sequence[Layer],
+    layers: Sequence[DesignLayer],
     interval: float | None,
     places: Mapping[int, str],
     fifos: Mapping[str, float] = _NO_FIFOS,
@@ -55,13 +55,13 @@ def layers_section(
     return section("layers", "Layers", _charts(layers, fifos), _table(layers, places), note=note)
 
 
-def _amount(layers: Sequence[Layer]) -> str:
+def _amount(layers: Sequence[DesignLayer]) -> str:
     converters = sum(layer.is_converter for layer in layers)
     are = f", {converters} of them {'a width converter' if converters == 1 else 'width converters'}"
     return figures.plural(len(layers), "hardware layer") + (are if converters else "")
 
 
-def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
+def _bottleneck(layers: Sequence[DesignLayer], interval: float | None) -> str:
     top = slowest(layers)
     if top is None or top.cycles is None:
         return "; none states its cycles."
@@ -73,14 +73,14 @@ def _bottleneck(layers: Sequence[Layer], interval: float | None) -> str:
     return limit
 
 
-def _source(layers: Sequence[Layer]) -> str:
+def _source(layers: Sequence[DesignLayer]) -> str:
     """Say where the resources come from."""
     if not layers[0].synthesised:
         return " Resources are FINN's estimates."
     return " Resources were counted by the synthesis, each layer with the memory of its weights; cycles are estimates."
 
 
-def _charts(layers: Sequence[Layer], fifos: Mapping[str, float]) -> list[Markup]:
+def _charts(layers: Sequence[DesignLayer], fifos: Mapping[str, float]) -> list[Markup]:
     """Draw a chart of each measure that has one; say in a sentence which have none."""
     drawn, unused, unstated = [], [], []
     for heading, note in _NOTES.items():
@@ -97,7 +97,7 @@ def _charts(layers: Sequence[Layer], fifos: Mapping[str, float]) -> list[Markup]
 
 
 def _chart(
-    layers: Sequence[Layer],
+    layers: Sequence[DesignLayer],
     values: Sequence[float | None],
     heading: str,
     note: str,
@@ -121,7 +121,7 @@ def _chart(
     return bar_chart(f"{heading} per layer", bars, figures.count, note)
 
 
-def _total(layers: Sequence[Layer], values: Sequence[float | None], key: str) -> str:
+def _total(layers: Sequence[DesignLayer], values: Sequence[float | None], key: str) -> str:
     """Add up a resource, and say where the sum leaves a layer out."""
     least = "at least " if None in values else ""
     total = f"{least}{figures.count(sum(value or 0 for value in values))} in all"
@@ -137,17 +137,17 @@ def _total(layers: Sequence[Layer], values: Sequence[float | None], key: str) ->
     return f", synthesised: {total}, each part alone; in brackets FINN's estimate, {guess}{bound}"
 
 
-def _estimate(layer: Layer, key: str) -> str:
+def _estimate(layer: DesignLayer, key: str) -> str:
     """Return the estimate that stands beside a synthesised figure."""
     guess = layer.estimates.get(key)
     return f"({figures.count(guess)})" if layer.synthesised and guess is not None else ""
 
 
-def _bar(layer: Layer, value: float | None, style: str, mark: str) -> Bar:
+def _bar(layer: DesignLayer, value: float | None, style: str, mark: str) -> Bar:
     return Bar(layer.name, value, style, mark, f"layer-{layer.index}")
 
 
-def _table(layers: Sequence[Layer], places: Mapping[int, str]) -> Markup:
+def _table(layers: Sequence[DesignLayer], places: Mapping[int, str]) -> Markup:
     top = slowest(layers)
     rows = [
         _row(layer, top is not None and layer.cycles == top.cycles, places.get(layer.index))
@@ -166,7 +166,7 @@ def _sum(values: Sequence[float | None]) -> str:
     return ("≥ " if None in values else "") + figures.count(sum(value or 0 for value in values))
 
 
-def _row(layer: Layer, top: bool, place: str | None) -> Markup:
+def _row(layer: DesignLayer, top: bool, place: str | None) -> Markup:
     name = tag("a", layer.name, href=f"#{place}") if place else layer.name
     return tag(
         "tr",
@@ -182,14 +182,14 @@ def _row(layer: Layer, top: bool, place: str | None) -> Markup:
     )
 
 
-def _why(layer: Layer) -> Markup | None:
+def _why(layer: DesignLayer) -> Markup | None:
     """Say which plugin the backend is and why, where that is known."""
     if not layer.choice:
         return None
     return tag("details", tag("summary", "why"), tag("p", layer.choice, class_="fine"))
 
 
-def _others(layer: Layer) -> Markup | str:
+def _others(layer: DesignLayer) -> Markup | str:
     others = {key: value for key, value in layer.attributes.items() if key not in {"PE", "SIMD"}}
     if not others:
         return figures.ABSENT

@@ -9,7 +9,7 @@ from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import family
 from brainsmith.web.content import text
-from brainsmith.web.design_layers import Layer
+from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Node
 from brainsmith.web.layout import Point
 
@@ -37,7 +37,7 @@ class Box:
     height: float
 
     @classmethod
-    def of(cls, node: Node, layers: Sequence[Layer], busiest: float) -> Box:
+    def of(cls, node: Node, layers: Sequence[DesignLayer], busiest: float) -> Box:
         """Measure a node; `busiest` is the largest number of cycles of any layer."""
         layer = None if node.layer is None else layers[node.layer]
         kind = family(node.op_type)
@@ -58,7 +58,7 @@ class Box:
         return words if len(words) <= room else f"{words[: room - 1]}…"
 
 
-def _figures(layer: Layer) -> str:
+def _figures(layer: DesignLayer) -> str:
     parallel = [
         f"{key} {text(layer.attributes[key])}"
         for key in ("PE", "SIMD")

@@ -8,7 +8,7 @@ from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.web.content import Fields, Subject, fields, first_text, items
-from brainsmith.web.design_layers import Layer
+from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import message, section, sentence
 from brainsmith.web.layers import slowest
 from brainsmith.web.step_result import StepResult
@@ -22,7 +22,9 @@ _RESOURCES = {
 }
 
 
-def summary(report: Fields, subject: Subject, layers: Sequence[Layer], steps: Sequence[StepResult]) -> Markup:
+def summary(
+    report: Fields, subject: Subject, layers: Sequence[DesignLayer], steps: Sequence[StepResult]
+) -> Markup:
     """Show the key figures and the accuracy before and after."""
     unproven = [step.name for step in steps if step.compared is None and step.reason]
     accuracy = _accuracy(fields(report.get("accuracy")), unproven)
@@ -102,7 +104,7 @@ def _float_model(found: Fields) -> list[Markup | None]:
     return tiles
 
 
-def _speed(subject: Subject, estimate: Fields, layers: Sequence[Layer]) -> list[Markup | None]:
+def _speed(subject: Subject, estimate: Fields, layers: Sequence[DesignLayer]) -> list[Markup | None]:
     interval, top = number(estimate.get("interval_cycles")), slowest(layers)
     limit = f"cycles, set by {top.name}" if top else "cycles"
     return [

@@ -7,7 +7,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 from brainsmith.blueprint.schema import Approximation
 from brainsmith.build.float_model import float_accuracy, float_distance
 from brainsmith.build.golden import GoldenData, load_golden
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, VerificationError
 from brainsmith.web.step_result import FloatDistance
 from tests.build import graphs

@@ -8,7 +8,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 from brainsmith.blueprint.schema import Approximation
 from brainsmith.build import build
 from brainsmith.build.golden import load_golden
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, VerificationError
 from brainsmith.execution.execute import Executor
 from tests.build import graphs

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brainsmith.blueprint.schema import Blueprint, Target
+from brainsmith.blueprint.schema import Blueprint, Goal
 from brainsmith.build import build
 from brainsmith.errors import VerificationError
 
@@ -21,7 +21,7 @@ NAMES = (
     "target_fps_parallelization",
     "generate_estimate_reports",
 )
-TARGET = Blueprint("test", target=Target(part="xczu7ev-ffvc1156-2-e", clock_ns=5.0, fps=20000), steps=())
+TARGET = Blueprint("test", goal=Goal(part="xczu7ev-ffvc1156-2-e", clock_ns=5.0, fps=20000), steps=())
 
 
 def run(output, steps):

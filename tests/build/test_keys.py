@@ -5,10 +5,10 @@ import time
 import pytest
 
 from brainsmith.blueprint.build_step import BuildStep
-from brainsmith.build import keys, selection
+from brainsmith.build import keys, task
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.keys import PARTS, Surroundings, framework_versions, key_of, plugin_sources, step_parts
-from brainsmith.build.plan import steps_from
+from brainsmith.build.step_list import steps_from
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.core import step
 from brainsmith.plugin.info import PluginInfo
@@ -181,7 +181,7 @@ def test_a_plugin_in_a_package_s_init_stands_for_the_whole_package(tmp_path):
             )
         )
     settings = load_settings()
-    found = selection._plugin_sources(settings, registry)
+    found = task._plugin_sources(settings, registry)
     assert {path for path in found if path.is_relative_to(tmp_path)} == {
         tmp_path / "acme",
         tmp_path / "one.py",

@@ -7,7 +7,7 @@ import pytest
 from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import build, needs
 from brainsmith.build.needs import require_part, require_reader, require_tools
-from brainsmith.build.plan import steps_from
+from brainsmith.build.step_list import steps_from
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.info import PluginInfo

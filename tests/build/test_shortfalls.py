@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.blueprint.schema import Blueprint, Target, Verify
+from brainsmith.blueprint.schema import Blueprint, Goal, Verify
 from brainsmith.build import build
 from brainsmith.build.rate import rate_line, rate_of
 from brainsmith.build.shortfalls import shortfalls_of
@@ -63,10 +63,10 @@ def run(
     tmp_path, steps, unverified=(), fps=None, device=None, golden=True, verify=True, strict=None, clock=None
 ):
     model = graphs.quant_mlp()
-    target = Target(fps=fps, clock_ns=clock)
+    goal = Goal(fps=fps, clock_ns=clock)
     if device is not None:
-        target = Target("xczu7ev-ffvc1156-2-e", fps=fps, device=device)
-    blueprint = Blueprint("flow.yaml", target=target, verify=Verify(unverified=unverified))
+        goal = Goal("xczu7ev-ffvc1156-2-e", fps=fps, device=device)
+    blueprint = Blueprint("flow.yaml", goal=goal, verify=Verify(unverified=unverified))
     given = {"verify_inputs": graphs.samples(model)} if golden else {}
     options = {"verify": verify, "strict": strict, "report": False, "use_cache": False}
     return build(model, blueprint, tmp_path / "out", steps=steps, **given, **options)

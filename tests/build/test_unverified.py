@@ -14,7 +14,7 @@ from qonnx.transformation.general import GiveUniqueNodeNames
 from brainsmith.blueprint.schema import Blueprint, ChangesOutputs, Verify
 from brainsmith.build import build
 from brainsmith.build.golden import GoldenData
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BlueprintError, BuildError, UnverifiedStepError, VerificationError
 from tests.build import graphs
 

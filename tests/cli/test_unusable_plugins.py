@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainsmith.build.selection import Request, select
+from brainsmith.build.task import BuildArguments, task_of
 from brainsmith.cli.main import main
 from brainsmith.errors import BlueprintError
 
@@ -80,9 +80,9 @@ def test_a_blueprint_that_names_it_names_the_file(halve, blueprint, capsys):
 
 
 def test_a_build_warns_and_one_that_names_it_names_the_file(halve, blueprint):
-    assert select(Request(blueprint("cleanup"))).warnings == (halve.rstrip(),)
+    assert task_of(BuildArguments(blueprint("cleanup"))).warnings == (halve.rstrip(),)
     with pytest.raises(BlueprintError) as caught:
-        select(Request(blueprint("halve")))
+        task_of(BuildArguments(blueprint("halve")))
     assert halve.rstrip() in str(caught.value)
 
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from brainsmith.web.report import render
+from brainsmith.web.page import render
 
 from .circuits import RTL
 from .pages import Page
@@ -67,7 +67,7 @@ for (const [table, heading] of [["Steps", "Source"], ["Layers", "LUT"], ["Layers
 
 @pytest.mark.slow
 def test_a_click_sorts_a_table_and_one_more_turns_it_round(report, tmp_path, monkeypatch):
-    from brainsmith.web import report as web
+    from brainsmith.web import page as web
 
     original = web._resource
     monkeypatch.setattr(

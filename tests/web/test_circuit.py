@@ -8,12 +8,12 @@ import pytest
 
 from brainsmith.markup import tag
 from brainsmith.web.circuit import circuit_section
-from brainsmith.web.report import page
+from brainsmith.web.page import page
 from brainsmith.web.synthesis import synthesis_section
 
 from .circuits import RTL, SYNTHESIS
 from .pages import Page
-from .test_report import drawings, poison, whole
+from .test_page import drawings, poison, whole
 
 
 @pytest.fixture

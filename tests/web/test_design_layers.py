@@ -7,7 +7,7 @@ import pytest
 from brainsmith.web.design_layers import read_fifos, read_layers
 
 from .circuits import RTL, SYNTHESIS, link
-from .test_report import whole
+from .test_page import whole
 
 CONVERTER = "StreamingDataWidthConverter_rtl_0"
 

@@ -5,11 +5,11 @@ import copy
 
 import pytest
 
-from brainsmith.web.report import page
+from brainsmith.web.page import page
 
 from .circuits import RTL
 from .pages import Page
-from .test_report import whole
+from .test_page import whole
 
 PICTURE = '<svg role="img" viewBox="0 0 1424 602" width="1424" height="602"><script>alert(1)</script></svg>\n'
 WAVE = {"file": "report/wave.svg", "frame": 0, "cycles": 1869, "interval": 512, "reason": ""}

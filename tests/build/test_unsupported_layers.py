@@ -3,7 +3,7 @@ from onnx import helper
 
 from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import build
-from brainsmith.build.layers import refuse, unsupported_layers
+from brainsmith.build.unsupported_layers import refuse, unsupported_layers
 from brainsmith.errors import ModelError
 from tests.build import graphs
 

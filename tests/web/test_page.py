@@ -12,7 +12,7 @@ import pytest
 
 from brainsmith.errors import OutputError
 from brainsmith.web.elements import message
-from brainsmith.web.report import page, render
+from brainsmith.web.page import page, render
 
 from .pages import LAYERS, STEPS, Page, graph
 

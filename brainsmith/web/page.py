@@ -26,7 +26,7 @@ from brainsmith.web.content import (
     read_subject,
     text,
 )
-from brainsmith.web.design_layers import Layer, read_fifos, read_layers
+from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
 from brainsmith.web.layers import layers_section
@@ -96,7 +96,7 @@ def page(report: Mapping[str, Any], wave: str = "") -> str:
     return _document(subject.name, Markup("".join([*top, main, foot])), details)
 
 
-def _drawing(graphs: Fields, key: str, layers: tuple[Layer, ...], title: str) -> Drawing | None:
+def _drawing(graphs: Fields, key: str, layers: tuple[DesignLayer, ...], title: str) -> Drawing | None:
     graph = read_graph(graphs.get(key), layers)
     return draw(graph, layers, key, title) if graph.nodes else None
 

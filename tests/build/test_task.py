@@ -3,14 +3,14 @@ from pathlib import Path
 import pytest
 
 from brainsmith.blueprint.outputs import TAKES
-from brainsmith.build.selection import Request, select
+from brainsmith.build.task import BuildArguments, task_of
 from brainsmith.errors import BlueprintError, BuildError, PluginNotFoundError
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_blueprint_says_all():
-    chosen = select(Request(ROOT / "blueprints" / "digits_mlp.yaml"))
+    chosen = task_of(BuildArguments(ROOT / "blueprints" / "digits_mlp.yaml"))
     assert [step.name for step in chosen.steps] == [
         "cleanup",
         "qonnx_to_finn",
@@ -20,10 +20,10 @@ def test_the_blueprint_says_all():
         "fold",
         "estimate",
     ]
-    assert chosen.target["fpga_part"] == "xczu7ev-ffvc1156-2-e"
-    assert chosen.target["synth_clk_period_ns"] == 5.0
-    assert chosen.target["target_fps"] == 200000
-    preferences = chosen.target["kernel_preferences"]
+    assert chosen.config["fpga_part"] == "xczu7ev-ffvc1156-2-e"
+    assert chosen.config["synth_clk_period_ns"] == 5.0
+    assert chosen.config["target_fps"] == 200000
+    preferences = chosen.config["kernel_preferences"]
     assert list(preferences) == ["finn:Thresholding", "finn:MVAU"]
     assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
     assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
@@ -33,18 +33,18 @@ def test_the_blueprint_says_all():
 
 
 def test_steps_take_the_place_of_the_blueprints():
-    chosen = select(Request(ROOT / "blueprints" / "digits_mlp.yaml", steps=["cleanup"]))
+    chosen = task_of(BuildArguments(ROOT / "blueprints" / "digits_mlp.yaml", steps=["cleanup"]))
     assert [step.name for step in chosen.steps] == ["cleanup"]
-    assert chosen.target["target_fps"] == 200000
+    assert chosen.config["target_fps"] == 200000
 
 
 def test_how_far_it_goes():
     blueprint = ROOT / "blueprints" / "digits_mlp.yaml"
-    assert select(Request(blueprint)).output == "estimates"
-    assert select(Request(blueprint)).description["output"] == "estimates"
-    assert select(Request()).output == "estimates"
+    assert task_of(BuildArguments(blueprint)).output == "estimates"
+    assert task_of(BuildArguments(blueprint)).description["output"] == "estimates"
+    assert task_of(BuildArguments()).output == "estimates"
     with pytest.raises(BuildError) as caught:
-        select(Request(blueprint, produce="RTL"))
+        task_of(BuildArguments(blueprint, produce="RTL"))
     assert str(caught.value) == (
         "produce must be one of estimates, rtl, simulated, synthesised, not 'RTL'. Did you mean 'rtl'?"
     )
@@ -53,19 +53,22 @@ def test_how_far_it_goes():
 @pytest.mark.parametrize(("name", "output"), [("mlp", "synthesised"), ("cnn", "simulated")])
 @pytest.mark.slow
 def test_the_shipped_circuits_are_the_estimates_and_the_rtl_steps(name, output):
-    short = select(Request(ROOT / "blueprints" / f"digits_{name}.yaml"))
+    short = task_of(BuildArguments(ROOT / "blueprints" / f"digits_{name}.yaml"))
     blueprint = ROOT / "blueprints" / f"digits_{name}_rtl.yaml"
-    whole = select(Request(blueprint))
+    whole = task_of(BuildArguments(blueprint))
     assert whole.output == output
     assert [step.name for step in whole.steps[len(short.steps) :]] == list(TAKES[output])
-    only = select(Request(blueprint, produce="estimates"))
+    only = task_of(BuildArguments(blueprint, produce="estimates"))
     assert only.steps == short.steps
-    assert (only.target, only.golden) == (short.target, short.golden)
-    assert select(Request(ROOT / "blueprints" / f"digits_{name}.yaml", produce=output)).steps == whole.steps
+    assert (only.config, only.golden) == (short.config, short.golden)
+    assert (
+        task_of(BuildArguments(ROOT / "blueprints" / f"digits_{name}.yaml", produce=output)).steps
+        == whole.steps
+    )
 
 
 def test_without_a_blueprint_the_default_steps_run():
-    assert [step.name for step in select(Request()).steps] == [
+    assert [step.name for step in task_of(BuildArguments()).steps] == [
         "cleanup",
         "qonnx_to_finn",
         "streamline",
@@ -77,7 +80,7 @@ def test_without_a_blueprint_the_default_steps_run():
 
 
 def test_groups_become_steps_of_their_own():
-    chosen = select(Request(ROOT / "blueprints" / "transformer.yaml"))
+    chosen = task_of(BuildArguments(ROOT / "blueprints" / "transformer.yaml"))
     names = [step.name for step in chosen.steps]
     assert names[0] == "cleanup"
     assert names.index("FoldConstants") < names.index("qonnx_to_finn") < names.index("hardware_inference")
@@ -86,8 +89,13 @@ def test_groups_become_steps_of_their_own():
 
 def test_golden_inputs_of_the_arguments_drop_the_blueprints_labels():
     blueprint = ROOT / "blueprints" / "digits_mlp.yaml"
-    assert select(Request(blueprint, verify_inputs="mine.npy")).golden == ("mine.npy", None, None, None)
-    golden = select(Request(blueprint, verify_expected="mine.npy")).golden
+    assert task_of(BuildArguments(blueprint, verify_inputs="mine.npy")).golden == (
+        "mine.npy",
+        None,
+        None,
+        None,
+    )
+    golden = task_of(BuildArguments(blueprint, verify_expected="mine.npy")).golden
     assert (Path(golden[0]).name, Path(golden[1]).name, golden[2]) == (
         "digits_mlp_x.npy",
         "digits_y.npy",
@@ -97,18 +105,18 @@ def test_golden_inputs_of_the_arguments_drop_the_blueprints_labels():
 
 def test_unknown_names(tmp_path):
     with pytest.raises(PluginNotFoundError):
-        select(Request(steps=["cleenup"]))
+        task_of(BuildArguments(steps=["cleenup"]))
     (tmp_path / "b.yaml").write_text("hw_compiler: {steps: [cleenup]}\n")
     with pytest.raises(BlueprintError):
-        select(Request(tmp_path / "b.yaml"))
+        task_of(BuildArguments(tmp_path / "b.yaml"))
 
 
 def test_a_part_in_place_of_the_blueprints(tmp_path):
     path = tmp_path / "my.yaml"
     path.write_text("hw_compiler:\n  steps: [cleanup]\n  target: {part: xczu7ev-ffvc1156-2-e}\n")
-    chosen = select(Request(path, part="xc7z020clg400-1"))
-    assert chosen.target["fpga_part"] == "xc7z020clg400-1"
+    chosen = task_of(BuildArguments(path, part="xc7z020clg400-1"))
+    assert chosen.config["fpga_part"] == "xc7z020clg400-1"
     assert chosen.description["target"]["part"] == "xc7z020clg400-1"
     assert chosen.device is not None and "7z020" in chosen.device.name
     with pytest.raises(BuildError, match=r"^no device .xnothing. is known"):
-        select(Request(path, part="xnothing"))
+        task_of(BuildArguments(path, part="xnothing"))

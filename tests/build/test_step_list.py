@@ -1,7 +1,7 @@
 import pytest
 from qonnx.transformation.infer_shapes import InferShapes
 
-from brainsmith.build.plan import arranged, steps_from
+from brainsmith.build.step_list import arranged, steps_from
 from brainsmith.errors import BuildError, PluginNotFoundError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugins import steps as door

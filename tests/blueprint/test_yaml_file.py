@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from brainsmith.blueprint.loader import load_blueprint
-from brainsmith.blueprint.source import MAX_BYTES
+from brainsmith.blueprint.yaml_file import MAX_BYTES
 from brainsmith.errors import BlueprintError
 
 TOO_DEEP = "nested more than 30 levels deep, perhaps through an alias (*name)"

@@ -6,7 +6,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.build.aligned import chosen_runs
 from brainsmith.build.golden import GoldenData, load_golden
-from brainsmith.build.verify import Verifier
+from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from tests.build import graphs
 

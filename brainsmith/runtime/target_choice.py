@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brainsmith.runtime.registry import TargetRegistry
 
 
-class Selection:
+class TargetChoice:
     """The targets among which the best is chosen.
 
     Args:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
-from brainsmith.build.plan import arranged, steps_from, steps_of
+from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BlueprintError, BuildError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _CIRCUIT = "rtlsim"
 
 
 @dataclass(frozen=True)
-class Request:
+class BuildArguments:
     """The arguments of `build` that say what to do."""
 
     blueprint: str | Path | Blueprint | None = None
@@ -41,13 +41,13 @@ class Request:
 
 
 @dataclass(frozen=True)
-class BuildSelection:
+class BuildTask:
     """What a build does.
 
     Attributes:
         steps: The pipeline.
         output: How far it goes: one of `outputs.OUTPUTS`.
-        target: Fields of the steps' config.
+        config: Fields of the steps' config.
         device: What the target's part holds; None if there is no part.
         golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
         tolerances: By step; "*" for all others.
@@ -66,7 +66,7 @@ class BuildSelection:
 
     steps: tuple[BuildStep, ...]
     output: str
-    target: dict[str, Any]
+    config: dict[str, Any]
     device: Device | None
     golden: tuple[Any, Any, Any, Any]
     tolerances: dict[str, float]
@@ -83,41 +83,41 @@ class BuildSelection:
     warnings: tuple[str, ...] = field(default=())
 
 
-def select(request: Request) -> BuildSelection:
+def task_of(arguments: BuildArguments) -> BuildTask:
     """Read the blueprint, look its plugins up, and put the arguments in place of what it says.
 
     Args:
-        request: The arguments.
+        arguments: Those of `build`.
 
     Raises:
         BlueprintError: All that is wrong with the blueprint.
         BuildError: `produce` names no output; the steps given cannot run in their order.
     """
-    _check_output(request.produce)
+    _check_output(arguments.produce)
     from brainsmith.plugin import get_plugin_manager
     from brainsmith.settings import load_settings
 
     # Resolved among all plugins, whatever the discovery mode: the blueprint decides what may be loaded.
     manager = get_plugin_manager()
     registry, _ = manager.all_records()
-    if request.steps is None:
-        blueprint, chosen = _resolved(request, registry)
+    if arguments.steps is None:
+        blueprint, chosen = _resolved(arguments, registry)
         steps, output = steps_of(chosen), chosen.output
     else:
-        steps, output = arranged(steps_from(request.steps, registry), request.produce, registry)
-        blueprint, chosen = _resolved(request, registry, [step.name for step in steps])
-    if request.part is not None:
-        blueprint = replace(blueprint, target=replace(blueprint.target, part=request.part, device={}))
+        steps, output = arranged(steps_from(arguments.steps, registry), arguments.produce, registry)
+        blueprint, chosen = _resolved(arguments, registry, [step.name for step in steps])
+    if arguments.part is not None:
+        blueprint = replace(blueprint, goal=replace(blueprint.goal, part=arguments.part, device={}))
     targets = _targets(chosen, registry, output)
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
         manager.use_blueprint(blueprint.file, (*chosen.records, *targets, *_chosen_device(registry)))
-    return BuildSelection(
+    return BuildTask(
         steps=steps,
         output=output,
-        target=_target(blueprint, chosen),
+        config=_config(blueprint, chosen),
         device=_device(blueprint),
-        golden=_golden(request, blueprint),
+        golden=_golden(arguments, blueprint),
         tolerances=dict(blueprint.verify.tolerance),
         approximations=dict(blueprint.verify.approximate),
         description=_description(blueprint, output),
@@ -126,9 +126,9 @@ def select(request: Request) -> BuildSelection:
         folders=_plugin_sources(settings, registry),
         targets=targets,
         targets_named=chosen.targets is not None,
-        changes_outputs=_changes_outputs(request, blueprint),
+        changes_outputs=_changes_outputs(arguments, blueprint),
         unverified=blueprint.verify.unverified,
-        strict=blueprint.strict if request.strict is None else request.strict,
+        strict=blueprint.strict if arguments.strict is None else arguments.strict,
         warnings=(*chosen.skipped, *map(str, registry.limits.problems)),
     )
 
@@ -143,16 +143,16 @@ def _check_output(output: object) -> None:
 
 
 def _resolved(
-    request: Request, registry: Registry, steps: Collection[str] | None = None
+    arguments: BuildArguments, registry: Registry, steps: Collection[str] | None = None
 ) -> tuple[Blueprint, Selection]:
     """Read and resolve the blueprint; without one, the default steps, or nothing where steps are given."""
     from brainsmith.blueprint.schema import Blueprint
     from brainsmith.blueprint.selection import Selection
 
-    blueprint = request.blueprint
+    blueprint = arguments.blueprint
     # Steps in place of the blueprint's are also in place of how far those go.
-    output = request.produce if request.steps is None else OUTPUTS[0]
-    if blueprint is None and request.steps is not None:
+    output = arguments.produce if arguments.steps is None else OUTPUTS[0]
+    if blueprint is None and arguments.steps is not None:
         return Blueprint("(no blueprint)"), Selection()
     from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
 
@@ -166,14 +166,15 @@ def _resolved(
     return blueprint, resolve_blueprint(blueprint, registry, steps=steps)
 
 
-def _target(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
-    target: dict[str, Any] = {"fpga_part": blueprint.target.part, "target_fps": blueprint.target.fps}
-    if blueprint.target.clock_ns is not None:
-        target["synth_clk_period_ns"] = blueprint.target.clock_ns
-    target["kernel_preferences"] = {
+def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
+    goal = blueprint.goal
+    config: dict[str, Any] = {"fpga_part": goal.part, "target_fps": goal.fps}
+    if goal.clock_ns is not None:
+        config["synth_clk_period_ns"] = goal.clock_ns
+    config["kernel_preferences"] = {
         use.record.qualified: tuple(backend.qualified for backend in use.backends) for use in chosen.kernels
     }
-    return target
+    return config
 
 
 def _device(blueprint: Blueprint) -> Device | None:
@@ -182,7 +183,7 @@ def _device(blueprint: Blueprint) -> Device | None:
     Raises:
         BuildError: A blueprint made in Python names one that is not known.
     """
-    part, declared = blueprint.target.part, blueprint.target.device
+    part, declared = blueprint.goal.part, blueprint.goal.device
     if part is None:
         return None
     from brainsmith.rtl.devices.device import Device, device_name, require_device
@@ -190,10 +191,10 @@ def _device(blueprint: Blueprint) -> Device | None:
     return Device(device_name(part), **declared, declared=True) if declared else require_device(part)
 
 
-def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]:
+def _golden(arguments: BuildArguments, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]:
     """Take the arguments' golden data; where they give inputs, what the blueprint has is of others."""
-    given = (request.verify_inputs, request.verify_labels, request.verify_expected)
-    if request.verify_inputs is not None:
+    given = (arguments.verify_inputs, arguments.verify_labels, arguments.verify_expected)
+    if arguments.verify_inputs is not None:
         return (*given, None)
     verify = blueprint.verify
     written = (verify.inputs, verify.labels, verify.expected)
@@ -201,14 +202,14 @@ def _golden(request: Request, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]
     return inputs, labels, expected, verify.float_outputs
 
 
-def _changes_outputs(request: Request, blueprint: Blueprint) -> Mapping[str, ChangesOutputs]:
+def _changes_outputs(arguments: BuildArguments, blueprint: Blueprint) -> Mapping[str, ChangesOutputs]:
     """Return what the blueprint states of steps that give other outputs.
 
     Raises:
         BuildError: It states that for its own golden inputs, and others were given.
     """
     verify = blueprint.verify
-    if verify.changes_outputs and verify.inputs is not None and request.verify_inputs is not None:
+    if verify.changes_outputs and verify.inputs is not None and arguments.verify_inputs is not None:
         raise BuildError(
             f"verify.changes_outputs in {blueprint.file} states outputs for the blueprint's own inputs, and others were "
             "given: leave verify.inputs out of the blueprint, or give no others"
@@ -239,10 +240,10 @@ def _chosen_device(registry: Registry) -> list[PluginInfo]:
 
 
 def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:
-    target = blueprint.target
+    goal = blueprint.goal
     return {
         "file": blueprint.file,
-        "target": {"part": target.part, "clock_ns": target.clock_ns, "fps": target.fps},
+        "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": goal.fps},
         "output": output,
     }
 

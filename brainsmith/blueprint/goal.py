@@ -7,7 +7,7 @@ import re
 from yaml.nodes import Node
 
 from brainsmith.blueprint.nodes import Document, describe, is_text
-from brainsmith.blueprint.schema import KEYS, Target
+from brainsmith.blueprint.schema import KEYS, Goal
 
 #: AMD device names: family and size, package, speed grade; xa is automotive, xq defence, xc everything else.
 #: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S. Lattice's ECP5: LFE5U-85F-6BG381C.
@@ -25,7 +25,7 @@ MOST_FPS = 2_000_000_000
 _SURELY_MHZ = 50
 
 
-def read_target(doc: Document, node: Node) -> Target:
+def read_goal(doc: Document, node: Node) -> Goal:
     """Read ``target``; every key is optional."""
     pairs = doc.mapping(node, "target", KEYS["target"])
     values = {key: value for key, (_, value) in pairs.items()}
@@ -34,7 +34,7 @@ def read_target(doc: Document, node: Node) -> Target:
         doc.report(
             pairs["device"][0], "target.device says what the part holds, and needs target.part: its name"
         )
-    return Target(
+    return Goal(
         part=_part(doc, values["part"], "device" in pairs) if "part" in values else None,
         device=declared,
         clock_ns=_clock(doc, values["clock"]) if "clock" in values else None,

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from brainsmith.build.compare import Comparison, advice, compare, first_changed_tensor, predictions
+from brainsmith.build.output_comparison import (
+    OutputComparison,
+    advice,
+    compare,
+    first_changed_tensor,
+    predictions,
+)
 
 ONES = np.asarray([[[1.0, 2.0]], [[4.0, 3.0]]])
 
@@ -77,7 +83,7 @@ LEVEL = "rounding in front of a quantiser moved a value to its next level (scale
 )
 def test_a_tolerance_is_advised_where_the_difference_may_be_rounding(error, text):
     outputs = [np.array([[1.0, -2.0, np.inf]]), np.zeros((0, 3))]
-    found = Comparison(np.array([True]), error, "y", 0, np.array([0]))
+    found = OutputComparison(np.array([True]), error, "y", 0, np.array([0]))
     assert advice("fold", found, outputs) == text
 
 

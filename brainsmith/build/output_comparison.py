@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OutputComparison:
     """What differs.
 
     Attributes:
@@ -51,7 +51,7 @@ _ROUNDING = 1e-3
 """Of the largest value: what float32 can lose in a long sum, and no wrong value is likely to be within."""
 
 
-def advice(step: str, found: Comparison, outputs: Iterable[Array]) -> str:
+def advice(step: str, found: OutputComparison, outputs: Iterable[Array]) -> str:
     """Return why a step's result may differ, and what a blueprint can say of it: a tolerance only where that can help."""
     exception = f"`verify: {{approximate: {{{step}: {{error: ERROR, classes: SAMPLES}}}}}}`"
     stated = f"if '{step}' approximates, state it: {exception}"
@@ -80,7 +80,7 @@ def compare(
     tolerance: float | None,
     classes: bool,
     by_class: bool,
-) -> Comparison:
+) -> OutputComparison:
     """Compare stacks of outputs.
 
     Args:
@@ -121,7 +121,7 @@ def _default_tolerance(expected: Array, found: Array) -> float:
 
 def _comparison(
     errors: dict[str, Array], wrong: Array, classes: Array, allowed: Mapping[str, float] | None = None
-) -> Comparison:
+) -> OutputComparison:
     limits = allowed or {}
 
     def beyond(name: str) -> tuple[bool, float]:
@@ -130,7 +130,9 @@ def _comparison(
 
     tensor = max(errors, key=beyond)
     worst = int(errors[tensor].argmax())
-    return Comparison(wrong, float(errors[tensor][worst]), tensor, worst, classes, limits.get(tensor, 0.0))
+    return OutputComparison(
+        wrong, float(errors[tensor][worst]), tensor, worst, classes, limits.get(tensor, 0.0)
+    )
 
 
 def _errors(expected: Array, actual: Array) -> Array:

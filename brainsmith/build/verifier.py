@@ -19,10 +19,10 @@ import numpy as np
 
 from brainsmith.build.aligned import AlignedModel, chosen_runs
 from brainsmith.build.baseline import baseline_after, baseline_of
-from brainsmith.build.compare import Comparison, advice, compare
 from brainsmith.build.executable import PARTITION, never_ran, other_partitions
 from brainsmith.build.float_model import float_distance
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
+from brainsmith.build.output_comparison import OutputComparison, advice, compare
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
@@ -179,7 +179,7 @@ class Verifier:
             ) from error
         return self._judged(step, model, holder, made, chosen, comparison)
 
-    def _compare(self, step: str, made: AlignedModel, chosen: Array) -> Comparison:
+    def _compare(self, step: str, made: AlignedModel, chosen: Array) -> OutputComparison:
         may_change = step in self._approximations
         by_class = self._labels is not None and self._baseline.golden and not may_change
         return made.compare(chosen, self.tolerance(step), by_class, may_change)
@@ -191,7 +191,7 @@ class Verifier:
         holder: ModelWrapper | None,
         made: AlignedModel,
         chosen: Array,
-        comparison: Comparison,
+        comparison: OutputComparison,
     ) -> Verified:
         """Return what a comparison found, or raise; later steps are compared with one that approximates."""
         base = self._baseline
@@ -302,7 +302,7 @@ class Verifier:
                 "array programs the step is right; with BRAINSMITH_DEVICE=auto they verify"
             )
 
-    def _changed(self, step: str, comparison: Comparison) -> int | None:
+    def _changed(self, step: str, comparison: OutputComparison) -> int | None:
         """Count the samples that an approximating step puts into another class; None for other steps.
 
         Raises:

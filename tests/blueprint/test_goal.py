@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.blueprint.target import _period
+from brainsmith.blueprint.goal import _period
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from brainsmith.blueprint.target import _period
     ],
 )
 def test_a_clock_is_a_period_in_ns(files, written, expected):
-    assert files.body(f"target: {{clock: {written}}}").target.clock_ns == pytest.approx(expected)
+    assert files.body(f"target: {{clock: {written}}}").goal.clock_ns == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_period_and_its_frequency_are_the_same_clock(period):
     ],
 )
 def test_device_names_of_every_family_are_taken(files, part):
-    assert files.body(f"target: {{part: {part}}}").target.part == part
+    assert files.body(f"target: {{part: {part}}}").goal.part == part
 
 
 @pytest.mark.parametrize("part", ["Pynq-Z1", "ZCU104", "xczu7ev", "5", "xczu7ev_ffvc1156", "[x]"])
@@ -85,7 +85,7 @@ def test_other_names_are_no_device(files, part):
 
 @pytest.mark.parametrize(("written", "expected"), [("100000", 100000), ("1e5", 100000), ("100_000", 100000)])
 def test_fps_is_a_whole_number(files, written, expected):
-    assert files.body(f"target: {{fps: {written}}}").target.fps == expected
+    assert files.body(f"target: {{fps: {written}}}").goal.fps == expected
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_a_wrong_rate_is_said(files, written, shown):
 
 
 def test_a_target_says_nothing_by_default(files):
-    target = files.body("target: ~").target
-    assert (target.part, target.clock_ns, target.fps) == (None, None, None)
+    goal = files.body("target: ~").goal
+    assert (goal.part, goal.clock_ns, goal.fps) == (None, None, None)
     assert files.body_errors("target: xc7z020clg400-1") == [
         "x.yaml:2:11: target must be a mapping, not 'xc7z020clg400-1'"
     ]
@@ -119,7 +119,7 @@ def test_a_part_that_does_not_exist_is_said_where_it_stands(files):
 
 def test_a_device_can_be_declared(files):
     text = "target: {part: xczu8ev-ffvc1156-2-e, device: {lut: 10, ff: 2e1, bram18: 3, dsp: 4}}"
-    assert files.body(text).target.device == {"lut": 10, "ff": 20, "bram18": 3, "dsp": 4, "uram": 0}
+    assert files.body(text).goal.device == {"lut": 10, "ff": 20, "bram18": 3, "dsp": 4, "uram": 0}
 
 
 @pytest.mark.parametrize(
