@@ -26,10 +26,8 @@ _OPERATIONS = {
     },
     CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
     FINN: {
-        "ConvolutionInputGenerator", "DuplicateStreams", "FMPadding", "FMPadding_Pixel", "GlobalAccPool", "HWSoftmax",
-        "LabelSelect", "LayerNorm", "Lookup", "MVAU", "Pool", "Requant", "StreamingConcat",
-        "StreamingDataWidthConverter", "StreamingFIFO", "StreamingSplit", "UpsampleNearestNeighbour",
-        "VVAU",
+        "ConvolutionInputGenerator", "FMPadding", "FMPadding_Pixel", "GlobalAccPool", "HWSoftmax", "LayerNorm", "MVAU",
+        "Pool", "Requant", "VVAU",
     },
 }  # fmt: skip
 """Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
@@ -74,7 +72,6 @@ def keeps_runs_apart(
     except Unsupported:
         return False
     if operator is not None:
-        return stacked and operator.mixes_runs(view) == APART
-    known = view.family == FINN and view.kind.startswith("Elementwise")
-    known = known or (stacked and view.kind in _OPERATIONS.get(view.family, ()))
-    return known and mixes_runs(view) == APART
+        rule = getattr(operator, "mixes_runs", None)
+        return stacked and rule is not None and rule(view) == APART
+    return stacked and view.kind in _OPERATIONS.get(view.family, ()) and mixes_runs(view) == APART

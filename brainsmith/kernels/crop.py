@@ -5,19 +5,13 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from brainsmith.execution.program.functions import shapes
+from brainsmith.execution.operators.movement import Cut
 from brainsmith.kernels.movement import Movement
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
-
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.graph.node_view import NodeView
 
 
 @kernel(
@@ -45,26 +39,14 @@ class CropKernel(Movement):
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Cut the window out with numpy."""
         node = self.onnx_node
-        window = tuple(slice(start, end) for start, end in zip(*self.window(), strict=True))
+        cut = self.movement()
+        window = tuple(map(slice, cut.starts, cut.ends))
         context[node.output[0]] = context[node.input[0]][window].reshape(self.get_nodeattr("out_shape"))
 
-    def window(self) -> tuple[list[int], list[int]]:
-        """Return where the window starts and ends, axis by axis."""
+    def movement(self) -> Cut:
+        """Return which window is cut out."""
         starts, sizes = self.get_nodeattr("starts"), self.get_nodeattr("sizes")
-        return list(starts), [start + size for start, size in zip(starts, sizes, strict=True)]
-
-    def move_in_program(self, node: ProgramNode) -> str:
-        """Cut the window out."""
-        starts, ends = map(tuple, self.window())
-        return node.emit(shapes.slices, node.inputs, starts=starts, ends=ends, steps=(1,) * len(starts))
-
-    def move_in_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write a window of each run, whatever it leaves of the first axis."""
-        starts, ends = self.window()
-        axes = list(range(1, len(starts) + 1))
-        limits = [emit.constant(values, "limits", np.int64) for values in (starts, ends, axes)]
-        apart = emit.reshaped(node.inputs[0], (1, *node.shape(node.inputs[0])))
-        emit.reshaped(emit.add("Slice", [apart, *limits]), node.shape(node.outputs[0]), node.outputs[0])
+        return Cut(tuple(starts), tuple(start + size for start, size in zip(starts, sizes, strict=True)))
 
     def lanes_limit(self) -> int:
         """Return the most values that may go together; `SIMD` divides it."""

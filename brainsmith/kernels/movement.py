@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
-
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.operators import movement as operators
     from brainsmith.execution.standard_onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
 
@@ -75,22 +74,16 @@ class Movement(HWCustomOp):
         return self.get_instream_width()
 
     @abstractmethod
-    def move_in_program(self, node: ProgramNode) -> str:
-        """Emit the instructions that move the values; return what they give, in any shape."""
-
-    @abstractmethod
-    def move_in_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write the standard operators that move the values of each run."""
+    def movement(self) -> operators.Movement:
+        """Return where the values go."""
 
     def to_program(self, node: ProgramNode) -> None:
         """Move the values; what was proved of them holds of the output too."""
-        emit_reshaped(node, self.move_in_program(node))
-        node.prove_moved()
+        self.movement().to_program(node)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Move the values; what was proved of them holds of the output too."""
-        self.move_in_onnx(node, emit)
-        node.prove_moved()
+        self.movement().to_onnx(node, emit)
 
     def get_exp_cycles(self) -> int:
         """Return the beats of an input: one is taken in every cycle."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.functions import shapes
+from brainsmith.execution.operators.movement import Shuffled
 from brainsmith.kernels.axes import Loop, transpose_loops
 from brainsmith.kernels.movement import Movement
 from brainsmith.plugin.core import kernel
@@ -15,10 +15,6 @@ from brainsmith.plugin.core import kernel
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
-
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
-    from brainsmith.graph.node_view import NodeView
 
 
 @kernel(
@@ -51,15 +47,9 @@ class ShuffleKernel(Movement):
         moved = np.transpose(values, self.get_nodeattr("perm"))
         context[node.output[0]] = moved.reshape(self.get_nodeattr("out_shape"))
 
-    def move_in_program(self, node: ProgramNode) -> str:
-        """Reshape and transpose."""
-        inner = node.emit(shapes.reshape, node.inputs, shape=tuple(self.get_nodeattr("transpose_in_shape")))
-        return node.emit(shapes.transpose, [inner], order=tuple(self.get_nodeattr("perm")))
-
-    def move_in_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write a transpose between two reshapes."""
-        shape, perm = self.get_nodeattr("transpose_in_shape"), self.get_nodeattr("perm")
-        emit.transposed(node.inputs[0], shape, perm, node.shape(node.outputs[0]), node.outputs[0])
+    def movement(self) -> Shuffled:
+        """Return the transpose."""
+        return Shuffled(tuple(self.get_nodeattr("transpose_in_shape")), tuple(self.get_nodeattr("perm")))
 
     def loops(self) -> tuple[Loop, ...]:
         """Return the loops that read the input in the order of the output, over single values."""

@@ -16,16 +16,13 @@ if TYPE_CHECKING:
 
 
 class Operator(Protocol):
-    """What a node computes."""
+    """What a node computes; it may have `mixes_runs`, too, as `own_semantics.py` says."""
 
     def to_program(self, node: ProgramNode) -> None:
         """Emit instructions that compute it."""
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write standard operators that compute it, for any number of runs one after the other in the first axis."""
-
-    def mixes_runs(self, node: NodeView) -> str:
-        """Return why several such runs cannot be computed at once; empty if they can."""
 
 
 R = TypeVar("R", bound="Callable[..., Operator]")

@@ -123,7 +123,8 @@ class _Rewriting:
             raise Unsupported(f"no plan is known for {view.op_type} of domain {view.domain}")
         if view.family == STANDARD:
             _refuse_inside(view)
-        reason = operator.mixes_runs(view) if operator else mixes_runs(view)
+        rule = getattr(operator, "mixes_runs", None) if operator else mixes_runs
+        reason = rule(view) if rule else ""
         if own and (own_reason := own_method(view.node, view.opset, "mixes_runs")) is not None:
             reason = reason or own_reason(view)
         if reason:

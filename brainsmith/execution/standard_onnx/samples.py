@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.graph.operator_names import FINN, STANDARD
+from brainsmith.graph.operator_names import STANDARD
 
 if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
@@ -53,8 +53,7 @@ def mixes_runs(view: NodeView) -> str:
     if any(not view.shape(name) for name in view.outputs if name):
         return "a result has no axis"
     if view.family != STANDARD:
-        elementwise = view.family == FINN and view.kind.startswith("Elementwise")
-        return broadcasts_mix_runs(view) if elementwise else APART
+        return APART
     if view.kind in UNARY or view.kind in BROADCAST:
         return broadcasts_mix_runs(view)
     if view.kind in MOVED:

@@ -103,6 +103,13 @@ def test_crop():
     assert_rewritten_right(model, x=drawn(1, 4, 5, 2))
 
 
+def test_a_token():
+    stated = {"TokenIndex": -1, "NumTokens": 4, "NumChannels": 3, "SIMD": 1, "inputDataType": "INT4"}
+    assert_rewritten_right(
+        hardware("SelectToken", {"x": (1, 4, 3)}, {"y": (1, 3)}, **stated), x=drawn(1, 4, 3)
+    )
+
+
 @pytest.mark.parametrize("operation", ["Add", "Sub", "Mul"])
 def test_elementwise(operation):
     stated = {

@@ -181,16 +181,3 @@ def spread(node: ProgramNode) -> None:
     made = node.emit(images.spread_pixels, node.inputs, strides=tuple(node.needed("Stride")))
     emit_reshaped(node, made)
     node.prove_moved(0)
-
-
-@lowers(FINN, "UpsampleNearestNeighbour")
-def enlarge(node: ProgramNode) -> None:
-    """Repeat pixels."""
-    given = (node.needed("HI"), node.needed("WI"))
-    wanted = (node.needed("HO"), node.needed("WO"))
-    factors = tuple(round(to / of) for to, of in zip(wanted, given, strict=True))
-    if any(of * by != to for of, by, to in zip(given, factors, wanted, strict=True)):
-        raise Unsupported("it does not repeat all pixels equally often")
-    made = node.emit(images.enlarge, node.inputs, factors=factors)
-    emit_reshaped(node, made)
-    node.prove_moved()
