@@ -14,22 +14,19 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array, Op, Shape
 
 
-def fitting_gradients(
-    op: Op, given: Any, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]
-) -> list[Array]:
+def fitting_gradients(op: Op, given: Any, promised: Sequence[tuple[Shape, np.dtype[Any]]]) -> list[Array]:
     """Return the gradient of each output as an array of the output's dtype.
 
     Args:
         op: The operation.
         given: An array, or a sequence of as many as the operation has outputs.
-        shapes: Of the outputs.
-        dtypes: Of the outputs.
+        promised: The shape and dtype of each output.
 
     Raises:
         GradientError: There is another number of them, or one has another shape or holds no numbers.
     """
     made = []
-    for gradient, shape, dtype in zip(_each(op, given, "gradients"), shapes, dtypes, strict=True):
+    for gradient, (shape, dtype) in zip(_each(op, given, "gradients"), promised, strict=True):
         try:
             array = np.asarray(gradient, dtype)
         except (TypeError, ValueError) as error:
@@ -44,16 +41,14 @@ def fitting_gradients(
     return made
 
 
-def fitting_outputs(
-    op: Op, given: Any, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]
-) -> list[Array]:
+def fitting_outputs(op: Op, given: Any, promised: Sequence[tuple[Shape, np.dtype[Any]]]) -> list[Array]:
     """Return the outputs of forward as arrays; arguments as for `fitting_gradients`.
 
     Raises:
         GradientError: There is another number of them, or one has another shape or dtype.
     """
     made = []
-    for output, shape, dtype in zip(_each(op, given, "outputs"), shapes, dtypes, strict=True):
+    for output, (shape, dtype) in zip(_each(op, given, "outputs"), promised, strict=True):
         if not isinstance(output, np.ndarray | np.generic):
             raise GradientError(
                 f"backward of operation {op.name!r} must get what forward returned, an array of {dtype} "

@@ -3,55 +3,27 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.errors import OpError
-from brainsmith.native import abi
-from brainsmith.native.frame import Frame
-from brainsmith.native.gradients import fitting_gradients, fitting_outputs
-from brainsmith.native.native_rules import NativeRules
+from brainsmith.native.frame import Frame, address_of
+from brainsmith.native.function_call import FunctionCall, RefusedError
 from brainsmith.native.plugin_op import READY, PluginOp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.native.function_call import Signature
     from brainsmith.native.library import NativeLibrary
-
-    Function = Callable[..., int]
+    from brainsmith.native.plugin_op import Kind
 
 _MOST_FRAMES = 256
 """Frames that one thread keeps for one op; with more shapes than that it begins anew."""
-
-
-class Functions(NamedTuple):
-    """The functions of one operation; those that it has not are None."""
-
-    user_data: int | None
-    validate: Function | None
-    output_shape: Function | None
-    output_dtype: Function | None
-    output_device: Function | None
-    forward: Function
-    backward: Function | None
-
-
-def functions_of(table: Mapping[str, Any]) -> Functions:
-    """Return the functions that one op's part of a table (`table.describe`) points to."""
-    types = {
-        "validate": abi.CALL_FUNCTION,
-        "output_shape": abi.SHAPE_FUNCTION,
-        "output_dtype": abi.DTYPE_FUNCTION,
-        "output_device": abi.DEVICE_FUNCTION,
-        "forward": abi.CALL_FUNCTION,
-        "backward": abi.CALL_FUNCTION,
-    }
-    made = {name: kind(table[name]) if table[name] else None for name, kind in types.items()}
-    return Functions(user_data=table["user_data"] or None, **made)  # type: ignore[arg-type]
 
 
 class Usage:
@@ -59,7 +31,7 @@ class Usage:
 
     Attributes:
         calls: How many calls it is in the midst of; the library stays as long as one is.
-        frames: Those of past calls, by the shapes and dtypes of their inputs.
+        frames: Those of past calls, by the shapes and dtypes of their inputs; other functions by name and signature.
         thread: Its number.
     """
 
@@ -67,7 +39,7 @@ class Usage:
 
     def __init__(self) -> None:
         self.calls, self.thread = 0, threading.get_ident()
-        self.frames: dict[tuple[Any, ...], Frame] = {}
+        self.frames: dict[tuple[Any, ...], Any] = {}
 
 
 class Standing:
@@ -91,15 +63,13 @@ class _PerThread(threading.local):
 class NativeOp(PluginOp):
     """An operation of a native library; it keeps the library loaded, until that is closed.
 
-    Attributes:
-        functions: Its code; to be called within `in_library` only.
-        validates_by_shape: Whether `validate` looks at no values.
+    Its code is to be called within `in_library` only.
     """
+
+    empty = staticmethod(np.empty)  # type: ignore[assignment]
 
     def __init__(self, library: NativeLibrary, standing: Standing, table: Mapping[str, Any]) -> None:
         super().__init__(library, table)
-        self.functions = functions_of(table)
-        self.validates_by_shape = bool(table["flags"] & abi.VALIDATE_BY_SHAPE)
         self.library = library
         self._standing = standing
         self._thread = _PerThread(library)
@@ -108,16 +78,6 @@ class NativeOp(PluginOp):
     def unloaded(self) -> bool:
         """Whether the library was unloaded, or is about to be."""
         return self._standing.closed
-
-    @property
-    def rules(self) -> NativeRules:
-        """Its rules of shape, dtype and device; to be asked within `in_library` only."""
-        return NativeRules(self)
-
-    @property
-    def has_gradient(self) -> bool:
-        """Whether the plugin has a backward for it."""
-        return self.functions.backward is not None
 
     def call(self, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         """Run a checked call: all that `call_op` does, in less time.
@@ -130,7 +90,7 @@ class NativeOp(PluginOp):
         key: list[Any] = []
         for x in inputs:
             if type(x) is not np.ndarray or x.flags.num & READY != READY:
-                inputs = self._ready(inputs)
+                inputs = self.ready(inputs)
                 key = [part for array in inputs for part in (array.shape, array.dtype)]
                 break
             key += (x.shape, x.dtype)
@@ -141,29 +101,26 @@ class NativeOp(PluginOp):
                 raise self.unloaded_error()
             frame = usage.frames.get(tuple(key)) if usage.calls == 1 else None
             if frame is None:
-                inputs = self._ready(inputs)
+                inputs = self.ready(inputs)
                 frame = self._frame(usage, inputs)
             outputs = frame.forward(inputs)
         finally:
             usage.calls -= 1
         return outputs[0] if self.num_outputs == 1 else tuple(outputs)
 
-    def _ready(self, inputs: Sequence[Any]) -> list[Array]:
+    def ready(self, inputs: Sequence[Any]) -> list[Array]:
         """Return inputs as arrays that a plugin can read: contiguous, aligned, in this machine's byte order."""
-        return [_ready(array) for array in as_arrays(self, inputs)]
+        return [self.placed(array) for array in as_arrays(self, inputs)]
+
+    def kind_of(self, inputs: Sequence[Array]) -> Kind:
+        """Return what is known of calls with such inputs."""
+        kind: Kind = self.in_library(lambda usage: self._frame(usage, inputs)).kind
+        return kind
 
     def _frame(self, usage: Usage, inputs: Sequence[Array]) -> Frame:
-        """Return the frame for inputs; a new one for a call within a call, which a finaliser or signal may make."""
-        shapes, dtypes = tuple(x.shape for x in inputs), tuple(x.dtype for x in inputs)
+        shapes, dtypes = [x.shape for x in inputs], [x.dtype for x in inputs]
         key = tuple(part for pair in zip(shapes, dtypes, strict=True) for part in pair)
-        if usage.calls > 1:
-            return Frame(self, shapes, dtypes)
-        frame = usage.frames.get(key)
-        if frame is None:
-            frame = Frame(self, shapes, dtypes)
-            if len(usage.frames) >= _MOST_FRAMES:
-                usage.frames.clear()
-            usage.frames[key] = frame
+        frame: Frame = _kept(usage, key, lambda: Frame(self, self.learn(shapes, dtypes)))
         return frame
 
     def in_library(self, work: Callable[[Usage], Any]) -> Any:
@@ -175,15 +132,12 @@ class NativeOp(PluginOp):
         usage = self._thread.usage
         usage.calls += 1
         try:
-            if self._standing.closed:
+            # A call within a call keeps the library, as that one does.
+            if self._standing.closed and usage.calls == 1:
                 raise self.unloaded_error()
             return work(usage)
         finally:
             usage.calls -= 1
-
-    def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Run the plugin's code on arrays; those that are contiguous are not copied."""
-        return self.call(inputs, attributes)
 
     def forward_into(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Run the plugin's code, and have the results written to given arrays.
@@ -192,14 +146,14 @@ class NativeOp(PluginOp):
             OpError: The outputs are not contiguous, overlap with inputs, or have another shape or dtype than the op's
                 rules say.
         """
-        arrays = self._ready(inputs)
+        arrays = self.ready(inputs)
 
         def run(usage: Usage) -> None:
             frame = self._frame(usage, arrays)
             if any(np.may_share_memory(x, y) for x in arrays for y in outputs):
                 raise OpError(f"Operation {self.name!r} cannot write its output over its input")
-            given = [(y.shape, y.dtype) for y in outputs]
-            promised = list(zip(frame.shapes, frame.dtypes, strict=True))
+            given = tuple((y.shape, y.dtype) for y in outputs)
+            promised = frame.kind.promised
             if given != promised or any(
                 y.flags.num & READY != READY or not y.flags.writeable for y in outputs
             ):
@@ -210,43 +164,54 @@ class NativeOp(PluginOp):
 
         self.in_library(run)
 
-    def backward(
-        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
-    ) -> tuple[Array | None, ...]:
-        """Return the gradient of each input, from the plugin's code.
+    def run(self, function: str, signature: Signature, arrays: Sequence[Array | None]) -> None:
+        """Call `validate` or `backward` on arrays that are ready."""
 
-        Raises:
-            GradientError: The plugin has none, or fails; or an input, gradient or output has the wrong dtype or shape.
-        """
-        self.expect_gradient(())
-        arrays = self._ready(inputs)
-        self.expect_gradient(arrays)
+        def run(usage: Usage) -> None:
+            call = _kept(usage, (function, signature), lambda: FunctionCall(self.table, function, signature))
+            for one, array in zip(call.tensors, arrays, strict=True):
+                one.data = None if array is None else address_of(array)
+            call.run()
 
-        def run(usage: Usage) -> Any:
-            frame = self._frame(usage, arrays)
-            upstream = fitting_gradients(self, grad_output, frame.shapes, frame.dtypes)
-            results = fitting_outputs(self, output, frame.shapes, frame.dtypes)
-            return frame.backward([_ready(y) for y in upstream], arrays, [_ready(y) for y in results])
+        self._refused(function, signature, run)
 
-        found: tuple[Array | None, ...] = self.in_library(run)
+    def answers(self, rule: str, signature: Signature) -> list[Any]:
+        """Return what the plugin's code says of each output."""
+        found: list[Any] = self._refused(
+            rule, signature, lambda _: FunctionCall(self.table, rule, signature).answers()
+        )
         return found
-
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
-        """Have the plugin's code look at the inputs, with OpError if it does not take them."""
-        arrays = self._ready(inputs)
-        self.in_library(lambda usage: self._frame(usage, arrays).validate(arrays))
 
     def _asked(self, rule: Callable[[Any], tuple[Any, ...]], given: Sequence[Any]) -> Any:
         asked = super()._asked
         return self.in_library(lambda _: asked(rule, given))
 
+    def _refused(self, function: str, signature: Signature, work: Callable[[Usage], Any]) -> Any:
+        try:
+            return self.in_library(work)
+        except RefusedError as error:
+            raise self.refusal(function, signature, error) from None
 
-def _ready(array: Array) -> Array:
-    """Return an array that a plugin can read: itself where it can be."""
-    array = np.asarray(array)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    return array if array.flags.num & READY == READY else array.copy(order="C")
+    @staticmethod
+    def placed(array: Array) -> Array:
+        """Return an array that a plugin can read: itself where it can be."""
+        array = np.asarray(array)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
+        return array if array.flags.num & READY == READY else array.copy(order="C")
+
+
+def _kept(usage: Usage, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    """Return what a thread keeps for later calls; a new one for a call within a call, as a finaliser or signal may make."""
+    if usage.calls > 1:
+        return make()
+    found = usage.frames.get(key)
+    if found is None:
+        found = make()
+        if len(usage.frames) >= _MOST_FRAMES:
+            usage.frames.clear()
+        usage.frames[key] = found
+    return found
 
 
 def _listed(arrays: Sequence[tuple[Shape, Any]]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from brainsmith.errors import OpError
 from brainsmith.figures import plural
 from brainsmith.native import abi
-from brainsmith.native.frame import CODES, NUMPY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +17,14 @@ if TYPE_CHECKING:
     from brainsmith.native.plugin_op import PluginOp
 
 
-class Rules(ABC):
-    """Ask an operation what its outputs are; how it is asked is a subclass's."""
+CODES = {np.dtype(name): code for code, name in abi.DTYPES.items()}
+"""The dtypes' numbers."""
 
-    _op: PluginOp
+NUMPY = {code: dtype for dtype, code in CODES.items()}
+
+
+class Rules:
+    """Ask an operation what its outputs are; without a rule of its own, each is as the first input."""
 
     def __init__(self, op: PluginOp) -> None:
         self._op = op
@@ -41,9 +43,9 @@ class Rules(ABC):
 
     def shapes(self, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
         """Return the shape of each output."""
-        if not self._has("output_shape"):
+        if not self._op.table["output_shape"]:
             return (tuple(shapes[0]),) * self._op.num_outputs
-        answers = self._ask_shapes([tuple(map(int, shape)) for shape in shapes])
+        answers = self._op.answers("output_shape", tuple((0, tuple(map(int, shape))) for shape in shapes))
         return tuple(self._shape(at, answer) for at, answer in enumerate(answers))
 
     def _shape(self, at: int, answer: Sequence[int] | int) -> Shape:
@@ -60,14 +62,14 @@ class Rules(ABC):
 
     def dtypes(self, dtypes: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], ...]:
         """Return the dtype of each output."""
-        if not self._has("output_dtype"):
+        if not self._op.table["output_dtype"]:
             return (np.dtype(dtypes[0]),) * self._op.num_outputs
         for dtype in dtypes:
             if np.dtype(dtype) not in CODES:
                 raise OpError(
                     f"Operation {self._op.name!r} does not take these inputs: no native op takes {dtype}"
                 )
-        answers = self._ask_dtypes([CODES[np.dtype(dtype)] for dtype in dtypes])
+        answers = self._op.answers("output_dtype", tuple((CODES[np.dtype(dtype)], None) for dtype in dtypes))
         for at, code in enumerate(answers):
             if code not in NUMPY:
                 raise OpError(
@@ -78,26 +80,10 @@ class Rules(ABC):
 
     def devices(self, devices: Sequence[str]) -> tuple[str, ...]:
         """Return the device of each output."""
-        if not self._has("output_device"):
+        if not self._op.table["output_device"]:
             return (devices[0],) * self._op.num_outputs
-        answers = self._ask_devices(devices)
+        answers = self._op.answers("output_device", tuple((device, None) for device in devices))
         for at, device in enumerate(answers):
             if device is None:
                 raise OpError(f"Operation {self._op.name!r} names no device for output {at}")
         return tuple(map(str, answers))
-
-    @abstractmethod
-    def _has(self, rule: str) -> bool:
-        """Tell whether the operation has a rule; without it an output is as the first input."""
-
-    @abstractmethod
-    def _ask_shapes(self, shapes: Sequence[Shape]) -> Sequence[Sequence[int] | int]:
-        """Return the shape of each output; the number of its dimensions where that is invalid."""
-
-    @abstractmethod
-    def _ask_dtypes(self, codes: Sequence[int]) -> Sequence[int]:
-        """Return the dtype's number of each output."""
-
-    @abstractmethod
-    def _ask_devices(self, devices: Sequence[str]) -> Sequence[str | None]:
-        """Return the device of each output."""

@@ -8,6 +8,7 @@ import pytest
 from brainsmith import ops
 from brainsmith.errors import OpError
 from brainsmith.native import include_folder, open_library
+from brainsmith.native.function_call import RULES
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugins import load_plugin, unload_plugin
 from tests.native.building import ROOT, compile_c, expect_cargo, is_mapped, run_tool
@@ -201,7 +202,7 @@ class TestRust:
             ("rust_gelu", 1, True),
         ]
         for op in library.ops:
-            assert None not in op.functions[1:]
+            assert all(op.table[name] for name in ("validate", *RULES, "forward", "backward"))
             n = op.num_inputs
             assert op.output_shape([(2, 3)] + [(1,)] * (n - 1)) == (2, 3)
             assert op.output_dtype([np.dtype(np.float64)] * n) == np.float64

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-MAP, FORGET, VALIDATE, FORWARD, BACKWARD, SHAPES, DTYPES, DEVICES = range(8)
-"""Commands: `(MAP, [(number, size, writable)])`, `(FORGET, [number])`, and
-`(command, operation, signature, places)`: `(dtype, shape)` and `(region, offset)` of each array.
-The last three ask for the rules of all outputs, and their arrays have no places."""
+MAP, FORGET = range(2)
+"""Commands: `(MAP, [(number, size, writable)])`, `(FORGET, [number])`, and `(function, operation, signature, places)`:
+the function's name, what `FunctionCall` is made of, and `(region, offset)` of each array; those of rules have none."""
 
 DONE, REFUSED, BROKEN, MORE = b"\0", b"\1", b"\2", b"\3"
 """Answers: done, with JSON; a status of the plugin and its message, as JSON; the worker's own trouble, in words; and a

@@ -16,9 +16,10 @@ import time
 from _socket import socket
 
 from brainsmith.native import abi
+from brainsmith.native.function_call import RULES, FunctionCall, RefusedError
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.loading import load
-from brainsmith.native.table import ERROR_BYTES, create, describe
+from brainsmith.native.table import create, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +29,8 @@ if TYPE_CHECKING:
 GRACE = 0.5
 """Seconds that an operation has to end after its host has gone."""
 
-FUNCTIONS = {ch.VALIDATE: "validate", ch.FORWARD: "forward", ch.BACKWARD: "backward"}
-RULES = {ch.SHAPES: "output_shape", ch.DTYPES: "output_dtype", ch.DEVICES: "output_device"}
-"""The functions of an operation, by the command that calls them."""
-
-_PREPARED = 256
-"""How many kinds of calls are kept prepared."""
+_KEPT = 256
+"""How many kinds of calls are kept."""
 
 
 def main(descriptor: int, path: str, beside: tuple[str, ...], host_version: str) -> None:
@@ -122,110 +119,25 @@ class Calls:
     def __init__(self, table: dict[str, Any], memory: Memory) -> None:
         self._ops: list[dict[str, Any]] = table["ops"]
         self._memory = memory
-        self._prepared: dict[Any, Prepared] = {}
+        self._kept: dict[Any, FunctionCall] = {}
 
     def run(
-        self, command: int, op: int, signature: tuple[Any, ...], places: tuple[tuple[int, int], ...]
+        self, function: str, op: int, signature: tuple[Any, ...], places: tuple[tuple[int, int], ...]
     ) -> tuple[bytes, str]:
         """Do what a command says, and return the answer."""
-        key = (command, op, signature)
-        prepared = self._prepared.get(key)
-        if prepared is None:
-            if len(self._prepared) >= _PREPARED:
-                self._prepared.clear()
-            prepared = self._prepared[key] = Prepared(self._ops[op], command, signature)
+        key = (function, op, signature)
+        call = self._kept.get(key)
+        if call is None:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            call = self._kept[key] = FunctionCall(self._ops[op], function, signature)
         addresses = self._memory.addresses
-        for tensor, (region, offset) in zip(prepared.tensors, places, strict=False):
+        for tensor, (region, offset) in zip(call.tensors, places, strict=False):
             tensor.data = addresses[region] + offset if region else None
-        if command in RULES:
-            return prepared.rules(RULES[command])
-        return prepared.run()
-
-
-class Prepared:
-    """A call of one function of one operation, on arrays of certain shapes and dtypes.
-
-    Attributes:
-        tensors: The descriptors of all arrays, in the order of the structure's fields.
-    """
-
-    def __init__(self, op: dict[str, Any], command: int, signature: Sequence[tuple[Any, Any]]) -> None:
-        self._op = op
-        count, results = op["num_inputs"], op["num_outputs"]
-        tensors = (abi.Tensor * max(len(signature), 1))()
-        self.tensors = list(tensors)
-        self._kept = [_fill(tensor, *one) for tensor, one in zip(self.tensors, signature, strict=False)]
-        self._error = ctypes.create_string_buffer(ERROR_BYTES)
-        begin, size, known = ctypes.addressof(tensors), ctypes.sizeof(abi.Tensor), len(signature)
-        first = [0, count, count + results, count + 2 * results]
-        self._fields = [begin + at * size if at < known else None for at in first]
-        self._call = abi.Call(
-            ctypes.sizeof(abi.Call), count, results, 0, *self._fields, op["user_data"] or None,
-            ctypes.addressof(self._error), ERROR_BYTES,
-        )  # fmt: skip
-        self._address = ctypes.addressof(self._call)
-        self._function = abi.CALL_FUNCTION(op[FUNCTIONS.get(command, "forward")])
-        self._validate = (
-            abi.CALL_FUNCTION(op["validate"]) if command == ch.FORWARD and op["validate"] else None
-        )
-
-    def run(self) -> tuple[bytes, str]:
-        """Call the function; the first call of `forward`, or each, has the inputs looked at before."""
-        if self._validate is not None:
-            call = self._call
-            call.outputs = None
-            self._error[0] = b"\0"
-            status = self._validate(self._address)
-            call.outputs = self._fields[1]
-            if status != abi.OK:
-                return self._refused(status, "validate")
-            if self._op["flags"] & abi.VALIDATE_BY_SHAPE:
-                self._validate = None
-        self._error[0] = b"\0"  # a call that succeeded may have written there
-        status = self._function(self._address)
-        return (ch.DONE, "") if status == abi.OK else self._refused(status, "")
-
-    def _refused(self, status: int, function: str) -> tuple[bytes, str]:
-        message = self._error.value.decode(errors="replace")
-        ctypes.memset(self._error, 0, ERROR_BYTES)
-        return ch.REFUSED, json.dumps([status, message, function])
-
-    def rules(self, name: str) -> tuple[bytes, str]:
-        """Return the shape, the dtype or the device of each output."""
-        ask = getattr(self, f"_{name}")
-        found = []
-        for output in range(self._op["num_outputs"]):
-            self._error[0] = b"\0"
-            status, value = ask(self._op[name], output)
-            if status != abi.OK:
-                return self._refused(status, "")
-            found.append(value)
-        return ch.DONE, json.dumps(found)
-
-    def _output_shape(self, function: int, output: int) -> tuple[int, list[int] | int]:
-        extents, ndim = (abi.i64 * abi.MAX_NDIM)(), abi.i32()
-        call = abi.SHAPE_FUNCTION(function)
-        status = call(self._address, output, ctypes.addressof(extents), ctypes.byref(ndim))
-        return status, list(extents)[: ndim.value] if 0 <= ndim.value <= abi.MAX_NDIM else ndim.value
-
-    def _output_dtype(self, function: int, output: int) -> tuple[int, int]:
-        dtype = abi.i32()
-        return abi.DTYPE_FUNCTION(function)(self._address, output, ctypes.byref(dtype)), dtype.value
-
-    def _output_device(self, function: int, output: int) -> tuple[int, str | None]:
-        device = abi.text()
-        status = abi.DEVICE_FUNCTION(function)(self._address, output, ctypes.byref(device))
-        return status, None if device.value is None else device.value.decode(errors="replace")
-
-
-def _fill(tensor: abi.Tensor, what: Any, shape: tuple[int, ...] | None) -> Any:
-    """Describe an array: its dtype's number, or its device where that is asked; no shape where that does not matter."""
-    tensor.device = what.encode() if isinstance(what, str) else b"cpu" if what and shape is not None else None
-    tensor.dtype = what if isinstance(what, int) else 0
-    if shape is None:
-        return None
-    extents = (abi.i64 * max(len(shape), 1))(*shape)
-    tensor.shape, tensor.ndim, tensor.size = ctypes.addressof(extents), len(shape), 1
-    for extent in shape:
-        tensor.size *= extent
-    return extents
+        try:
+            if function in RULES:
+                return ch.DONE, json.dumps(call.answers())
+            call.run()
+        except RefusedError as error:
+            return ch.REFUSED, json.dumps(error.args)
+        return ch.DONE, ""

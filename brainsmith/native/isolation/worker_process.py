@@ -8,10 +8,10 @@ from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
 from brainsmith import __version__
-from brainsmith.errors import GradientError, NativeLibraryError, OpError, PluginCrashError
+from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError
 from brainsmith.forks import in_children, lock_of
 from brainsmith.native.checks import check_table
-from brainsmith.native.frame import failure
+from brainsmith.native.function_call import RefusedError
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.connection import Connection, WorkerEndedError
 from brainsmith.native.isolation.pool import Pool
@@ -80,19 +80,17 @@ class Worker:
                 raise NativeLibraryError(f"native plugin {self._name!r} was unloaded")
             self._running()
 
-    def ask(self, op: IsolatedOp, command: tuple[Any, ...], regions: Iterable[Region], what: str) -> str:
+    def ask(self, op: IsolatedOp, command: tuple[Any, ...], regions: Iterable[Region]) -> str:
         """Have the worker do what a command says, and return the text of its answer.
 
         Args:
             op: Whose function is called.
             command: See `channel`.
             regions: Where the command's arrays lie.
-            what: The function.
 
         Raises:
-            OpError: The operation refused or failed, the library is closed, or a signal handler or finaliser asks
-                while its own thread does.
-            GradientError: Its gradient failed.
+            RefusedError: The function refused or failed.
+            OpError: The library is closed, or a signal handler or finaliser asks while its own thread does.
             PluginCrashError: The operation ended the worker, or did not answer in time.
         """
         wanted = [(region, region in self.pool.regions) for region in regions]
@@ -106,13 +104,13 @@ class Worker:
                 self._caller = get_ident()
                 if self.closed:  # if not now, then not in this call: who closes waits, or is refused
                     raise op.unloaded_error()
-                kind, text = self._answer(op, command, wanted, what)
+                kind, text = self._answer(op, command, wanted)
             finally:
                 self._caller = None
         if kind == ch.DONE:
             return text
         if kind == ch.REFUSED:
-            raise _refusal(op, command, text, what)
+            raise RefusedError(*json.loads(text))
         raise NativeLibraryError(f"the process of native plugin {op.plugin} failed: {text}")
 
     def close(self) -> None:
@@ -135,7 +133,7 @@ class Worker:
             self.pool.close()
 
     def _answer(
-        self, op: IsolatedOp, command: tuple[Any, ...], regions: list[tuple[Region, bool]], what: str
+        self, op: IsolatedOp, command: tuple[Any, ...], regions: list[tuple[Region, bool]]
     ) -> tuple[bytes, str]:
         for again in (True, False):
             try:
@@ -144,7 +142,7 @@ class Worker:
                 self._connection = None
                 if error.asked or not again:  # else it had ended before
                     raise PluginCrashError(
-                        f"operation {op.name!r} of native plugin {op.plugin} {error} in {what}; "
+                        f"operation {op.name!r} of native plugin {op.plugin} {error} in {command[0]}; "
                         "that was in a process of its own, and the next call starts a new one"
                     ) from None
         raise AssertionError
@@ -167,15 +165,6 @@ def _release(standing: Standing, copy: LibraryCopy) -> None:
     """Say that a library is gone before it is, to ops that finalisers may still call; and let go of its copy."""
     standing.closed = True
     copy.release()
-
-
-def _refusal(op: IsolatedOp, command: tuple[Any, ...], text: str, what: str) -> OpError:
-    """Return the error for a status that is not OK."""
-    status, message, function = json.loads(text)
-    shapes = ", ".join(str(shape) for _, shape in command[2][: op.num_inputs])
-    where = f" on shapes {shapes}" if what in ("forward", "backward") and not function else ""
-    said = failure(op, status, message, where)
-    return GradientError(f"backward: {said}") if what == "backward" else OpError(said)
 
 
 def start_worker(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[Connection, dict[str, Any]]:
