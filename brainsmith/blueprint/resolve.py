@@ -220,7 +220,7 @@ def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[s
             text = ""
             if step not in names and (key, step) != ("tolerance", "*"):
                 hint = did_you_mean(step, names) or f". It has {', '.join(names) or 'none'}."
-                text = f"verify.{key} names {step!r}, which is no step of this build{hint}"
+                text = f"verify.{key} names {step!r}, which is not a step of this build{hint}"
             elif key != "tolerance" and excluding.setdefault(step, key) != key:
                 text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is only one of them"
             if text:

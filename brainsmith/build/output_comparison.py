@@ -56,7 +56,7 @@ def advice(step: str, found: OutputComparison, outputs: Iterable[Array]) -> str:
     exception = f"`verify: {{approximate: {{{step}: {{error: ERROR, classes: SAMPLES}}}}}}`"
     stated = f"if '{step}' approximates, state it: {exception}"
     if not np.isfinite(found.max_error):
-        return "a value is infinite or not a number (NaN) on one side only, which is no rounding error"
+        return "a value is infinite or not a number (NaN) on one side only, which is not a rounding error"
     if found.by_class:
         return (
             "no tolerance allows another class; rounding changes it only where the values of two classes are nearly equal; "
@@ -65,7 +65,7 @@ def advice(step: str, found: OutputComparison, outputs: Iterable[Array]) -> str:
     level = "rounding in front of a quantiser moved a value to its next level (scales that are powers of two avoid it)"
     if found.exact:
         kind = "the outputs are exact (whole numbers, also times a power of two)"
-        return f"{kind}, so this is no rounding error, unless {level}; {stated}"
+        return f"{kind}, so this is not a rounding error, unless {level}; {stated}"
     finite = (np.abs(output[np.isfinite(output)]) for output in outputs)
     largest = max((float(values.max(initial=0.0)) for values in finite), default=0.0)
     if found.max_error > _ROUNDING * largest:

@@ -123,7 +123,7 @@ def _refuse_no_text(output: Path) -> None:
     except UnicodeEncodeError as error:
         place = str(output)[error.start]
         raise OutputError(
-            f"output folder {str(output)!r} cannot be used, because its name holds {place!r}, which is no UTF-8 in this "
+            f"output folder {str(output)!r} cannot be used, because its name holds {place!r}, which is not UTF-8 in this "
             "locale, and models hold the names of their files\n  name another folder, or set LC_ALL=C.UTF-8 if the "
             "name is UTF-8"
         ) from None

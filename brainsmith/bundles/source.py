@@ -90,7 +90,7 @@ def _place(path: str | os.PathLike[str]) -> Path:
     if os.path.isdir(place):  # noqa: PTH112
         file = os.path.join(place, FILE_NAME)  # noqa: PTH118
         if not os.path.isfile(file):  # noqa: PTH113
-            raise BundleError(f"{place}: the folder has no {FILE_NAME}, so it is no bundle")
+            raise BundleError(f"{place}: the folder has no {FILE_NAME}, so it is not a bundle")
         return Path(file)
     if not os.path.exists(place):  # noqa: PTH110
         raise BundleError(f"{place}: there is no such file or folder")

@@ -1,4 +1,4 @@
-"""`brainsmith serve-target`: offer a target of this machine to other programs and machines."""
+"""`brainsmith serve-target`: serve a target of this machine to other programs and machines."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ VERBS = (
                 "--no-report", about="do not write report.html; saves a simulation where the build simulates"
             ),
             Argument("--no-cache", about="run every step, and keep nothing for later builds"),
-            Argument("--explain", about="say of each step why it was or was not reused"),
+            Argument("--explain", about="report for each step why it was or was not reused"),
             *_HOW_MUCH,
         ),
     ),
@@ -151,7 +151,7 @@ VERBS = (
             Argument("--frames", "N", "simulate the first N frames only"),
             Argument("--stalls", "SEED", "stall all inputs and outputs at random"),
             Argument("--trace", "FILE.vcd", "write waveforms", completes="files"),
-            Argument("--limit", "CYCLES", "give up after so many cycles"),
+            Argument("--limit", "CYCLES", "stop after this many cycles"),
         ),
     ),
     Verb(
@@ -233,7 +233,7 @@ VERBS = (
     Verb(
         "serve-target",
         "brainsmith.cli.serve_target",
-        "offer a target of this machine to other programs and machines",
+        "serve a target of this machine to other programs and machines",
         "Serves it over HTTP to the target 'remote' of other processes or machines, until Ctrl-C or SIGTERM. Other machines"
         " reach it only if --host says so, and then clients need a token: from a file, or BRAINSMITH_REMOTE_TOKEN.",
         "brainsmith serve-target numpy --port 8765",

@@ -28,7 +28,7 @@ def datatype_fault(text: str) -> str:
         return bits_fault(found[1]) or _integer_bits_fault(int(found[1]), found[2])
     if found := _FLOAT.fullmatch(text):
         return _float_fault(*found.groups())
-    return f"which is no datatype; those are such as {_FORMS}"
+    return f"which is not a datatype; examples are {_FORMS}"
 
 
 def bits_fault(digits: str) -> str:

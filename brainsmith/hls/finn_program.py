@@ -86,7 +86,7 @@ def why_not(layer: Any, generated: Generated) -> str:
         return f"its C++ needs {', '.join(missing)} of FINN's HLS library, which is in no package"
     foreign = [name for name in generated.parameters() if not _STREAM.match(name)]
     if foreign or not generated.parameters():
-        return f"its function has parameters that are no streams: {', '.join(foreign) or 'all'}"
+        return f"its function has parameters that are not streams: {', '.join(foreign) or 'all'}"
     decoupled = [name for name in ("internal_decoupled", "external") if _attribute(layer, "mem_mode") == name]
     fed = sum(name.startswith("in") for name in generated.parameters())
     return f"its constants come in a stream (mem_mode {decoupled[0]})" if decoupled and fed > 1 else ""

@@ -47,7 +47,7 @@ def read_library(path: Path) -> bytes:
                 f"{path} is a folder; a native plugin is one file, such as {path.name}.so"
             )
         if path.exists() and not path.is_file():
-            raise NativeLibraryError(f"{path} is no regular file; a native plugin is a shared library")
+            raise NativeLibraryError(f"{path} is not a regular file; a native plugin is a shared library")
         # Root may read what nobody may; a file without any right to be read is not meant to be loaded.
         if path.exists() and not path.stat().st_mode & 0o444:
             raise PermissionError(13, "Permission denied")
@@ -126,7 +126,7 @@ def check_file(path: Path, data: bytes) -> Elf:
 def no_entry(path: Path) -> MissingSymbolError:
     """Return the error for a library without `create_plugin`."""
     return MissingSymbolError(
-        f"{path} exports no function {ENTRY!r}, so it is no native plugin\n"
+        f"{path} exports no function {ENTRY!r}, so it is not a native plugin\n"
         '  define it with BS_EXPORT; in C++ within extern "C", in Rust with #[unsafe(no_mangle)] pub extern "C"'
     )
 

@@ -132,7 +132,7 @@ def _extra_of(plugin_type: str, name: str, values: dict[str, Any]) -> dict[str, 
 def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> None:
     if plugin_type not in PLUGIN_TYPES:
         raise PluginDefinitionError(
-            f"{origin}: {plugin_type!r} is no plugin type; they are {', '.join(PLUGIN_TYPES)}"
+            f"{origin}: {plugin_type!r} is not a plugin type; these are {', '.join(PLUGIN_TYPES)}"
         )
     known = keywords(plugin_type)
     for key in values:

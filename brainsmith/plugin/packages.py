@@ -161,7 +161,7 @@ def unmet_requirements(requirements: Iterable[str]) -> list[str]:
         try:
             parsed = _requirement(text)
         except ValueError:
-            unmet.append(f"requires {text!r}, which is no PEP 508 requirement")
+            unmet.append(f"requires {text!r}, which is not a PEP 508 requirement")
             continue
         if parsed is None:
             continue

@@ -209,7 +209,7 @@ def _is_usable(name: str) -> bool:
 
 def _plugin(collection: str, info: PluginInfo, details: Details | None) -> Iterator[str]:
     if not _is_usable(info.name):
-        yield f'# {collection}["{info.qualified}"]: its name is no identifier, or taken'
+        yield f'# {collection}["{info.qualified}"]: its name is not an identifier, or is taken'
         return
     docstring = details.docstring if details is not None else info.description
     parameters = signature(details.parameters) if details is not None else "*args: Any, **kwargs: Any"

@@ -45,4 +45,4 @@ def _package_folder(name: str) -> str:
         place = Path(folder, *inner)
         if place.is_dir():
             return str(place)
-    raise PluginNotFoundError(f"{name!r} is no folder, and no package that can be imported")
+    raise PluginNotFoundError(f"{name!r} is neither a folder nor a package that can be imported")

@@ -83,10 +83,10 @@ def _max_pool(model: ModelWrapper, node: NodeProto) -> str:
     if not model.get_tensor_datatype(node.input[0]).is_integer():
         return ""
     if _attribute(node, "ceil_mode", 0) and not _fits(model, node):
-        return "has windows that reach beyond the image (ceil_mode), and Pool has none: pad the image in front of it"
+        return "uses ceil_mode, which Pool does not support: pad the image in front of it"
     dilations = _attribute(node, "dilations", [1])
     if any(dilation != 1 for dilation in dilations):
-        return f"has dilations = {list(dilations)}, and the windows of Pool have none: use a convolution, or no dilation"
+        return f"has dilations = {list(dilations)}, which Pool does not support: use a convolution, or no dilation"
     return ""
 
 
@@ -105,7 +105,7 @@ def _conv(model: ModelWrapper, node: NodeProto) -> str:
     if kind.allowed(0) or not any(_attribute(node, "pads", [])):
         return ""
     return (
-        f"pads an image of {kind.name} with 0, which is no value of that type: give the image a datatype that has 0, such "
+        f"pads an image of {kind.name} with 0, which that type does not hold: give the image a datatype that has 0, such "
         "as INT2, or use no padding"
     )
 

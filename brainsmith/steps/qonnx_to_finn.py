@@ -136,7 +136,7 @@ def _check_constant_parameters(model: ModelWrapper) -> None:
             continue
         for name, what in zip(node.input[1:], ("scale", "zero point", "bit width"), strict=False):
             if model.get_initializer(name) is None:
-                raise ModelError(f"{node_text(node)} has a {what} that is no constant ('{name}')")
+                raise ModelError(f"{node_text(node)} has a {what} that is not constant ('{name}')")
 
 
 def _warn_of_wide(model: ModelWrapper, widest: int) -> None:

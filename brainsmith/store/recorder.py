@@ -183,7 +183,7 @@ class Recorder:
 
     def _read(self, path: Any, absolute: str) -> None:
         if self._rules.hides(absolute):
-            self._doubt(f"it reads {os.path.basename(absolute)}, which is no input of a step")
+            self._doubt(f"it reads {os.path.basename(absolute)}, which is not an input of a step")
         if absolute.startswith(STATES) and not self._is_library(caller()):
             self._doubt(f"it reads {absolute}, which says how the machine is")
         if self._rules.leave_out(absolute):
@@ -200,7 +200,7 @@ class Recorder:
         if digest == ABSENT and status is not None:
             if absolute.startswith(_DEVICES) and self._is_library(caller()):
                 return
-            self._doubt(f"it reads {name}, which is no regular file")
+            self._doubt(f"it reads {name}, which is not a regular file")
         if self._count("files", name, digest) != digest:
             self._doubt(f"{name} changed while it ran")
         if status is not None:

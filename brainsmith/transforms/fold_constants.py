@@ -41,7 +41,7 @@ RANDOM = (
 @transform(
     name="FoldConstants",
     stage="graph_tidying",
-    description="Compute now what is computed of constants alone",
+    description="Compute nodes whose inputs are all constant",
     author="BrainSmith",
     version="0.1.0",
     requires=("qonnx",),

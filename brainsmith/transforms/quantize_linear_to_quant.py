@@ -132,7 +132,7 @@ def _parameters(view: GraphView, node: NodeProto) -> tuple[npt.NDArray[np.float3
     """Return the scale and the zero point of a QuantizeLinear or DequantizeLinear."""
     given = [view.constant(name) if name else np.zeros((), np.int64) for name in node.input[1:3]]
     if any(value is None for value in given):
-        raise _refusal(node, "its scale or its zero point is no constant")
+        raise _refusal(node, "its scale or its zero point is not constant")
     if attribute(node, "block_size", 0):
         raise _refusal(node, "its scale is given for blocks")
     scale = np.asarray(given[0], np.float32)
@@ -147,7 +147,7 @@ def _integers(view: GraphView, node: NodeProto, scale: npt.NDArray[Any], zero: n
         for at, bound in enumerate(clip.input[1:3]):
             value = view.constant(bound) if bound else None
             if bound and (value is None or value.size != 1):
-                raise _refusal(node, "the Clip in front of it has limits that are no constants")
+                raise _refusal(node, "the Clip in front of it has limits that are not constant")
             if value is not None and at == 0:
                 low = max(low, int(value.reshape(-1)[0]))
             elif value is not None:
@@ -160,7 +160,7 @@ def _integers(view: GraphView, node: NodeProto, scale: npt.NDArray[Any], zero: n
         return _Integers("", np.clip(constant.astype(np.int64), low, high), low, high)
     quantise = view.made_by(name)
     if quantise is None or not _is(quantise, "QuantizeLinear"):
-        raise _refusal(node, "what it reads is neither a constant nor what a QuantizeLinear gives")
+        raise _refusal(node, "its input is neither a constant nor the output of a QuantizeLinear")
     own_scale, own_zero = _parameters(view, quantise)
     axes = {attribute(each, "axis", 1) for each in (node, quantise)} if scale.ndim or zero.ndim else {1}
     if len(axes) > 1 or not (np.array_equal(own_scale, scale) and np.array_equal(own_zero, zero)):
@@ -201,7 +201,7 @@ def _for_broadcast(view: GraphView, node: NodeProto, values: npt.NDArray[Any]) -
         return values
     rank = view.rank(node.input[0])
     if rank is None:
-        raise _refusal(node, "it has a scale for each channel, and the shape of what it reads is not known")
+        raise _refusal(node, "it has a scale for each channel, and the shape of its input is unknown")
     shape = [1] * rank
     shape[attribute(node, "axis", 1)] = values.size
     return values.reshape(shape)

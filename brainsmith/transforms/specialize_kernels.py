@@ -71,7 +71,7 @@ class Choice:
 @transform(
     name="SpecializeKernels",
     stage="hardware",
-    description="Choose a backend for every kernel's node: what is asked for, the part and the backends decide",
+    description="Choose a backend for every node of a kernel, by what is asked for, the part and what backends support",
     author="BrainSmith",
     version="0.1.0",
     requires=("finn-plus",),
@@ -211,9 +211,9 @@ def _describe(node: NodeProto, kernel: PluginInfo, wanted: Order, refused: tuple
 def _failed(node: NodeProto, backend: PluginInfo, error: Exception) -> str:
     """Return the message of an error that a plugin raised instead of an answer."""
     return (
-        f"backend '{backend.qualified}' failed when it was asked whether it can be node '{node.name}' "
+        f"backend '{backend.qualified}' failed when it was asked whether it supports node '{node.name}' "
         f"({backend.kernel}):\n  {type(error).__name__}: {error}\n"
-        "  a backend's `supports` returns why it cannot be a node, and raises nothing"
+        "  a backend's `supports` returns the reason why it does not support a node, and raises nothing"
     )
 
 

@@ -60,8 +60,8 @@ def _placed(found: Fields) -> list[str]:
     names = {"lut": "LUTs of four inputs", "ff": "flip-flops", "bram": "block RAMs", "dsp": "multipliers"}
     used = ", ".join(f"{figures.count(number(found.get(key)))} {name}" for key, name in names.items())
     return [
-        f"Placed and routed on {device} the design reaches {figures.count(clock)} MHz, with {used}. That is no forecast "
-        "for the part that it was built for."
+        f"Placed and routed on {device} the design reaches {figures.count(clock)} MHz, with {used}. This does not "
+        "predict the clock on the part that it was built for."
     ]
 
 

@@ -38,13 +38,13 @@ from brainsmith.plugin.registry import Registry
         ),
         (
             "steps: [cleanup]\nverify: {tolerance: {cleanupp: 1, '*': 0}}",
-            "3:24: verify.tolerance names 'cleanupp', which is no step of this build. "
+            "3:24: verify.tolerance names 'cleanupp', which is not a step of this build. "
             "Did you mean 'cleanup'?",
         ),
         (
             "steps: [step_tidy_up, transforms]\nverify: {tolerance: {transforms: 1}}\n"
             "transforms: [ExpandNorms]",
-            "3:24: verify.tolerance names 'transforms', which is no step of this build. "
+            "3:24: verify.tolerance names 'transforms', which is not a step of this build. "
             "It has finn:step_tidy_up, ExpandNorms.",
         ),
     ],

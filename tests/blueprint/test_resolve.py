@@ -104,7 +104,7 @@ def test_a_blueprint_made_in_python_has_no_places(registry):
     assert str(caught.value).splitlines() == [
         "(no file): no kernel or group named 'Softmx'. Did you mean 'Softmax'?",
         "  6 are registered: brainsmith plugins list --type kernel",
-        "(no file): verify.tolerance names 'gone', which is no step of this build. It has none.",
+        "(no file): verify.tolerance names 'gone', which is not a step of this build. It has none.",
     ]
     assert [str(problem) for problem in missing_files(blueprint)] == [
         "(no file): verify.inputs names a file that does not exist: /none.npy"

@@ -78,7 +78,7 @@ LEVEL = "rounding in front of a quantiser moved a value to its next level (scale
             f"if the difference is mere rounding, allow it: `verify: {{tolerance: {{fold: ERROR}}}}`; {STATED}",
         ),
         (0.0021, f"the difference is too large for a rounding error, unless {LEVEL}; {STATED}"),
-        (np.inf, "a value is infinite or not a number (NaN) on one side only, which is no rounding error"),
+        (np.inf, "a value is infinite or not a number (NaN) on one side only, which is not a rounding error"),
     ],
 )
 def test_a_tolerance_is_advised_where_the_difference_may_be_rounding(error, text):
@@ -94,7 +94,7 @@ def advised(expected, found, **words):
 
 
 EXACT = (
-    "the outputs are exact (whole numbers, also times a power of two), so this is no rounding error, "
+    "the outputs are exact (whole numbers, also times a power of two), so this is not a rounding error, "
     f"unless {LEVEL}; {STATED}"
 )
 MERE = f"if the difference is mere rounding, allow it: `verify: {{tolerance: {{fold: ERROR}}}}`; {STATED}"

@@ -242,7 +242,7 @@ def test_golden_inputs_may_be_read_and_checkpoints_make_a_result_that_is_not_kep
     for _ in range(2):
         assert built("cleanup", "read_checkpoint")[1:] == (
             False,
-            "it is never reused: it reads 01_cleanup.onnx, which is no input of a step",
+            "it is never reused: it reads 01_cleanup.onnx, which is not an input of a step",
         )
 
 

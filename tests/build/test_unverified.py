@@ -288,7 +288,7 @@ def test_names_of_steps_are_those_of_the_steps_that_run(tmp_path):
     with pytest.raises(BlueprintError) as caught:
         run(tmp_path, [same, cut], verify=Verify(unverified=("cutt",)))
     assert str(caught.value) == (
-        "(no file): verify.unverified names 'cutt', which is no step of this build. Did you mean 'cut'?"
+        "(no file): verify.unverified names 'cutt', which is not a step of this build. Did you mean 'cut'?"
     )
     stated = ChangesOutputs(labels=saved(tmp_path / "y.npy", np.zeros(40)))
     with pytest.raises(BlueprintError) as caught:

@@ -86,7 +86,7 @@ def test_the_output_has_a_name_that_no_model_can_hold(tmp_path):
         Workspace(tmp_path / "a\udcff")
     assert str(caught.value) == (
         f"output folder {str(tmp_path) + '/a' + chr(0xDCFF)!r} cannot be used, because its name holds '\\udcff', which is "
-        "no UTF-8 in this locale, and models hold the names of their files\n  name another folder, or set "
+        "not UTF-8 in this locale, and models hold the names of their files\n  name another folder, or set "
         "LC_ALL=C.UTF-8 if the name is UTF-8"
     )
     assert tree(tmp_path) == []

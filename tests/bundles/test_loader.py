@@ -143,7 +143,7 @@ def test_paths_that_lead_to_no_bundle(tmp_path):
     gone = tmp_path / "gone.py"
     assert refused(BundleError, door.load_plugin, gone) == f"{gone}: there is no such file or folder"
     assert refused(BundleError, door.load_plugin, tmp_path) == (
-        f"{tmp_path}: the folder has no plugin.json, so it is no bundle"
+        f"{tmp_path}: the folder has no plugin.json, so it is not a bundle"
     )
     (tmp_path / "plugin.json").write_text("{")
     (tmp_path / "a.py").write_text(source())

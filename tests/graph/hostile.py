@@ -215,7 +215,7 @@ FAULTS = {
         "tensor 'act0' has finn_datatype = 'UINT99999999999999999999999999999999999... (100,006 characters), which has "
         "9999999999999999999999999999999999999999... (100,000 characters) bits, and there can be 1 to 64"
     ),
-    "unknown datatype": f"tensor 'act0' has finn_datatype = 'HALFINT', which is no datatype; those are such as {KINDS}",
+    "unknown datatype": f"tensor 'act0' has finn_datatype = 'HALFINT', which is not a datatype; examples are {KINDS}",
     "empty datatype": f"tensor 'act0' has finn_datatype = '', which is empty: a datatype is such as {KINDS}",
     "exponent of a datatype": (
         "tensor 'act0' has finn_datatype = 'FLOAT<64,2>', whose exponent has 64 bits, and there can be up to 11"

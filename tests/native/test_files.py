@@ -41,7 +41,7 @@ class TestFiles:
         os.mkfifo(path)
         assert (
             refused(path, NativeLibraryError)
-            == f"{path} is no regular file; a native plugin is a shared library"
+            == f"{path} is not a regular file; a native plugin is a shared library"
         )
 
     def test_not_readable(self, tmp_path, good):
@@ -130,7 +130,7 @@ class TestFiles:
         path = tmp_path / "spoilt.so"
         shutil.copy(_ctypes.__file__, path)
         assert refused(path, MissingSymbolError) == (
-            f"{path} exports no function 'create_plugin', so it is no native plugin\n"
+            f"{path} exports no function 'create_plugin', so it is not a native plugin\n"
             '  define it with BS_EXPORT; in C++ within extern "C", in Rust with #[unsafe(no_mangle)] pub extern "C"'
         )
 
@@ -144,7 +144,7 @@ class TestFiles:
             data[40:48], data[58:64] = bytes(8), bytes(6)
             path.write_bytes(data)
         assert refused(path, MissingSymbolError) == (
-            f"{path} exports no function 'create_plugin', so it is no native plugin\n"
+            f"{path} exports no function 'create_plugin', so it is not a native plugin\n"
             '  define it with BS_EXPORT; in C++ within extern "C", in Rust with #[unsafe(no_mangle)] pub extern "C"'
         )
 

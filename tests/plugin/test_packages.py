@@ -125,6 +125,6 @@ def test_requirements_that_are_not_met_are_told_with_what_to_do(site):
     assert unmet_requirements(wanted) == [
         "requires acme-tools>=3, and 2.1 is installed: pip install 'acme-tools>=3'",
         "requires acme-more==1.0, which is not installed: pip install 'acme-more==1.0'",
-        "requires 'acme more', which is no PEP 508 requirement",
+        "requires 'acme more', which is not a PEP 508 requirement",
     ]
     assert unmet_requirements(()) == []

@@ -21,7 +21,7 @@ UNMET = {
     "requires=['nowhere>=2']": "requires nowhere>=2, which is not installed: pip install 'nowhere>=2'",
     "requires=['nowhere']": "requires nowhere, which is not installed: pip install 'nowhere'",
     "requires=['numpy>=99', 'no where']": "requires numpy>=99, and {numpy} is installed: pip install 'numpy>=99'; "
-    "requires 'no where', which is no PEP 508 requirement",
+    "requires 'no where', which is not a PEP 508 requirement",
 }
 
 

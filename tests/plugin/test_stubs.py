@@ -128,7 +128,10 @@ def test_every_plugin_has_its_place(written):
         and (f"{info.type}s", info.framework, info.name) not in names
     ]
     assert missing == ["finn:transformer_adhoc.step_convert_to_hw"]
-    assert '# steps["finn:transformer_adhoc.step_convert_to_hw"]: its name is no identifier, or taken' in text
+    assert (
+        '# steps["finn:transformer_adhoc.step_convert_to_hw"]: its name is not an identifier, or is taken'
+        in text
+    )
 
 
 def open_text(path):
@@ -160,7 +163,7 @@ def test_names_that_no_attribute_can_have_are_left_out_and_said():
     text = stub_text(a_registry(record("a.b"), record("class"), record("list_plugins"), record("Good")), DOOR)
     ast.parse(text)
     for name in ("a.b", "class", "list_plugins"):
-        assert f'# transforms["acme:{name}"]: its name is no identifier, or taken' in text
+        assert f'# transforms["acme:{name}"]: its name is not an identifier, or is taken' in text
     assert "    Good: TypeAlias = acme.Good" in text
 
 

@@ -245,7 +245,7 @@ def test_pitfall_30_a_target_with_an_unmet_requirement_is_listed_with_the_reason
     [
         ('"numpy"', ""),
         ("\"nowhere; python_version < '3'\"", ""),
-        ('"two words"', "requires 'two words', which is no PEP 508 requirement"),
+        ('"two words"', "requires 'two words', which is not a PEP 508 requirement"),
     ],
 )
 def test_requirements_are_those_of_pep_508(registry, tmp_path, requires, told):
@@ -305,7 +305,7 @@ def test_a_package_is_discovered_by_its_name(registry):
     assert "reference" in found.names()
     with pytest.raises(PluginNotFoundError) as error:
         registry.discover_plugins("brainsmith.nowhere")
-    assert str(error.value) == "'brainsmith.nowhere' is no folder, and no package that can be imported"
+    assert str(error.value) == "'brainsmith.nowhere' is neither a folder nor a package that can be imported"
 
 
 def test_a_folder_with_a_broken_file_is_refused(registry, tmp_path):

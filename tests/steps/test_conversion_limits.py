@@ -104,15 +104,13 @@ def pool(size, result, **attributes):
 
 def test_a_pool_whose_windows_reach_beyond_the_image_is_refused():
     beyond = pool(5, 3, strides=[2, 2], ceil_mode=1)
-    assert fault(beyond) == (
-        "has windows that reach beyond the image (ceil_mode), and Pool has none: pad the image in front of it"
-    )
+    assert fault(beyond) == ("uses ceil_mode, which Pool does not support: pad the image in front of it")
     assert fault(pool(6, 3, strides=[2, 2], ceil_mode=1)) == fault(pool(5, 2, strides=[2, 2])) == ""
 
 
 def test_a_pool_with_gaps_in_its_windows_is_refused():
     assert fault(pool(5, 3, dilations=[2, 2])) == (
-        "has dilations = [2, 2], and the windows of Pool have none: use a convolution, or no dilation"
+        "has dilations = [2, 2], which Pool does not support: use a convolution, or no dilation"
     )
 
 
@@ -167,7 +165,7 @@ def test_zeros_around_an_image_of_a_type_without_zero_are_refused_before_the_low
     with pytest.raises(ModelError) as caught:
         steps.streamline(model, config)
     assert str(caught.value) == (
-        "node 'Conv_0' (Conv) pads an image of BIPOLAR with 0, which is no value of that type: give the image a datatype "
+        "node 'Conv_0' (Conv) pads an image of BIPOLAR with 0, which that type does not hold: give the image a datatype "
         "that has 0, such as INT2, or use no padding"
     )
 
@@ -202,5 +200,5 @@ def test_weights_whose_quantiser_an_input_changes_are_refused(config, what):
     with pytest.raises(ModelError) as caught:
         steps.qonnx_to_finn(model, config)
     assert (
-        str(caught.value) == f"node 'Quant_2' (Quant) has a {what} that is no constant ('ReduceMax_0_out0')"
+        str(caught.value) == f"node 'Quant_2' (Quant) has a {what} that is not constant ('ReduceMax_0_out0')"
     )

@@ -131,7 +131,7 @@ def test_what_the_system_says_of_itself_is_no_content():
     untold = recorded(lambda: Path("/proc/self/environ").read_bytes()).untold
     assert untold == "it reads /proc/self/environ, which says how the machine is"
     assert recorded(lambda: Path("/dev/zero").open("rb").close()).untold == (
-        "it reads /dev/zero, which is no regular file"
+        "it reads /dev/zero, which is not a regular file"
     )
     assert not recorded(lambda: Path(os.devnull).read_bytes()).untold
 
@@ -371,7 +371,7 @@ def test_folders_that_do_not_count_and_files_that_may_not_be_read(here):
     assert not recorder.reads
     assert recorder.untold == ""
     assert recorded(lambda: open("folder/a.bin").close(), rules).untold == (
-        "it reads a.bin, which is no input of a step"
+        "it reads a.bin, which is not an input of a step"
     )
 
 

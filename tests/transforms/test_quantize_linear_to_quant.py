@@ -179,14 +179,14 @@ def test_what_cannot_become_a_quant_says_why():
         model.graph.node[1].input[1] = "x"
 
     assert refused(*pair(0.5, np.int8(0)), varying) == why.format(
-        "its scale or its zero point is no constant"
+        "its scale or its zero point is not constant"
     )
 
     def foreign(model):
         model.graph.node[0].op_type = "Cast"
 
     assert refused(*pair(0.5, np.int8(0)), foreign) == why.format(
-        "what it reads is neither a constant nor what a QuantizeLinear gives"
+        "its input is neither a constant nor the output of a QuantizeLinear"
     )
 
 

@@ -184,9 +184,9 @@ def test_a_backend_whose_supports_raises_is_named_with_its_error(registry):
     with pytest.raises(BuildError) as caught:
         choose(forks(2), registry, {"DuplicateStreams": ("BrokenRTL", "hls")})
     assert str(caught.value) == (
-        "backend 'acme:BrokenRTL' failed when it was asked whether it can be node 'fork0' (finn:DuplicateStreams):\n"
+        "backend 'acme:BrokenRTL' failed when it was asked whether it supports node 'fork0' (finn:DuplicateStreams):\n"
         "  AssertionError: no a part today\n"
-        "  a backend's `supports` returns why it cannot be a node, and raises nothing"
+        "  a backend's `supports` returns the reason why it does not support a node, and raises nothing"
     )
     assert isinstance(caught.value.__cause__, AssertionError)
 

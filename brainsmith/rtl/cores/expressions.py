@@ -34,7 +34,7 @@ def evaluate(expression: str | int, values: Mapping[str, int | str]) -> int:
     try:
         return _value(ast.parse(expression.strip(), mode="eval").body, values)
     except SyntaxError:
-        raise ValueError(f"{expression!r} is no expression") from None
+        raise ValueError(f"{expression!r} is not an expression") from None
     except ZeroDivisionError:
         raise ValueError(f"{expression!r} divides by zero") from None
     except (KeyError, RecursionError) as error:

@@ -191,7 +191,7 @@ class StreamKernel(HWCustomOp):
             return values
         broken = values[values != np.rint(values)]
         if broken.size:
-            raise ModelError(f"{said} {broken[0]:g} for {output!r}, which is no whole number")
+            raise ModelError(f"{said} {broken[0]:g} for {output!r}, which is not a whole number")
         outside = values[(values < datatype.min()) | (values > datatype.max())]
         if datatype == DataType["BIPOLAR"]:
             outside = values[np.abs(values) != 1]

@@ -148,4 +148,4 @@ def check_python(path: Path, text: str) -> None:
             compile(text, str(path), "exec")
     except (SyntaxError, ValueError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise RtlSourceError(f"{path}{line}: what would be written there is no Python: {error}") from error
+        raise RtlSourceError(f"{path}{line}: the file would not be valid Python: {error}") from error

@@ -121,13 +121,13 @@ def _check_streams(plan: ImportPlan) -> None:
         lines = "".join(f"\n  {_described(stream)}" for stream in missing)
         example = " ".join(f"{stream.name}=SHAPE:DATATYPE:LANES" for stream in missing)
         raise RtlSourceError(
-            f"shape and datatype of these streams are not known:{lines}\n"
-            f'  say them: --streams "{example}", such as 1,8:INT4:2 for 8 values in beats of 2; parameters may stand for '
+            f"the shape and datatype of these streams are unknown:{lines}\n"
+            f'  state them: --streams "{example}", such as 1,8:INT4:2 for 8 values in beats of 2; parameters may stand for '
             "numbers, 1,CHANNELS:INT{BITS}:PE"
         )
     wrong = [text for stream in known.values() if (text := _misfit(plan, stream))]
     if wrong:
-        raise RtlSourceError("what is said of the streams does not fit:\n  " + "\n  ".join(wrong))
+        raise RtlSourceError("the description of the streams does not fit:\n  " + "\n  ".join(wrong))
 
 
 def _described(stream: PortStream) -> str:

@@ -59,8 +59,8 @@ def write_import(
     taken = [path for path, data in contents.items() if path.exists() and _read_bytes(path) != data]
     if taken:
         raise RtlSourceError(
-            f"{', '.join(map(str, taken))}: there is such a file with another content, and nothing is written over\n"
-            "  --update writes over what an earlier import of it wrote; or give the kernel another name with --name"
+            f"{', '.join(map(str, taken))}: this file exists with other content, and is not overwritten\n"
+            "  --update overwrites what an earlier import of it wrote; or give the kernel another name with --name"
         )
     everything = {**contents, record: record_of(made)}
     _write({path: data for path, data in everything.items() if path == record or not path.exists()})
@@ -78,7 +78,7 @@ def _written_over(
     if plan.edited and not force:
         names, it = ", ".join(map(str, plan.edited)), "it" if len(plan.edited) == 1 else "them"
         raise RtlSourceError(
-            f"{names}: edited since an earlier import wrote {it}, and nothing is written over\n"
+            f"{names}: edited since an earlier import wrote {it}, and not overwritten\n"
             "  move the edits into the core, its golden function or its description; or --update --force overwrites them"
         )
     changed = [
@@ -133,7 +133,7 @@ def _read(file: Path) -> str:
         raise RtlSourceError(f"{file}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise RtlSourceError(
-            f"{file}: is no UTF-8 text: {error.reason} at byte {error.start}\n  save it as UTF-8"
+            f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}\n  save it as UTF-8"
         ) from error
 
 

@@ -66,7 +66,7 @@ class Library:
             raise RtlSourceError(f"{full}: cannot be read: {error}\n  generate the code again") from error
         except UnicodeDecodeError as error:
             raise RtlSourceError(
-                f"{full}: is no UTF-8 text: {error.reason} at byte {error.start}\n  save it as UTF-8"
+                f"{full}: is not UTF-8 text: {error.reason} at byte {error.start}\n  save it as UTF-8"
             ) from error
         applied = []
         unaltered = text

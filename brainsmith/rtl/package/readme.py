@@ -186,7 +186,7 @@ def _placed(found: Mapping[str, Any]) -> str:
     return (
         f"\n\nPlaced and routed by nextpnr on {place['device']} it reaches {place['fmax_mhz']:g} MHz, with "
         f"{place['lut']:,} LUTs of four inputs,\n{place['ff']:,} flip-flops, {place['bram']:,} block RAMs and "
-        f"{place['dsp']:,} multipliers. That is no forecast for the part that it was built for."
+        f"{place['dsp']:,} multipliers. This does not predict the clock on the part that it was built for."
     )
 
 

@@ -130,7 +130,7 @@ def read_layer(layer: Any, library: Library) -> LayerCode:
     folder = Path(layer.get_nodeattr("code_gen_dir_ipgen"))
     if not layer.get_nodeattr("code_gen_dir_ipgen") or not folder.is_dir():
         raise BuildError(
-            f"layer {name!r} has no generated code ({folder} is no folder): run the step rtl_codegen first"
+            f"layer {name!r} has no generated code ({folder} is not a folder): run the step rtl_codegen first"
         )
     module = layer.get_nodeattr("gen_top_module")
     files = [*layer.get_rtl_file_list(abspath=True)]

@@ -145,7 +145,7 @@ def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:
     """Say what could take the place of a layer without RTL: a backend that is registered, or another form."""
     if node.domain.rpartition(".")[2] != "hls":
         return (
-            "it is no hardware layer, and the host cannot compute it between layers that are; let a transform absorb "
+            "it is not a hardware layer, and the host cannot compute it between layers that are; let a transform absorb "
             "it, or end the model before it"
         )
     registry = get_plugin_manager().all_records()[0]
@@ -159,14 +159,14 @@ def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:
     found = [name for name, reason in refusals.items() if not reason]
     if rtl and not found:
         reasons = "; ".join(
-            f"{name}, which cannot be this layer: {reason}" for name, reason in refusals.items()
+            f"{name}, which does not support this layer: {reason}" for name, reason in refusals.items()
         )
         return f"kernel {kernel.name} has the RTL backend {reasons}"
     if found:
         return (
             f"kernel {kernel.name} has the RTL backend {', '.join(found)}: list it in the blueprint, hw_compiler: "
-            f"kernels: [{{kernel: {kernel.qualified}, backends: [rtl]}}]; if it can be this layer, specialize takes it, "
-            "and says why not otherwise"
+            f"kernels: [{{kernel: {kernel.qualified}, backends: [rtl]}}]; specialize chooses it "
+            "if it supports this layer, and gives the reason if not"
         )
     return (
         f"HLS is its only backend; no RTL backend of kernel {kernel.name} is registered. Remove the layer from the "

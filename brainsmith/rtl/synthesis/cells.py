@@ -84,7 +84,7 @@ def cost(cells: Mapping[str, int], what: str) -> Resources:
             total += one.times(count)
     if unknown:
         raise BuildError(
-            f"{what}: Yosys left cells whose cost is not known: {', '.join(sorted(unknown))}\n"
+            f"{what}: Yosys left cells of unknown cost: {', '.join(sorted(unknown))}\n"
             "  the figures would be too low without them; please report this with the layer's sources"
         )
     return total

@@ -79,7 +79,7 @@ def decode(data: bytes) -> tuple[Head, dict[str, Array]]:
     try:
         found = {name: _array(name, **stated) for name, stated in deserialize(data)}  # type: ignore[no-untyped-call]
     except SafetensorError as error:
-        raise WireError(f"it is no safetensors file: {error}") from error
+        raise WireError(f"it is not a safetensors file: {error}") from error
     metadata = from_json(data[_LENGTH : _LENGTH + length]).get(_METADATA) or {}
     head = from_json(metadata.get("head", "").encode())
     names = head.pop("arrays", None)

@@ -145,9 +145,7 @@ def _of_integers(
     reached = np.concatenate([ends * sign for sign in np.unique(signs)])
     low, high = int(reached.min()), int(reached.max())
     if low == high:
-        raise ModelError(
-            f"{_name(node)} has one level only: it gives {low} times its scale, whatever comes in"
-        )
+        raise ModelError(f"{_name(node)} has one level only: it gives {low} times its scale for every input")
     kind = _datatype(low, high, signed, int(width))
     return Staircase(node, levels, low, high, 1, kind, size, axis, channels)
 
@@ -184,7 +182,7 @@ def thresholds_of(view: GraphView, node: NodeProto) -> Staircase | None:
 def _parameter(view: GraphView, node: NodeProto, at: int, what: str) -> Any:
     value = view.constant(node.input[at]) if at < len(node.input) else None
     if value is None:
-        raise ModelError(f"{_name(node)} has a {what} that is no constant")
+        raise ModelError(f"{_name(node)} has a {what} that is not constant")
     return np.asarray(value, np.float32)
 
 

@@ -30,7 +30,7 @@ def test_it_is_what_python_gives(text):
     [
         ("SIMD", "'SIMD': there is no 'SIMD'; there is PE, CHANNELS, STYLE"),
         ("STYLE", "'STYLE': 'STYLE' is the text 'block', not a number"),
-        ("1 +", "'1 +' is no expression"),
+        ("1 +", "'1 +' is not an expression"),
         ("PE // 0", "'PE // 0' divides by zero"),
         ("2 ** 9", "'2 ** 9': '2 ** 9' is not allowed: only numbers, names, + - * // % ( ) max min are"),
         ("open('a')", '"open(\'a\')": "open(\'a\')" is not allowed: only numbers, names, + - * // % ( ) max min are'),

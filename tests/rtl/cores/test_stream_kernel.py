@@ -34,8 +34,8 @@ SAID = "node 'half0': the golden function of Half gives "
 @pytest.mark.parametrize(
     ("result", "kind", "text"),
     [
-        (np.array([[1, 2, 44.5, 3]]), "UINT8", "44.5 for 'out', which is no whole number"),
-        (np.array([[1, np.nan, 2, 3]]), "UINT8", "nan for 'out', which is no whole number"),
+        (np.array([[1, 2, 44.5, 3]]), "UINT8", "44.5 for 'out', which is not a whole number"),
+        (np.array([[1, np.nan, 2, 3]]), "UINT8", "nan for 'out', which is not a whole number"),
         (np.array([[1, 16, 2, 3]]), "UINT4", "16 for 'out', which UINT4 does not hold: it holds 0 to 15"),
         (np.array([[1, -9, 2, 3]]), "INT4", "-9 for 'out', which INT4 does not hold: it holds -8 to 7"),
         (np.array([[1, -1, 0, 1]]), "BIPOLAR", "0 for 'out', which BIPOLAR does not hold: it holds -1 to 1"),

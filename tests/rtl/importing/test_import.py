@@ -164,11 +164,11 @@ def test_a_wrong_golden_function_is_found_by_the_written_check(folder, simulatio
 KEYS = "name, description, files, set, tie, open, streams, parallel, cycles, early, golden"
 
 MISSING = (
-    "error: shape and datatype of these streams are not known:\n"
+    "error: the shape and datatype of these streams are unknown:\n"
     "  'in', input of 8 bits (in_data, in_valid, in_ready)\n"
     "  'out', output of 16 bits (out_data, out_valid, out_ready)\n"
-    '  say them: --streams "in=SHAPE:DATATYPE:LANES out=SHAPE:DATATYPE:LANES", such as 1,8:INT4:2 for 8 values in beats of '
-    "2; parameters may stand for numbers, 1,CHANNELS:INT{BITS}:PE\n"
+    '  state them: --streams "in=SHAPE:DATATYPE:LANES out=SHAPE:DATATYPE:LANES", such as 1,8:INT4:2 for 8 values in beats '
+    "of 2; parameters may stand for numbers, 1,CHANNELS:INT{BITS}:PE\n"
 )
 
 
@@ -191,13 +191,13 @@ MISSING = (
         ),
         (
             ("--set", "BY=3", "--streams", "in=1,6:UINT{BYTES}:PE out=1,5:UINT8:PE"),
-            "error: what is said of the streams does not fit:\n"
+            "error: the description of the streams does not fit:\n"
             "  'in': 'BYTES': there is no 'BYTES'; there is PE, BITS, BY\n"
             "  'out': 2 lanes do not divide the last axis of [1, 5]\n",
         ),
         (
             ("--set", "BY=3", "--streams", "in=1,6:UNIT4:PE out=1,6:UINT4:PE"),
-            "error: what is said of the streams does not fit:\n"
+            "error: the description of the streams does not fit:\n"
             "  'in': there is no datatype 'UNIT4'; there is INT8, UINT4, BIPOLAR and so on\n"
             "  'out': 2 lanes of UINT4 are 8 bits, and its port 'out_data' has 16\n",
         ),
@@ -275,8 +275,8 @@ def test_nothing_is_written_over(folder, capsys):
     capsys.readouterr()
     assert bring(*COMPLETE) == 1
     assert said(capsys) == (
-        "error: plugins/scale.py: there is such a file with another content, and nothing is written over\n"
-        "  --update writes over what an earlier import of it wrote; or give the kernel another name with --name\n"
+        "error: plugins/scale.py: this file exists with other content, and is not overwritten\n"
+        "  --update overwrites what an earlier import of it wrote; or give the kernel another name with --name\n"
     )
     assert (folder / "plugins" / "scale.py").read_text() == "# mine\n"
 
@@ -329,7 +329,7 @@ def test_an_update_overwrites_no_edit_unless_it_is_forced(folder, capsys, record
     assert bring(*COMPLETE, "--update") == 1
     named, it = ("plugins/scale.py", "it") if record else ("plugins/scale.py, plugins/scale.sv", "them")
     assert said(capsys) == (
-        f"error: {named}: edited since an earlier import wrote {it}, and nothing is written over\n"
+        f"error: {named}: edited since an earlier import wrote {it}, and not overwritten\n"
         "  move the edits into the core, its golden function or its description; or --update --force overwrites them\n"
     )
     assert kernel.read_text() == before + "# mine\n"

@@ -131,7 +131,7 @@ def test_a_golden_file_that_needs_its_neighbour(folder, capsys, line, name):  # 
 def test_a_golden_file_that_is_no_python_when_compiled(folder, capsys):  # noqa: F811
     (folder / "golden.py").write_text(GOLDEN + "return 3\n")
     assert refused(folder, capsys, *COMPLETE) == (
-        "error: plugins/scale_golden.py:3: what would be written there is no Python: "
+        "error: plugins/scale_golden.py:3: the file would not be valid Python: "
         "'return' outside function (scale_golden.py, line 3)\n"
     )
 
@@ -139,12 +139,12 @@ def test_a_golden_file_that_is_no_python_when_compiled(folder, capsys):  # noqa:
 def test_a_source_that_is_no_utf_8(folder, capsys):  # noqa: F811
     (folder / "scale.sv").write_bytes(b"// \xfc\n" + SOURCE.encode())
     assert refused(folder, capsys, *COMPLETE) == (
-        f"error: {folder / 'scale.sv'}: is no UTF-8 text: invalid start byte at byte 3\n  save it as UTF-8\n"
+        f"error: {folder / 'scale.sv'}: is not UTF-8 text: invalid start byte at byte 3\n  save it as UTF-8\n"
     )
 
 
 def test_a_folder_in_the_way(folder, capsys):  # noqa: F811
     (folder / "plugins" / "scale.py").mkdir(parents=True)
     assert bring(*COMPLETE) == 1
-    assert said(capsys).startswith("error: plugins/scale.py: there is such a file with another content")
+    assert said(capsys).startswith("error: plugins/scale.py: this file exists with other content")
     assert written(folder) == ["plugins", "scale.py"]

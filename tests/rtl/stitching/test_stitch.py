@@ -28,8 +28,8 @@ HLS_ONLY = {
     "OuterShuffle_hls": "HLS is its only backend; no RTL backend of kernel OuterShuffle is registered. Remove the layer "
     'from the model, or register one: @backend(kernel="finn:OuterShuffle", backend_type="rtl", domain=..., op_type=...)',
     "DuplicateStreams_hls": "kernel DuplicateStreams has the RTL backend brainsmith:DuplicateStreamsRTL: list it in the "
-    "blueprint, hw_compiler: kernels: [{kernel: finn:DuplicateStreams, backends: [rtl]}]; if it can be this layer, "
-    "specialize takes it, and says why not otherwise",
+    "blueprint, hw_compiler: kernels: [{kernel: finn:DuplicateStreams, backends: [rtl]}]; specialize chooses it "
+    "if it supports this layer, and gives the reason if not",
     "Nothing_hls": "its kernel is not known, so no RTL backend can take its place; remove the layer from the model",
 }
 

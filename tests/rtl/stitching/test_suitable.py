@@ -26,8 +26,8 @@ def backend(name, answer):
 
 
 TAKE = (
-    "list it in the blueprint, hw_compiler: kernels: [{kernel: finn:Pool, backends: [rtl]}]; if it can be this layer, "
-    "specialize takes it, and says why not otherwise"
+    "list it in the blueprint, hw_compiler: kernels: [{kernel: finn:Pool, backends: [rtl]}]; specialize chooses "
+    "it if it supports this layer, and gives the reason if not"
 )
 WIDE = unsupported("its window is 9 wide")
 
@@ -35,17 +35,17 @@ WIDE = unsupported("its window is 9 wide")
 @pytest.mark.parametrize(
     ("backends", "advice"),
     [
-        ([backend("a:PoolRTL", WIDE)], "a:PoolRTL, which cannot be this layer: its window is 9 wide"),
+        ([backend("a:PoolRTL", WIDE)], "a:PoolRTL, which does not support this layer: its window is 9 wide"),
         (
             [backend("a:PoolRTL", WIDE), backend("b:PoolRTL", False)],
-            "a:PoolRTL, which cannot be this layer: its window is 9 wide; b:PoolRTL, which cannot be this layer: it does "
-            "not say why",
+            "a:PoolRTL, which does not support this layer: its window is 9 wide; b:PoolRTL, which does not support this "
+            "layer: it does not say why",
         ),
         ([backend("a:PoolRTL", WIDE), backend("b:PoolRTL", SUPPORTED)], f"b:PoolRTL: {TAKE}"),
         ([backend("a:PoolRTL", None)], f"a:PoolRTL: {TAKE}"),
         (
             [backend("a:PoolRTL", ValueError("x"))],
-            "a:PoolRTL, which cannot be this layer: asking it raised ValueError: x",
+            "a:PoolRTL, which does not support this layer: asking it raised ValueError: x",
         ),
         (
             [backend("a:PoolRTL", PluginLoadError("a.py cannot be loaded")), backend("b:PoolRTL", SUPPORTED)],
@@ -68,9 +68,9 @@ def test_a_backend_that_refuses_the_layer_is_not_advised(monkeypatch, backends, 
     [
         (
             "xczu7ev-ffvc1156-2-e",
-            "finn:VVAU_rtl, which cannot be this layer: FINN's rules refuse it: Please check the bit-widths to be <= 8 and "
-            "ensure the thresholds are implemented as standalone layer. Note that the RTL-variant of this layer is only "
-            "supported on Versal boards",
+            "finn:VVAU_rtl, which does not support this layer: FINN's rules refuse it: Please check the bit-widths to be "
+            "<= 8 and ensure the thresholds are implemented as standalone layer. Note that the RTL-variant of this layer "
+            "is only supported on Versal boards",
         ),
         ("xcvc1902-vsva2197-2MP-e-S", f"finn:VVAU_rtl: {TAKE.replace('Pool', 'VVAU')}"),
     ],

@@ -30,6 +30,6 @@ def test_an_unknown_cell_is_an_error():
     with pytest.raises(BuildError) as caught:
         cost({"LUT6": 1, "LOOKAHEAD8": 2, "$mul": 1}, "MVAU_rtl_0")
     assert str(caught.value) == (
-        "MVAU_rtl_0: Yosys left cells whose cost is not known: 1 $mul, 2 LOOKAHEAD8\n"
+        "MVAU_rtl_0: Yosys left cells of unknown cost: 1 $mul, 2 LOOKAHEAD8\n"
         "  the figures would be too low without them; please report this with the layer's sources"
     )

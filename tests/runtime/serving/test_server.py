@@ -106,7 +106,7 @@ REFUSED = {
     ("POST", "/prepare", b"{}"): (400, "content of a request must be a text, not None"),
     ("POST", "/execute", b"no"): (
         400,
-        "the body is malformed: it is no safetensors file: Error while deserializing: header too small",
+        "the body is malformed: it is not a safetensors file: Error while deserializing: header too small",
     ),
 }
 

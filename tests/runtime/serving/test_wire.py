@@ -130,7 +130,7 @@ def test_what_is_sent_is_a_file_that_others_read():
     np.testing.assert_array_equal(found["y"], x > 2)
 
 
-NONE = "it is no safetensors file: Error while deserializing: "
+NONE = "it is not a safetensors file: Error while deserializing: "
 NAMES = "arrays of the head must be the names of all arrays, not "
 MALFORMED = {
     "nothing": (b"", f"{NONE}header too small"),
