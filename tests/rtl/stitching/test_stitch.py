@@ -186,7 +186,7 @@ def test_a_layer_that_the_host_computes_is_named(layer, tmp_path):
     with pytest.raises(BuildError) as caught:
         stitched(layer.model, tmp_path / "code")
     assert str(caught.value) == (
-        "the model cannot become a circuit, because these layers have no RTL:\n  MVAU_rtl_0 (Mul): it is no hardware "
+        "the model cannot become a circuit, because these layers have no RTL:\n  MVAU_rtl_0 (Mul): it is not a hardware "
         "layer, and the host cannot compute it between layers that are; let a transform absorb it, or end the model "
         "before it"
     )
