@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.web.content import Fields, fields, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-Fields: TypeAlias = "dict[str, Any]"
 
 PLAN = "rtl/design/design.json"
 FIFOS, SIMULATION, SYNTHESIS = (f"report/rtl_{name}.json" for name in ("fifos", "simulation", "synthesis"))
@@ -26,7 +26,7 @@ _MEASURED = (
 )  # fmt: skip
 
 
-def read_circuit(folder: Path, accuracy: Fields | None = None) -> Fields | None:
+def read_circuit(folder: Path, accuracy: Fields | None = None) -> dict[str, Any] | None:
     """Return the report's `rtl`.
 
     Args:
@@ -48,7 +48,7 @@ def read_circuit(folder: Path, accuracy: Fields | None = None) -> Fields | None:
             if measured[f"{name}_estimate"] is None:
                 measured[f"{name}_estimate"] = estimate or None
     ends = {
-        name: {end: _number(_fields(simulation.get(name)).get(end)) for end in _ENDS}
+        name: {end: _number(fields(simulation.get(name)).get(end)) for end in _ENDS}
         for name in ("stalled_cycles", "stalled_shares")
     }
     if measured["accuracy"] is None and measured["mismatches"] == 0 and accuracy is not None:
@@ -65,7 +65,7 @@ def read_circuit(folder: Path, accuracy: Fields | None = None) -> Fields | None:
     }
 
 
-def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> Fields | None:
+def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> dict[str, Any] | None:
     """Return the report's `synthesis`; None if the build did not synthesise.
 
     Args:
@@ -80,8 +80,8 @@ def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> Fields | None
         "family": _text(found.get("family")),
         "tool": _text(found.get("tool")),
         **{name: _number(found.get(name)) for name in RESOURCES},
-        "notes": [str(note) for note in _list(found.get("notes"))],
-        "place": _placed(_fields(found.get("place"))),
+        "notes": [str(note) for note in items(found.get("notes"))],
+        "place": _placed(fields(found.get("place"))),
         "layers": [_synthesised(layer, estimates) for layer in _entries(found.get("layers"))],
         "fifos": [
             {
@@ -120,7 +120,7 @@ def _sizing(found: Fields) -> Fields | None:
 
 def _synthesised(layer: Fields, estimates: dict[Any, Fields]) -> Fields:
     name = _text(layer.get("name"))
-    estimate = _fields(layer.get("estimate")) or estimates.get(name, {})
+    estimate = fields(layer.get("estimate")) or estimates.get(name, {})
     return {
         "name": name,
         "kernel": _text(layer.get("kernel")),
@@ -147,10 +147,10 @@ def _design(plan: Fields) -> Fields:
 
 
 def _link(link: Fields) -> Fields:
-    layout = _fields(link.get("layout"))
+    layout = fields(link.get("layout"))
     return {
         "name": _text(link.get("name")),
-        **{end: _end(_fields(link.get(end))) for end in ("source", "target")},
+        **{end: _end(fields(link.get(end))) for end in ("source", "target")},
         "bits": _number(link.get("bits")),
         "depth": _number(link.get("depth")),
         "tensor": _text(layout.get("tensor")) or None,
@@ -163,12 +163,12 @@ def _end(end: Fields) -> str:
 
 
 def _stream(stream: Fields) -> Fields:
-    layout = _fields(stream.get("layout"))
+    layout = fields(stream.get("layout"))
     return {
         "name": _text(stream.get("name")),
         "bits": _number(stream.get("bits")),
         "tensor": _text(layout.get("tensor")) or None,
-        "shape": [size for size in map(_number, _list(layout.get("shape"))) if size is not None],
+        "shape": [size for size in map(_number, items(layout.get("shape"))) if size is not None],
     }
 
 
@@ -199,21 +199,13 @@ def _fifos(found: Fields, design: Fields | None) -> list[Fields]:
 
 def _read(path: Path) -> Fields:
     try:
-        return _fields(json.loads(path.read_text("utf-8")))
+        return fields(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, RecursionError):
         return {}
 
 
-def _fields(value: object) -> Fields:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _entries(value: object) -> list[Fields]:
-    return [item for item in _list(value) if isinstance(item, dict)]
+    return [item for item in items(value) if isinstance(item, dict)]
 
 
 def _text(value: object) -> str:

@@ -83,7 +83,7 @@ def _measure(manager: ResourceManager, device: str, resource: str, inputs: Input
     if prepared.signature is None:
         raise TargetError(f"target '{device}' does not say what the model's inputs are")
     feed = (
-        random_inputs(prepared.signature, RANDOM_SAMPLES)
+        _random_inputs(prepared.signature, RANDOM_SAMPLES)
         if inputs is None
         else inputs.feed(device, prepared.signature)
     )
@@ -109,26 +109,13 @@ def _times(call: Any) -> list[float]:
     return times
 
 
-def random_inputs(signature: ModelSignature, runs: int) -> Mapping[str, NDArray[Any]]:
-    """Return inputs that the datatypes allow, the same ones every time: whole numbers of their range, else a normal.
-
-    Args:
-        signature: Of the model.
-        runs: How many.
-    """
+def _random_inputs(signature: ModelSignature, runs: int) -> Mapping[str, NDArray[Any]]:
+    """Return inputs that the datatypes allow, the same ones every time."""
     import numpy as np
     from qonnx.core.datatype import DataType
 
+    from brainsmith.execution.inputs import draw
+
     generator = np.random.default_rng(0)
-    arrays = {}
-    for spec in signature.inputs:
-        shape, datatype = (runs, *spec.shape), DataType[spec.datatype]
-        if datatype.name == "BIPOLAR":
-            values = generator.choice(np.asarray([-1.0, 1.0]), shape)
-        elif datatype.is_integer():
-            low, high = max(int(datatype.min()), -(2**15)), min(int(datatype.max()), 2**15)
-            values = generator.integers(low, high, shape, endpoint=True).astype(np.float64)
-        else:
-            values = generator.normal(size=shape)
-        arrays[spec.name] = spec.joined(values.astype(spec.dtype))
-    return arrays
+    stacks = {s: draw(generator, DataType[s.datatype], (runs, *s.shape)) for s in signature.inputs}
+    return {spec.name: spec.joined(stack.astype(spec.dtype)) for spec, stack in stacks.items()}

@@ -13,6 +13,7 @@ from brainsmith.execution.align import change_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.align import Shape
@@ -70,15 +71,19 @@ def random_inputs(model: ModelWrapper, name: str, samples: int, seed: int = 0) -
     Returns:
         (samples, *shape of the tensor), float32.
     """
-    generator = np.random.default_rng(seed)
     size = (samples, *model.get_tensor_shape(name))
-    datatype = model.get_tensor_datatype(name)
+    drawn = draw(np.random.default_rng(seed), model.get_tensor_datatype(name), size)
+    return drawn.astype(np.float32)
+
+
+def draw(generator: np.random.Generator, datatype: BaseDataType, size: tuple[int, ...]) -> Stack:
+    """Draw values that a datatype allows: whole numbers of its range, at most 16 bits of it, else a normal."""
     if datatype.name == "BIPOLAR":
-        return generator.choice(np.asarray([-1, 1], np.float32), size)
+        return generator.choice(np.asarray([-1.0, 1.0]), size)
     if datatype.is_integer():
         low, high = max(datatype.min(), -(2**15)), min(datatype.max(), 2**15)
-        return generator.integers(int(low), int(high), size, endpoint=True).astype(np.float32)
-    return generator.normal(size=size).astype(np.float32)
+        return generator.integers(int(low), int(high), size, endpoint=True)
+    return generator.normal(size=size)
 
 
 def _ready(stack: Stack) -> Stack:
