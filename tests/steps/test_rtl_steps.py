@@ -100,7 +100,7 @@ def test_a_node_of_the_host_between_layers_is_refused_before_anything_is_generat
     with pytest.raises(BuildError) as caught:
         steps.rtl_codegen(folded, config)
     assert str(caught.value).startswith(
-        "the model cannot become a circuit, because these layers have no RTL:\n  Mul_between (Mul): it is no hardware "
+        "the model cannot become a circuit, because these layers have no RTL:\n  Mul_between (Mul): it is not a hardware "
         "layer, and the host cannot compute it between layers that are; "
     )
     assert not (tmp_path / "rtl").exists()
