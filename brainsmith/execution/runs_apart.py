@@ -12,7 +12,7 @@ from brainsmith.execution.own_semantics import take_kernel
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
-from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
+from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,15 +21,9 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 _OPERATIONS = {
-    QONNX: {
-        "Im2Col", "MaxPoolNHWC", "QuantAvgPool2d",
-    },
     CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
-    FINN: {
-        "ConvolutionInputGenerator", "FMPadding", "FMPadding_Pixel", "GlobalAccPool", "HWSoftmax", "LayerNorm", "MVAU",
-        "Pool", "Requant", "VVAU",
-    },
-}  # fmt: skip
+    FINN: {"FMPadding_Pixel", "HWSoftmax", "LayerNorm", "MVAU", "Requant", "VVAU"},
+}
 """Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
 
 _PROJECTS = ("brainsmith", "finn", "qonnx")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.lowering.hardware import emit_reshaped
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.registry import Apart, reads
 from brainsmith.execution.program.functions import reductions, shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Apart):
     """The rows of a table that numbers name.
 
     Attributes:
@@ -45,17 +45,13 @@ class Rows:
         emit.reshaped(rows, node.shape(node.outputs[0]), node.outputs[0])
         self._prove(node)
 
-    def mixes_runs(self, node: NodeView) -> str:
-        """Return why several runs cannot lie in the first axis: nothing, because each number is looked up by itself."""
-        return ""
-
     def _prove(self, node: NodeView) -> None:
         if (span := node.span(node.inputs[1])) is not None:
             node.prove(node.outputs[0], *span)
 
 
 @dataclass(frozen=True)
-class Labels:
+class Labels(Apart):
     """The places of the greatest values of the last axis, as float32; of equal ones the first counts.
 
     Attributes:
@@ -84,10 +80,6 @@ class Labels:
         emit.add_several("TopK", [node.inputs[0], count], [emit.fresh(output), labels])
         emit.reshaped(emit.add("Cast", [labels], to=1), node.shape(output), output)
         node.prove(output, 0, node.shape(node.inputs[0])[-1] - 1)
-
-    def mixes_runs(self, node: NodeView) -> str:
-        """Return why several runs cannot lie in the first axis: nothing, because values lie in the last."""
-        return ""
 
 
 @reads(FINN, "Lookup")

@@ -25,6 +25,14 @@ class Operator(Protocol):
         """Write standard operators that compute it, for any number of runs one after the other in the first axis."""
 
 
+class Apart:
+    """An operator whose first axis is the batch, or that works along the last axis of two or more."""
+
+    def mixes_runs(self, node: NodeView) -> str:
+        """Return why several runs cannot lie in the first axis: nothing."""
+        return ""
+
+
 R = TypeVar("R", bound="Callable[..., Operator]")
 
 _READERS: dict[tuple[str, str], Callable[[NodeView], Operator]] = {}
