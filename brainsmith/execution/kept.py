@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.execution.foreign_code import foreign_code
-from brainsmith.execution.program.encoding import decode, encode
+from brainsmith.execution.program.encoding import Plain, of_plain, to_plain
 from brainsmith.settings import cache_dir, qonnx_rounding
 from brainsmith.store.computed import Computed
 from brainsmith.store.reads import file_digest
@@ -28,15 +28,15 @@ def kept(kind: str, content: str) -> Computed:
     return Computed(cache_dir(), kind, key, ROOTS)
 
 
-def plain_program(program: Program) -> bytes | None:
+def plain_program(program: Program) -> Plain | None:
     """Return a program's plain form; None if it depends on more than files, so that it may not be kept."""
-    return None if program.files is None else encode(program)
+    return None if program.files is None else to_plain(program)
 
 
-def whole_program(data: bytes) -> Program | None:
-    """Return the program of a plain form; None if it is damaged, or a file that its model names has changed."""
+def whole_program(plain: Plain) -> Program | None:
+    """Return the program of a plain form; None if it has another form, or a file that its model names has changed."""
     try:
-        program = decode(data)
+        program = of_plain(plain)
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     files = program.files or {}

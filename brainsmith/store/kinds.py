@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from brainsmith.store.quota import quota_of
-
 
 class Kind:
     """One kind of entry.
@@ -26,6 +24,8 @@ class Kind:
     @property
     def limit(self) -> int:
         """The bytes that are kept of it."""
+        from brainsmith.store.quota import quota_of  # not for each command, which knows the names of kinds
+
         return quota_of(self.folder.removesuffix("/entries").rpartition("/")[2])
 
 

@@ -124,7 +124,7 @@ def _program(resource: Any, key: str, faithful: bool) -> Program:
     from brainsmith.execution.kept import kept, plain_program, whole_program
     from brainsmith.runtime.content import about_resource
 
-    def make() -> tuple[Program, bytes | None, Iterable[str]]:
+    def make() -> tuple[Program, Any, Iterable[str]]:
         from brainsmith.execution.lowering.lower import lower
         from brainsmith.execution.lowering.runnable import runnable_copy
         from brainsmith.execution.read_model import read_model

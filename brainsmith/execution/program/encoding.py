@@ -1,11 +1,10 @@
-"""A program as bytes: a digest, a header in JSON, and the arrays as they lie in memory.
+"""A program as plain values: its header as JSON, and the bytes of its arrays.
 
-No pickle, so that reading never runs anything; and no copy, so that a large model is there at once.
+No pickle, so that reading never runs anything.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -15,57 +14,34 @@ from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import Program
 from brainsmith.execution.signature import ModelSignature
 
-Array = np.ndarray[Any, Any]
-
-_MAGIC = b"brainsmith program 1\n"
-_DIGEST = 20
-_ALIGNED = 64
+Plain = tuple[str, list[bytes]]
 
 
-def encode(program: Program) -> bytes:
-    """Return a program as bytes."""
-    arrays = {name: np.ascontiguousarray(value) for name, value in program.constants.items()}
-    listed, at = [], 0
-    for name, array in arrays.items():
-        listed.append([name, array.dtype.str, list(program.constants[name].shape), at])
-        at += -(-array.nbytes // _ALIGNED) * _ALIGNED
+def to_plain(program: Program) -> Plain:
+    """Return a program as plain values."""
+    constants = program.constants
     header = {
         "signature": program.signature.to_plain(),
         "instructions": [
             [i.function, list(i.inputs), list(i.outputs), i.parameters, i.source]
             for i in program.instructions
         ],
-        "constants": listed,
+        "constants": [[name, array.dtype.str, list(array.shape)] for name, array in constants.items()],
         "tensors": list(program.tensors),
         "shapes": {name: list(shape) for name, shape in program.shapes.items()},
         "chunk": program.chunk,
         "files": program.files,
     }
-    text = json.dumps(header, separators=(",", ":")).encode()
-    start = len(_MAGIC) + _DIGEST + 8
-    text += b" " * (-(start + len(text)) % _ALIGNED)
-    parts = [len(text).to_bytes(8, "little"), text]
-    for array in arrays.values():
-        parts.extend((array.tobytes(), bytes(-array.nbytes % _ALIGNED)))
-    body = b"".join(parts)
-    return _MAGIC + _digest(body) + body
+    return json.dumps(header, separators=(",", ":")), [array.tobytes() for array in constants.values()]
 
 
-def decode(data: bytes) -> Program:
-    """Return the program that `encode` made bytes of. Its constants cannot be written.
-
-    Raises:
-        ValueError: The bytes are no program of this form, or damaged.
-    """
-    start = len(_MAGIC) + _DIGEST
-    if data[: len(_MAGIC)] != _MAGIC or _digest(memoryview(data)[start:]) != data[len(_MAGIC) : start]:
-        raise ValueError("no program, or a damaged one")
-    length = int.from_bytes(data[start : start + 8], "little")
-    header = json.loads(data[start + 8 : start + 8 + length])
-    first = start + 8 + length
+def of_plain(plain: Plain) -> Program:
+    """Return the program that `to_plain` made plain values of. Its constants cannot be written."""
+    text, arrays = plain
+    header = json.loads(text)
     constants = {
-        name: np.frombuffer(data, dtype, int(np.prod(shape)), first + at).reshape(shape)
-        for name, dtype, shape, at in header["constants"]
+        name: np.frombuffer(data, dtype).reshape(shape)
+        for (name, dtype, shape), data in zip(header["constants"], arrays, strict=True)
     }
     instructions = tuple(
         Instruction(function, tuple(inputs), tuple(outputs), _tuples(parameters), source)
@@ -80,10 +56,6 @@ def decode(data: bytes) -> Program:
         header["chunk"],
         header["files"],
     )
-
-
-def _digest(body: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(body, digest_size=_DIGEST).digest()
 
 
 def _tuples(value: Any) -> Any:

@@ -1,4 +1,6 @@
-"""A program as bytes, and what is not believed."""
+"""A program as plain values, and what is not believed of what is kept."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from brainsmith.execution.program.encoding import decode, encode
+from brainsmith.execution.program.encoding import of_plain, to_plain
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.program import Program
 from brainsmith.execution.signature import ModelSignature, TensorSpec
+from brainsmith.store.values import Kept
 
 NAMES = st.text(min_size=1, max_size=8)
 VALUES = st.recursive(
@@ -48,8 +51,8 @@ def programs(draw):
 
 @given(programs())
 @settings(max_examples=30, deadline=None)
-def test_bytes_and_back(program):
-    found = decode(encode(program))
+def test_plain_values_and_back(program):
+    found = of_plain(to_plain(program))
     for name, array in program.constants.items():
         assert found.constants[name].dtype == array.dtype
         assert found.constants[name].shape == array.shape
@@ -57,24 +60,27 @@ def test_bytes_and_back(program):
     assert list(found.constants) == list(program.constants)
     for part in ("signature", "instructions", "tensors", "shapes", "chunk", "files"):
         assert getattr(found, part) == getattr(program, part)
-    assert encode(found) == encode(program)
+    assert to_plain(found) == to_plain(program)
 
 
 @given(programs(), st.data())
 @settings(max_examples=20, deadline=None)
-def test_damaged_bytes_are_refused(program, data):
-    whole = bytearray(encode(program))
+def test_damaged_bytes_are_refused(tmp_path_factory, program, data):
+    kept = Kept(str(tmp_path_factory.mktemp("cache")), "programs", "key")
+    assert kept.save(None, to_plain(program))
+    assert kept.load(None) == to_plain(program)
+    whole = bytearray(Path(kept.path).read_bytes())
     at = data.draw(st.integers(0, len(whole) - 1))
     cut = bytes(whole[:at])
     whole[at] ^= data.draw(st.integers(1, 255))
     for damaged in (bytes(whole), cut):
-        with pytest.raises(ValueError, match=r"^no program, or a damaged one$"):
-            decode(damaged)
+        Path(kept.path).write_bytes(damaged)
+        assert kept.load(None) is None
 
 
 def test_arrays_are_aligned_and_cannot_be_written():
     constants = {"a": np.ones(3, np.int8), "b": np.ones((2, 2), np.float64)}
-    program = decode(encode(Program(ModelSignature((), ()), (), constants, (), {})))
+    program = of_plain(to_plain(Program(ModelSignature((), ()), (), constants, (), {})))
     assert not program.constants["b"].flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         program.constants["b"][0, 0] = 2
