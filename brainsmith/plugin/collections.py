@@ -5,8 +5,9 @@ from __future__ import annotations
 from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
-from brainsmith.plugin.record_mapping import exists
+from brainsmith.plugin.record_tables import exists
 from brainsmith.plugin.records import RecordList
+from brainsmith.plugin.registry import REGISTRY, Registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
 
 
 class _Completed(type):
@@ -25,8 +25,6 @@ class _Completed(type):
     """
 
     def __getattr__(cls, name: str) -> Any:
-        from brainsmith.plugin.registry import REGISTRY
-
         if not name.startswith("_") and any(
             REGISTRY.knows(plugin_type, name) for plugin_type in PLUGIN_TYPES
         ):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import chain
 
 from brainsmith.errors import BrainsmithError, Problem
+from brainsmith.plugin.adapter_result import AdapterResult, Sources
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.clashes import settle_clashes
 from brainsmith.plugin.definitions import Definitions
@@ -16,7 +17,7 @@ from brainsmith.plugin.files import stamps
 from brainsmith.plugin.isolation import PassingProblem
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
-from brainsmith.plugin.snapshot import AdapterResult, Snapshot, Sources
+from brainsmith.plugin.snapshot import Snapshot
 from brainsmith.plugin.source import ChangedWhileReadError
 from brainsmith.store.files import is_racy
 

@@ -8,7 +8,7 @@ from brainsmith.errors import CacheError
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.files import stamps
 from brainsmith.plugin.precedence import ADAPTED
-from brainsmith.plugin.snapshot import STAMPED, Snapshot, Sources
+from brainsmith.plugin.snapshot import STAMPED, Snapshot
 from brainsmith.store.file_lock import FileLock
 from brainsmith.store.files import is_racy
 from brainsmith.store.values import Kept
@@ -203,6 +203,8 @@ def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) 
 
 def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Settings) -> bool:
     """Give a snapshot from disk what it was made of; return whether that was kept."""
+    from brainsmith.plugin.adapter_result import Sources  # parses: only where a file changed
+
     plain = _kept_sources(full_key, settings).load(snapshot.identity)
     try:
         snapshot.sources = None if plain is None else Sources.from_plain(plain)

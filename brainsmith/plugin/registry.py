@@ -2,56 +2,46 @@
 
 from __future__ import annotations
 
-from _thread import _local
-
-from brainsmith.errors import DuplicatePluginError, PluginNotFoundError
-from brainsmith.forks import lock_of
+from brainsmith.errors import (
+    DuplicatePluginError,
+    PluginNotFoundError,
+)
 from brainsmith.plugin.discovered import Discovered
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.precedence import (
-    chosen,
     duplicate_message,
     framework_identifier,
     listing_order,
+    named,
     precedence,
-    refuse_clash,
     split_name,
 )
-from brainsmith.plugin.record_mapping import RecordMapping
+from brainsmith.plugin.record_tables import RecordTables, exists
 from brainsmith.plugin.snapshot import Limits, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _thread import RLock
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
-    from brainsmith.plugin.journal import Journal, Recording
 
+class Registry(RecordTables):
+    """Holds records and loaded objects: a mapping with the keys `type:Name` and `type:framework:Name`.
 
-class Registry(RecordMapping):
-    """Holds records and loaded objects. All methods may be called from any thread.
+    All methods may be called from any thread.
 
     A record comes from discovery (all those that a snapshot has replace the earlier ones) or from a decorator
     that ran. No lock is held while a plugin is imported.
     """
 
     def __init__(self) -> None:
-        self._lock = lock_of(self, Registry._start_anew)
+        super().__init__()
         self._refresh: Callable[[], None] | None = None
         self._recheck: Callable[[], None] | None = None
-        self._discovered = Discovered()
-        self._registered: dict[str, dict[str, PluginInfo]] = {}
-        self._objects: dict[tuple[str, str], Any] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
         self.limits = Limits()
-        self._journals: Any = _local()
         self.in_process: Callable[[], Registry] | None = None
         """What returns the registry that this one is in every process; None for one that is pickled as its records."""
-        self.generation = 0
-        """Grows with every change; what was resolved in an earlier generation is resolved again."""
-        self.redefinitions = 0
-        """Grows with each change after which a name that was known may mean something else, or nothing."""
 
     @classmethod
     def of(cls, records: list[tuple[Any, ...]], groups: dict[str, tuple[str, ...]]) -> Registry:
@@ -86,12 +76,6 @@ class Registry(RecordMapping):
                 }
             self._groups = dict(snapshot.groups)
             self.limits = Limits(snapshot, restriction)
-
-    def _start_anew(self) -> None:
-        """Let the next discovery enter all records: a thread that was just entering some did not get to the end."""
-        self._discovered.replace_all_next()
-        self.generation += 1
-        self.redefinitions += 1
 
     def with_discovered(self, snapshot: Snapshot) -> Registry:
         """Return another registry: with what a discovery found, and what this one has been given at run time."""
@@ -133,74 +117,6 @@ class Registry(RecordMapping):
             if obj is not None:
                 self._put(("object", info.type, info.reference), obj)
 
-    def recording(self, journal: Journal) -> Recording:
-        """Note in a journal what this thread registers and unregisters, inside a `with`; `undo` takes it back."""
-        from brainsmith.plugin.journal import Recording
-
-        return Recording(self._journals, journal)
-
-    def undo(self, journal: Journal) -> Journal:
-        """Put back what was there before a journal's changes; what others have changed since is left alone.
-
-        Returns:
-            What undoes this.
-        """
-        from brainsmith.plugin.journal import Journal
-
-        inverse = Journal()
-        with self._lock, self.recording(inverse):
-            self.generation += 1
-            for place, (before, after) in journal.changes.items():
-                if self._at(place) is after:
-                    self._put(place, before)
-            journal.changes.clear()
-        return inverse
-
-    def held(self) -> RLock:
-        """Return the lock under which several changes are one to all who look names up."""
-        return self._lock
-
-    def _at(self, place: tuple[str, str, str]) -> Any:
-        kind, key, name = place
-        return self._registered.get(key, {}).get(name) if kind == "record" else self._objects.get((key, name))
-
-    def _put(self, place: tuple[str, str, str], value: Any) -> None:
-        """Let a value, or nothing, be in a place, and note it."""
-        journal = getattr(self._journals, "journal", None)
-        if journal is not None:
-            journal.note(place, self._at(place), value)
-        if self._redefines(place, value):
-            self.redefinitions += 1
-        kind, key, name = place
-        table: dict[Any, Any] = self._registered.setdefault(key, {}) if kind == "record" else self._objects
-        at = name if kind == "record" else (key, name)
-        if value is None:
-            table.pop(at, None)
-        else:
-            table[at] = value
-        if kind == "record" and not table:
-            del self._registered[key]
-
-    def _redefines(self, place: tuple[str, str, str], value: Any) -> bool:
-        """Tell whether a name that is known would mean something else with a value in a place."""
-        before = self._at(place)
-        if before is not None or value is None or place[0] != "record":
-            return before is not None and before is not value
-        known = (*self._registered.get(place[1], {}).values(), *self._discovered.by_key.get(place[1], ()))
-        return any(info.reference != value.reference for info in known)
-
-    def _rival(self, info: PluginInfo) -> PluginInfo | None:
-        here = self._registered.get(info.key, {}).get(info.framework)
-        candidates = (
-            [here]
-            if here
-            else [r for r in self._discovered.by_key.get(info.key, ()) if r.framework == info.framework]
-        )
-        for candidate in candidates:
-            if candidate.reference != info.reference:
-                return candidate
-        return None
-
     def unregister(self, plugin_type: str, name: str) -> None:
         """Remove what was registered at run time under a name; discovered records stay.
 
@@ -217,39 +133,6 @@ class Registry(RecordMapping):
                 self._put(("object", info.type, info.reference), None)
                 return
         raise PluginNotFoundError(f"no {plugin_type} named {name!r} was registered at run time")
-
-    def _at_run_time(self) -> list[PluginInfo]:
-        with self._lock:
-            return [info for providers in self._registered.values() for info in providers.values()]
-
-    def scanned(self, plugin_type: str, reference: str) -> PluginInfo | None:
-        """Return the discovered record of an object, if there is one."""
-        return self._discovered.by_reference.get((plugin_type, reference))
-
-    def registered(self, plugin_type: str, reference: str) -> PluginInfo | None:
-        """Return the record of an object whose decorator ran, or that discovery found; None if it has none."""
-        known = self._at_run_time()
-        found = (info for info in known if (info.type, info.reference) == (plugin_type, reference))
-        return next(found, None) or self.scanned(plugin_type, reference)
-
-    def providers(self, plugin_type: str, name: str) -> list[PluginInfo]:
-        """Return the records of a bare name, one for each framework that has it; the first has precedence.
-
-        Raises:
-            DuplicatePluginError: Two different objects of one framework claim the name.
-        """
-        found = self._all_providers(plugin_type, name)
-        refuse_clash(found)
-        return found
-
-    def _all_providers(self, plugin_type: str, name: str) -> list[PluginInfo]:
-        key = f"{plugin_type}:{name}"
-        with self._lock:
-            registered = dict(self._registered.get(key, {}))
-            found = list(registered.values())
-            discovered = self._discovered.by_key.get(key, ())
-            found.extend(info for info in discovered if info.framework not in registered)
-        return sorted(found, key=precedence)
 
     def resolve(self, plugin_type: str, name: str) -> PluginInfo:
         """Return the record of `Name` or `framework:Name`.
@@ -268,27 +151,11 @@ class Registry(RecordMapping):
             self._refresh()
             info = self._find(plugin_type, name)
         if info is None:
-            from brainsmith.plugin.not_found import not_found_message
+            from brainsmith.plugin.not_found import not_found_message  # only where a name is wrong
 
             raise PluginNotFoundError(not_found_message(self, plugin_type, name))
         self.limits.refuse_unusable(info)
         return info
-
-    def knows(self, plugin_type: str, name: str) -> bool:
-        """Tell whether any framework has a bare name, as far as the last discovery knows."""
-        return bool(self._all_providers(plugin_type, name))
-
-    def framework_names(self, plugin_type: str) -> set[str]:
-        """Return the frameworks that have plugins of a type, as far as the last discovery knows."""
-        return {info.framework for info in self.known() if info.type == plugin_type}
-
-    def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
-        framework, bare = split_name(name)
-        found = self._all_providers(plugin_type, bare)
-        if framework is not None:
-            wanted = framework_identifier(framework)
-            found = [info for info in found if framework_identifier(info.framework) == wanted]
-        return chosen(found) if found else None
 
     def get(self, plugin_type: str, name: str) -> Any:
         """Return the real object of `Name` or `framework:Name`, imported if it was not yet.
@@ -313,7 +180,7 @@ class Registry(RecordMapping):
         with self._lock:  # several changes may just be made as one, and this object be among what is put back
             if key in self._objects:
                 return self._objects[key]
-        from brainsmith.plugin.loading import import_object
+        from brainsmith.plugin.loading import import_object  # a listing loads nothing
 
         obj = import_object(info)
         with self._lock:
@@ -326,7 +193,7 @@ class Registry(RecordMapping):
 
     def forget(self, modules: set[str]) -> None:
         """Forget the objects of some modules: they are loaded anew when they are asked for."""
-        from brainsmith.plugin.node_claims import leave_operator
+        from brainsmith.plugin.node_claims import leave_operator  # only where what was loaded changed
 
         with self._lock:
             for plugin_type, reference in list(self._objects):
@@ -337,12 +204,6 @@ class Registry(RecordMapping):
                     info = self.registered(plugin_type, reference)
                     if info is not None:
                         leave_operator(info, obj)
-
-    def has_run_time_plugins(self) -> bool:
-        """Tell whether a plugin is registered that discovery did not find: what is kept on disk knows none."""
-        return any(
-            (info.type, info.reference) not in self._discovered.by_reference for info in self._at_run_time()
-        )
 
     def is_loaded(self, info: PluginInfo) -> bool:
         """Tell whether the object of a record has been imported."""
@@ -367,14 +228,6 @@ class Registry(RecordMapping):
             and (stage is None or info.stage == stage)
         )
 
-    def known(self) -> list[PluginInfo]:
-        """Return all records as of the last discovery, without looking whether anything changed since."""
-        with self._lock:
-            registered = self._at_run_time()
-            found = list(self._discovered)
-        taken = {(info.key, info.framework) for info in registered}
-        return registered + [i for i in found if not taken or (i.key, i.framework) not in taken]
-
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The declared groups: the members' names, in order, by the group's name."""
@@ -389,6 +242,35 @@ class Registry(RecordMapping):
             return declared
         staged = sorted(self.records("transform", stage=name), key=precedence)
         return tuple(info.qualified for info in staged) or None
+
+    def __getitem__(self, key: str) -> PluginInfo:
+        plugin_type, _, name = key.partition(":")
+        return self.resolve(plugin_type, name)
+
+    def __contains__(self, key: object) -> bool:
+        return exists(lambda: self[str(key)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_key())
+
+    def keys(self) -> list[str]:
+        """Return a key for each plugin: `type:Name`, or `type:framework:Name` where the bare name means another one."""
+        return list(self._by_key())
+
+    def items(self) -> list[tuple[str, PluginInfo]]:
+        """Return pairs (key, record): `registry[key]` is the record."""
+        return list(self._by_key().items())
+
+    def values(self) -> list[PluginInfo]:
+        """Return the records, in the order of the keys."""
+        return list(self._by_key().values())
+
+    def __len__(self) -> int:
+        return len(self._by_key())
+
+    def _by_key(self) -> dict[str, PluginInfo]:
+        """Return the records by key; of two that clash, so that neither can be looked up, there is one."""
+        return {f"{info.type}:{name}": info for name, info in named(self.records())}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.in_process is not None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import PluginDefinitionError, PluginNotFoundError
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Reading, scan_listing
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.package_files import package_folders
-from brainsmith.plugin.snapshot import AdapterResult
 
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo

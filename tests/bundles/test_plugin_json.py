@@ -7,10 +7,10 @@ import pytest
 
 from brainsmith.cli.main import main
 from brainsmith.errors import BundleDefinitionError, DuplicatePluginError, PluginLoadError
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.plugin_json import discover_manifests, read_manifest
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.version import Version, VersionRange
 from tests.plugin.installed import run_python
 

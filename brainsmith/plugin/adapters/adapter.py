@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from brainsmith.errors import Problem
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.files import Listing, SourceFile, list_sources, read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import unreadable
 from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.scan import may_hold_plugins
-from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.plugin.source import Source
 
 TYPE_CHECKING = False

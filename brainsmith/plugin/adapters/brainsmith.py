@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from brainsmith import __version__
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Reading, scan_listing
-from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

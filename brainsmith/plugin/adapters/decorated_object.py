@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from brainsmith.plugin.adapter_result import AdapterResult
     from brainsmith.plugin.adapters.adapter import Reading
     from brainsmith.plugin.adapters.entry_points import EntryPoint
     from brainsmith.plugin.files import SourceFile
-    from brainsmith.plugin.snapshot import AdapterResult
     from brainsmith.plugin.source import Source
 
 

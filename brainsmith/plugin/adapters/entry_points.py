@@ -14,13 +14,13 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import Problem
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
 from brainsmith.plugin.distributions import InfoFolder, distribution_key, info_folders, offers, search_folders
 from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.isolation import isolated, unreadable
 from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.precedence import framework_identifier
-from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.relocation import relocated
 from brainsmith.plugin.closure import ClassNode, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.package_files import package_folders
-from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import os
 
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BundleDefinitionError, Problem
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
 from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.shown import shown
-from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import Problem
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
 from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.mounted_folders import folder_module
-from brainsmith.plugin.snapshot import AdapterResult
 from brainsmith.settings import PROJECT_FOLDER
 
 TYPE_CHECKING = False

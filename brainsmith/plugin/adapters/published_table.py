@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brainsmith.plugin.adapter_result import AdapterResult
     from brainsmith.plugin.adapters.entry_points import EntryPoint
     from brainsmith.plugin.definitions import Definitions
     from brainsmith.plugin.files import SourceFile
-    from brainsmith.plugin.snapshot import AdapterResult
 
 _MARK = "brainsmith table: "
 """What stands before the table in the child process's output, whatever else the plugin prints."""

@@ -8,7 +8,7 @@ from brainsmith.plugin.package_files import distribution_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.plugin.snapshot import AdapterResult
+    from brainsmith.plugin.adapter_result import AdapterResult
 
 
 class QONNXAdapter(PackageAdapter):

@@ -6,9 +6,9 @@ So where all that was ever asked of a file has the same answers, lines excepted,
 
 from __future__ import annotations
 
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.questions import PLACES
-from brainsmith.plugin.snapshot import AdapterResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
