@@ -134,6 +134,22 @@ def test_no_files_of_the_hub_import_each_other_not_even_in_functions():
     TopologicalSorter(below).prepare()  # raises a CycleError that names the files
 
 
+def test_each_import_in_a_function_of_the_hub_says_why_it_stands_there():
+    """On its line or above it; of imports that follow each other, at the first."""
+
+    def without_reason(path):
+        lines, facts, explained = ["", *path.read_text().splitlines()], facts_of(path), set()
+        at_top = {line for _, line in facts.imports_at_top}
+        for line in sorted({line for _, line in facts.imports} - at_top - facts.imports_for_types):
+            before = line - 1 if lines[line - 1] else line - 2
+            if "#" in lines[line] or lines[line - 1].lstrip().startswith("#") or before in explained:
+                explained.add(line)
+            else:
+                yield line
+
+    assert [f"{module}:{line}" for module, path in HUB.items() for line in without_reason(path)] == []
+
+
 def test_every_part_of_the_package_has_a_layer():
     with (ROOT / "pyproject.toml").open("rb") as file:
         (contract,) = tomllib.load(file)["tool"]["importlinter"]["contracts"]

@@ -5,6 +5,7 @@ Names are imported when they are asked for (PEP 562), so that a process pays onl
 
 from __future__ import annotations
 
+from brainsmith import DECORATORS
 from brainsmith.lazy_names import lazy_names
 from brainsmith.plugin.framework_preparer import prepare_frameworks_when_imported
 from brainsmith.plugin.info import PluginInfo as PluginInfo
@@ -22,17 +23,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "PluginInfo": "brainsmith.plugin.info",
     "PluginType": "brainsmith.plugin.info",
-    "PluginManager": "brainsmith.plugin.manager",
-    "get_plugin_manager": "brainsmith.plugin.manager",
-    "reset_plugin_system": "brainsmith.plugin.manager",
-    "get_registry": "brainsmith.plugin.core",
-    "transform": "brainsmith.plugin.core",
-    "kernel": "brainsmith.plugin.core",
-    "backend": "brainsmith.plugin.core",
-    "step": "brainsmith.plugin.core",
-    "op": "brainsmith.plugin.core",
-    "target": "brainsmith.plugin.core",
-    "bundle": "brainsmith.plugin.core",
+    **dict.fromkeys(
+        ("PluginManager", "get_plugin_manager", "reset_plugin_system"), "brainsmith.plugin.manager"
+    ),
+    **dict.fromkeys(("get_registry", *DECORATORS), "brainsmith.plugin.core"),
     "load_blueprint_plugins": "brainsmith.blueprint.plugins",
 }
 

@@ -123,7 +123,7 @@ class Collection(metaclass=_Completed):
         return None
 
     def _why_empty(self, framework: str) -> str:
-        from brainsmith.plugin.not_found import why_framework_is_missing
+        from brainsmith.plugin.not_found import why_framework_is_missing  # only where a name is wrong
 
         registry = self._registry()
         missing = why_framework_is_missing(registry, framework)
@@ -158,7 +158,7 @@ class Collection(metaclass=_Completed):
 
     def __repr__(self) -> str:
         where = f" of {self._framework}" if self._framework else ""
-        from brainsmith.figures import plural
+        from brainsmith.figures import plural  # only who looks at it pays
 
         return f"<{plural(len(self), self._type)}{where}>"
 

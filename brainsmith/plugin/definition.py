@@ -68,7 +68,7 @@ def make_record(
     Raises:
         PluginDefinitionError: A keyword is unknown, missing, or has a value that cannot be used.
     """
-    from keyword import iskeyword
+    from keyword import iskeyword  # listings check no name
 
     decorator = f"@{plugin_type}"
     _check_keywords(plugin_type, values, origin)
@@ -137,7 +137,7 @@ def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> No
     known = keywords(plugin_type)
     for key in values:
         if key not in known:
-            from brainsmith.close_names import did_you_mean
+            from brainsmith.close_names import did_you_mean  # only for a message
 
             raise PluginDefinitionError(
                 f"{origin}: @{plugin_type} has no keyword {key!r}{did_you_mean(key, known)}\n  it takes {', '.join(known)}"
@@ -283,7 +283,7 @@ def takes_model_and_cfg(count: int, required: int, by_name: int, takes_more: boo
 
 def step_message(name: str, required: int) -> str:
     """Return what is said of a function that cannot be called as a step, as the decorator and as the scan see it."""
-    from brainsmith.figures import plural
+    from brainsmith.figures import plural  # only for a message
 
     return f"@step needs a function (model, cfg) -> model; {name} takes {plural(required, 'argument')}"
 

@@ -7,6 +7,7 @@ import inspect
 import os
 import time
 from functools import lru_cache
+from typing import NamedTuple
 
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
@@ -15,6 +16,7 @@ from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.source import Source
 from brainsmith.plugin.syntax import DefinitionNode
 from brainsmith.plugin.top_level import exact_definitions
+from brainsmith.settings import cache_dir
 from brainsmith.store.files import is_racy
 from brainsmith.store.values import Kept
 
@@ -30,7 +32,7 @@ REQUIRED = "<required>"
 """The default of a parameter that has none."""
 
 
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of a constructor or function.
 
     Attributes:
@@ -40,15 +42,10 @@ class Parameter:
         keyword_only: Whether it can be given by name only.
     """
 
-    __slots__ = ("annotation", "default", "keyword_only", "name")
-
-    def __init__(
-        self, name: str, default: str = REQUIRED, annotation: str = "", keyword_only: bool = False
-    ) -> None:
-        self.name = name
-        self.default = default
-        self.annotation = annotation
-        self.keyword_only = keyword_only
+    name: str
+    default: str = REQUIRED
+    annotation: str = ""
+    keyword_only: bool = False
 
     @property
     def required(self) -> bool:
@@ -64,18 +61,8 @@ class Parameter:
     def __repr__(self) -> str:
         return f"Parameter({str(self)!r})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Parameter) and self.to_plain() == other.to_plain()
 
-    def __hash__(self) -> int:
-        return hash(self.to_plain())
-
-    def to_plain(self) -> tuple[str, str, str, bool]:
-        """Return name, default, annotation and whether it is keyword-only."""
-        return self.name, self.default, self.annotation, self.keyword_only
-
-
-class Details:
+class Details(NamedTuple):
     """What the source says of one plugin.
 
     Attributes:
@@ -84,12 +71,9 @@ class Details:
         bases: Of a class: the names of its bases as written.
     """
 
-    __slots__ = ("bases", "docstring", "parameters")
-
-    def __init__(self, parameters: tuple[Parameter, ...], docstring: str, bases: tuple[str, ...]) -> None:
-        self.parameters = parameters
-        self.docstring = docstring
-        self.bases = bases
+    parameters: tuple[Parameter, ...]
+    docstring: str
+    bases: tuple[str, ...]
 
 
 def details_of(info: PluginInfo) -> Details:
@@ -100,8 +84,6 @@ def details_of(info: PluginInfo) -> Details:
     Raises:
         PluginLoadError: The source does not exist, or does not define the plugin.
     """
-    from brainsmith.settings import cache_dir
-
     if (
         info.type == "bundle" and "path" in info.extra
     ):  # its source is no Python: all it says is in the record
@@ -125,7 +107,7 @@ def details_of(info: PluginInfo) -> Details:
         if not any(
             is_racy(one, begin) for one in files.values()
         ):  # else these stamps do not show every change
-            parameters = [parameter.to_plain() for parameter in details.parameters]
+            parameters = [tuple(parameter) for parameter in details.parameters]
             plain = (list(files), list(files.values()), parameters, details.docstring, details.bases)
             kept.save(None, plain, {"of": f"{info.type} {info.qualified}", "stamped": (0, 1)})
         return details

@@ -10,6 +10,11 @@ from itertools import chain
 from brainsmith.errors import BrainsmithError, Problem
 from brainsmith.plugin.adapter_result import AdapterResult, Sources
 from brainsmith.plugin.adapters.adapter import Reading
+from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
+from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
+from brainsmith.plugin.adapters.finn import FINNAdapter
+from brainsmith.plugin.adapters.project import ProjectAdapter
+from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 from brainsmith.plugin.clashes import settle_clashes
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.distributions import environment
@@ -34,12 +39,6 @@ if TYPE_CHECKING:
 
 def adapters_for(settings: Settings) -> list[Adapter]:
     """Return the adapters that the settings enable, in the order in which they run."""
-    from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
-    from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
-    from brainsmith.plugin.adapters.finn import FINNAdapter
-    from brainsmith.plugin.adapters.project import ProjectAdapter
-    from brainsmith.plugin.adapters.qonnx import QONNXAdapter
-
     adapted: list[Adapter] = [QONNXAdapter(), FINNAdapter()]
     if settings.frameworks is not None:
         adapted = [adapter for adapter in adapted if adapter.name in settings.frameworks]

@@ -147,7 +147,7 @@ class DiscoveryCache:
             return
         self._memory[full_key] = snapshot
         if not self._unsaved:
-            import atexit
+            import atexit  # only where there is something to write
 
             atexit.unregister(self.save)
             atexit.register(self.save)
@@ -167,6 +167,7 @@ class DiscoveryCache:
     def clear(self, settings: Settings) -> None:
         """Forget everything, on disk too."""
         self.forget()
+        # only for who removes what is kept
         from brainsmith.store.kinds import kind_of
         from brainsmith.store.removal import clear
 
@@ -242,7 +243,7 @@ def why_stale(snapshot: Snapshot, ttl: float, installed: Installed) -> tuple[str
 
 def _changed_unnoticed(snapshot: Snapshot, now: list[Stamp], known: list[str], begin: int) -> Iterator[str]:
     """Yield the paths with the same stamp and another content; a stamp that has become old enough needs no more looks."""
-    from brainsmith.plugin.definitions import digest_now
+    from brainsmith.plugin.definitions import digest_now  # parses: only where a time shows too little
 
     found = dict(zip(snapshot.paths, now, strict=True))
     for path, digest in list(snapshot.racy.items()):

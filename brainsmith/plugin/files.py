@@ -42,7 +42,7 @@ def encoding_error(data: bytes) -> SyntaxError | None:
     """Return what is wrong with a file that is not Python because it is no UTF-8, which it does not say; else None."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return SyntaxError("it is UTF-16: save it as UTF-8")
-    import re
+    import re  # only where a file is not UTF-8 as expected
 
     if re.search(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]", data):
         return None

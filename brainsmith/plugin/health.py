@@ -11,7 +11,10 @@ from brainsmith.plugin.not_found import INSTALL
 from brainsmith.plugin.packages import check_pairs, framework_failure
 from brainsmith.plugin.precedence import ADAPTED, duplicate_message
 from brainsmith.plugin.tools import find_tools
+from brainsmith.settings import cache_dir
 from brainsmith.store.files import write_atomically
+from brainsmith.store.inventory import all_entries
+from brainsmith.store.safety import make_private, why_replaceable, why_untrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ def check(manager: PluginManager) -> dict[str, Any]:
         settings = manager.settings
         snapshot = manager.everything()
     except BrainsmithError as error:
-        return _broken(str(error))
+        return _report("broken", [str(error)], check_caches(cache_dir()), check_pairs(cache_dir()))
     records = snapshot.records
     caches = check_caches(settings.cache_dir)
     adapters = {
@@ -55,41 +58,40 @@ def check(manager: PluginManager) -> dict[str, Any]:
     for info in records:
         frameworks[info.framework] = frameworks.get(info.framework, 0) + 1
     problems = list(_problems(adapters, duplicates, caches, packages))
+    return _report(
+        "broken" if not records else "degraded" if problems else "healthy",
+        problems if records else ["no plugin was found", *problems],
+        caches,
+        packages,
+        frameworks=frameworks,
+        adapters=adapters,
+        duplicates=duplicates,
+        settings=describe_settings(settings),
+    )
+
+
+def _report(
+    status: str,
+    problems: list[str],
+    caches: dict[str, Any],
+    packages: list[dict[str, str]],
+    **found: Any,
+) -> dict[str, Any]:
+    """Return the report; of what could not be found, which is all where a setting is wrong, there is nothing in it."""
     return {
         "schema": SCHEMA,
-        "status": "broken" if not records else "degraded" if problems else "healthy",
+        "status": status,
         "version": __version__,
-        "problems": problems if records else ["no plugin was found", *problems],
+        "problems": problems,
         "cache_available": caches["writable"],
-        "frameworks_available": len(frameworks),
-        "frameworks": frameworks,
-        "adapters": adapters,
-        "duplicates": duplicates,
+        "frameworks_available": len(found.get("frameworks", ())),
+        "frameworks": found.get("frameworks", {}),
+        "adapters": found.get("adapters", {}),
+        "duplicates": found.get("duplicates", []),
         "caches": caches,
         "tools": {tool.name: tool.to_plain() for tool in find_tools()},
         "packages": packages,
-        "settings": describe_settings(settings),
-    }
-
-
-def _broken(reason: str) -> dict[str, Any]:
-    from brainsmith.settings import cache_dir
-
-    caches = check_caches(cache_dir())
-    return {
-        "schema": SCHEMA,
-        "status": "broken",
-        "version": __version__,
-        "problems": [reason],
-        "cache_available": caches["writable"],
-        "frameworks_available": 0,
-        "frameworks": {},
-        "adapters": {},
-        "duplicates": [],
-        "caches": caches,
-        "tools": {tool.name: tool.to_plain() for tool in find_tools()},
-        "packages": check_pairs(cache_dir()),
-        "settings": {},
+        "settings": found.get("settings", {}),
     }
 
 
@@ -157,9 +159,6 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
 
 def check_caches(folder: str) -> dict[str, Any]:
     """Say whether the caches can be written, and what lies in them."""
-    from brainsmith.store.inventory import all_entries
-    from brainsmith.store.safety import why_replaceable
-
     kinds: dict[str, dict[str, int]] = {}
     try:
         entries = all_entries(folder)
@@ -188,8 +187,6 @@ def check_caches(folder: str) -> dict[str, Any]:
 
 
 def _why_not_writable(folder: str) -> str:
-    from brainsmith.store.safety import make_private, why_untrusted
-
     probe = os.path.join(folder, f"probe.{os.getpid()}")
     try:
         make_private(folder)

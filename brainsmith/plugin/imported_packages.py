@@ -36,7 +36,7 @@ def packages_named(tops: Iterable[str]) -> Reads:
     )
     if not foreign:
         return Reads()
-    from importlib import metadata
+    from importlib import metadata  # reads mail headers: only for packages that are not known yet
 
     distributions = _distributions(_places())
     names = {name for top in foreign for name in distributions.get(top, ())}
@@ -68,7 +68,7 @@ def _distributions(places: tuple[tuple[str, int], ...]) -> dict[str, list[str]]:
     Args:
         places: What that depends on, so that it is only looked up again where something was installed.
     """
-    from importlib import metadata
+    from importlib import metadata  # reads mail headers: only for packages that are not known yet
 
     return dict(metadata.packages_distributions())
 
@@ -94,7 +94,7 @@ def _imports_in(source: bytes) -> frozenset[str]:
 def _is_installed(name: str) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None:
-        from importlib.util import find_spec
+        from importlib.util import find_spec  # only for a module that is not imported
 
         try:
             spec = find_spec(name)

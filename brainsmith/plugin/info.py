@@ -189,21 +189,21 @@ class PluginInfo:
     @property
     def license(self) -> str:
         """The licence that the plugin states, or else that of the distribution it comes from; empty if none is stated."""
-        from brainsmith.plugin.licence import licence_of
+        from brainsmith.plugin.licence import licence_of  # reads metadata of distributions
 
         return licence_of(self)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the constructor or function, read from the source, without `self`."""
-        from brainsmith.plugin.details import details_of
+        from brainsmith.plugin.details import details_of  # parses
 
         return details_of(self).parameters
 
     @property
     def docstring(self) -> str:
         """The docstring, read from the source."""
-        from brainsmith.plugin.details import details_of
+        from brainsmith.plugin.details import details_of  # parses
 
         return details_of(self).docstring
 
@@ -266,7 +266,7 @@ class PluginInfo:
         return f"<{self.type} {self.qualified} {self.reference}>"
 
     def _repr_html_(self) -> str:
-        from brainsmith.plugin.pages import record_page
+        from brainsmith.plugin.pages import record_page  # only a notebook shows it
 
         return record_page(self)
 

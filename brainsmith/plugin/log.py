@@ -31,7 +31,7 @@ def write_to_stderr(name: str, handler_name: str, level: str | None) -> None:
         handler_name: Of the handler that does it, of which there is one at most.
         level: Such as `INFO`.
     """
-    import logging
+    import logging  # nobody may be listening
 
     logger = logging.getLogger(name)
     for handler in [handler for handler in logger.handlers if handler.name == handler_name]:

@@ -61,7 +61,7 @@ def make(info: PluginInfo, plugin: type, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _why_not_taken(info: PluginInfo, plugin: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    from inspect import signature
+    from inspect import signature  # only for a message
 
     try:
         taken = signature(plugin)

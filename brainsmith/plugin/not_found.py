@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.close_names import close_names, one_of
+from brainsmith.plugin.files import read_source
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import framework_identifier, split_name
@@ -108,9 +109,7 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
 
 def _names(problem: Problem, name: str) -> bool:
     """Tell whether the file of a problem holds a name as a word."""
-    import re
-
-    from brainsmith.plugin.files import read_source
+    import re  # only where a file has a problem
 
     try:
         data = read_source(problem.file)

@@ -81,7 +81,7 @@ def _onnx_with_onnxruntime(found: dict[str, InfoFolder], cache_dir: str) -> dict
 
 def _works(cache_dir: str, what: str, versions: str, program: str) -> str:
     """Run a program in a fresh interpreter; return what is wrong. That it works is kept by what is installed."""
-    from brainsmith.plugin.processes import run_python
+    from brainsmith.plugin.processes import run_python  # only where it is not known to work
 
     kept = Kept(cache_dir, "health", what)
     stamp = (versions, repr(environment(ADAPTED)))
@@ -207,6 +207,7 @@ def _requirement(text: str) -> tuple[str, str] | None:
     if _BARE_NAME.fullmatch(text):
         return normalised(text), ""
     try:
+        # need not be installed, and is not needed for a bare name
         from packaging.requirements import Requirement
     except ImportError:
         match = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*$", text)
@@ -221,7 +222,7 @@ def _requirement(text: str) -> tuple[str, str] | None:
 
 def _is_met(wanted: str, version: str) -> bool | None:
     try:
-        from packaging.specifiers import SpecifierSet
+        from packaging.specifiers import SpecifierSet  # need not be installed
     except ImportError:
         return version == wanted[2:] if re.fullmatch(r"==[\w.]+", wanted) else None
     return SpecifierSet(wanted).contains(version, prereleases=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
+from _thread import allocate_lock, start_new_thread
 
 from brainsmith.errors import ToolError
 from brainsmith.progress import BEAT, Task, is_heard, tick
@@ -40,7 +43,7 @@ def run(
     Raises:
         ToolError: It does not exist, fails, or takes too long; `output` is all that it printed.
     """
-    import subprocess
+    import subprocess  # costs as much as a cached discovery
 
     name = what or command[0]
     try:
@@ -87,8 +90,7 @@ def _what_it_prints(
     Raises:
         subprocess.TimeoutExpired: It does not end in time.
     """
-    import subprocess
-    import time
+    import subprocess  # costs as much as a cached discovery
 
     until = time.monotonic() + timeout
     while is_heard() and until - time.monotonic() > BEAT:
@@ -123,9 +125,6 @@ class Child:
 
     def has_ended(self, seconds: float) -> bool:
         """Wait until it has ended by itself, so many seconds at most; tell whether it has."""
-        import os
-        import time
-
         until = time.monotonic() + seconds
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT  # it is not reaped, so that its number stays its own
         while self._process.returncode is None:
@@ -144,8 +143,7 @@ class Child:
 
         It may have ended before. A second call returns the same.
         """
-        import os
-        import signal
+        import signal  # makes enumerations: only where something is ended
 
         if self._process.returncode is None:
             try:
@@ -168,7 +166,7 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
     Raises:
         ToolError: No process can be started.
     """
-    import subprocess
+    import subprocess  # costs as much as a cached discovery
 
     prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
     command = [
@@ -193,8 +191,7 @@ def _started(command: list[str], **options: Any) -> subprocess.Popen[Any]:
     Ctrl-C in the midst of a start would leave a process of which nobody knows, and an interrupted `Thread.join` believes
     that its thread has ended.
     """
-    import subprocess
-    from _thread import allocate_lock, start_new_thread
+    import subprocess  # costs as much as a cached discovery
 
     ends: list[subprocess.Popen[Any] | BaseException] = []
     running = allocate_lock()
@@ -225,8 +222,6 @@ def _started(command: list[str], **options: Any) -> subprocess.Popen[Any]:
 
 def _end_what_starts(ends: Sequence[subprocess.Popen[Any] | BaseException]) -> None:
     """Wait until a start has come to its end, whatever interrupts this, and end the process."""
-    import time
-
     while not ends:
         try:
             time.sleep(0.001)

@@ -43,7 +43,7 @@ def read_rules(
 
 def framework_folders() -> tuple[str, ...]:
     """Return the folders of the frameworks' packages; none is imported for that."""
-    from importlib.util import find_spec
+    from importlib.util import find_spec  # listings look for no package
 
     specs = [find_spec(name) for name in FRAMEWORKS]
     return tuple(folder for spec in specs if spec for folder in spec.submodule_search_locations or ())

@@ -35,13 +35,13 @@ class RecordList(Base):
         return [info.name for info in self]
 
     def __repr__(self) -> str:
-        from brainsmith.figures import plural
+        from brainsmith.figures import plural  # only who looks at it pays
 
         shown = [f"  {info.key:<40} {info.framework}"[:SHOWN_WIDTH] for info in self[:SHOWN]]
         more = [f"  and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
         return "\n".join([f"<{plural(len(self), 'plugin')}", *shown, *more]) + ">"
 
     def _repr_html_(self) -> str:
-        from brainsmith.plugin.pages import records_page
+        from brainsmith.plugin.pages import records_page  # only a notebook shows it
 
         return records_page(self)

@@ -67,7 +67,7 @@ class Request:
                 raise SettingsError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
         for plugin_type in wanted_types or ():
             if plugin_type not in PLUGIN_TYPES:
-                from brainsmith.plugin.not_found import unknown_type_message
+                from brainsmith.plugin.not_found import unknown_type_message  # only where a type is wrong
 
                 raise SettingsError(unknown_type_message(plugin_type))
         mode = next(mode for mode in MODES if mode in chosen)

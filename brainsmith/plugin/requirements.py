@@ -42,7 +42,7 @@ def lacks_finn_alone(info: PluginInfo) -> bool:
 
 def why_unusable(info: PluginInfo) -> str:
     """Return why a plugin cannot be used here, as far as its record says, and what would change that; else nothing."""
-    from brainsmith.plugin.packages import unmet_requirements
+    from brainsmith.plugin.packages import unmet_requirements  # most plugins require nothing
 
     try:
         oldest, newest = (

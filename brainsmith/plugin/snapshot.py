@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import marshal
+
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.precedence import ADAPTED
@@ -106,44 +108,23 @@ class Snapshot:
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> Snapshot:
         """Make it of its plain form."""
-        records, groups, problems, adapters, paths, stamps, environment, created, identity, racy = plain
-        return cls(
-            [PluginInfo.from_plain(values) for values in records],
-            groups,
-            [Problem(*values) for values in problems],
-            adapters,
-            paths,
-            stamps,
-            environment,
-            created,
-            identity,
-            racy=racy,
-        )
+        records, groups, problems, adapters, paths, stamps, installed, created, identity, racy = plain
+        found = [PluginInfo.from_plain(values) for values in records]
+        said = [Problem(*values) for values in problems]
+        return cls(found, groups, said, adapters, paths, stamps, installed, created, identity, racy=racy)
 
     def restricted(self, types: tuple[str, ...] | None) -> Snapshot:
         """Return it with the records of some types only."""
         if types is None:
             return self
-        kept = [info for info in self.records if info.type in types]
-        return Snapshot(
-            kept,
-            self.groups,
-            self.problems,
-            self.adapters,
-            self.paths,
-            self.stamps,
-            self.environment,
-            self.created,
-            self.identity,
-            self.complete,
-            self.racy,
-            self.sources,
-        )
+        part = object.__new__(Snapshot)
+        for name in self.__slots__:
+            setattr(part, name, getattr(self, name))
+        part.records = [info for info in self.records if info.type in types]
+        return part
 
 
 def _identity(*read: Any) -> str:
-    import marshal
-
     return checksum(marshal.dumps(read, 2)).hex()  # version 2 writes equal values alike
 
 
@@ -177,7 +158,7 @@ class Limits:
             PluginUnavailableError: Its record says that it cannot.
         """
         if (info.requires or info.min_brainsmith or info.max_brainsmith) and info not in self._usable:
-            from brainsmith.plugin.requirements import refuse_unusable
+            from brainsmith.plugin.requirements import refuse_unusable  # most plugins require nothing
 
             refuse_unusable(info)
             self._usable.add(info)

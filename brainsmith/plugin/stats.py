@@ -86,6 +86,6 @@ def memory_mb() -> float:
             pages = int(file.read().split()[1])
         return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
     except OSError:
-        import resource
+        import resource  # not on Linux
 
         return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, 1)

@@ -6,21 +6,21 @@ imported.
 
 from __future__ import annotations
 
-import ast
 import keyword
 import os
 
 from brainsmith.errors import OutputError, PluginLoadError
-from brainsmith.plugin.details import REQUIRED, details_of
+from brainsmith.plugin.details import details_of
 from brainsmith.plugin.precedence import framework_identifier, named
 from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.stub_signatures import signature
 from brainsmith.store.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from brainsmith.plugin.details import Details, Parameter
+    from brainsmith.plugin.details import Details
     from brainsmith.plugin.info import PluginInfo
 
 DEFAULT_FOLDER = "typings"
@@ -86,35 +86,6 @@ _TAKEN = frozenset(
     ("list_plugins", "get_plugin", "get_info", "frameworks", "items", "values", "backends", "of")
 )
 """What the collections themselves are asked for; a plugin of such a name is reached by `collection["Name"]`."""
-
-_KNOWN = frozenset(
-    (
-        *(
-            "Any",
-            "Callable",
-            "Dict",
-            "Iterable",
-            "Iterator",
-            "List",
-            "Literal",
-            "Mapping",
-            "None",
-            "Optional",
-        ),
-        *("Sequence", "Set", "Tuple", "Type", "Union", "bool", "bytes", "dict", "float", "frozenset", "int"),
-        *("list", "object", "set", "str", "tuple", "type"),
-    )
-)
-"""The names that an annotation may use in the stub; what uses others becomes Any."""
-
-_GENERIC = {
-    **dict.fromkeys(("Dict", "Mapping", "dict"), "Any, Any"),
-    "Callable": "..., Any",
-    **dict.fromkeys(("Iterable", "Iterator", "List", "Sequence", "Set", "Type"), "Any"),
-    **dict.fromkeys(("frozenset", "list", "set", "type"), "Any"),
-    **dict.fromkeys(("Tuple", "tuple"), "Any, ..."),
-}
-"""The arguments of generic types where an annotation has none."""
 
 
 def write_stubs(registry: Registry, reexports: Mapping[str, str], folder: str) -> str:
@@ -225,66 +196,6 @@ def _plugin(collection: str, info: PluginInfo, details: Details | None) -> Itera
     if docstring:
         yield from _indented(_docstring(docstring))
     yield f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ..."
-
-
-def signature(parameters: Iterable[Parameter]) -> str:
-    """Return parameters as they stand in a stub: annotations that it can resolve, and literal defaults."""
-    parts: list[str] = []
-    many = False
-    for parameter in parameters:
-        if parameter.keyword_only and not many:
-            parts.append("*")
-            many = True
-        many = many or (parameter.name.startswith("*") and not parameter.name.startswith("**"))
-        text = f"{parameter.name}: {annotation(parameter)}"
-        if parameter.default != REQUIRED:
-            text += f" = {parameter.default if _is_short_literal(parameter.default) else '...'}"
-        parts.append(text)
-    return ", ".join(parts)
-
-
-def annotation(parameter: Parameter) -> str:
-    """Return a parameter's annotation as the stub can resolve it; Any for all others."""
-    try:
-        tree = ast.parse(parameter.annotation, mode="eval")
-    except SyntaxError:
-        return "Any"
-    body = tree.body
-    if isinstance(body, ast.Constant) and isinstance(body.value, str):  # a forward reference
-        try:
-            tree = ast.parse(body.value, mode="eval")
-        except SyntaxError:
-            return "Any"
-    tree = _Completed().visit(tree)
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    if any(isinstance(node, ast.Attribute | ast.Call) for node in ast.walk(tree)) or not _KNOWN.issuperset(
-        names
-    ):
-        return "Any"
-    text = ast.unparse(tree)
-    if parameter.default == "None" and "Optional" not in names and "None" not in text and text != "Any":
-        return f"{text} | None"
-    return text
-
-
-class _Completed(ast.NodeTransformer):
-    """Gives generic types that stand alone, such as `list`, their arguments, which strict type checkers ask for."""
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:
-        node.slice = self.visit(node.slice)
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        arguments = _GENERIC.get(node.id)
-        return node if arguments is None else ast.parse(f"{node.id}[{arguments}]", mode="eval").body
-
-
-def _is_short_literal(text: str) -> bool:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return False
-    return isinstance(value, str | int | float | bool | bytes | None) and len(text) <= 60
 
 
 def _docstring(text: str) -> Iterator[str]:

@@ -210,7 +210,7 @@ def _find_vivado() -> Tool:
 
 def _ask(path: str, arguments: Sequence[str] = ("--version",)) -> tuple[str, str]:
     """Return the version that a program prints, and what is wrong with it."""
-    from brainsmith.plugin.processes import run
+    from brainsmith.plugin.processes import run  # only where a program is there
 
     try:
         text = run([path, *arguments], timeout=SECONDS)

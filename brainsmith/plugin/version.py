@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith import __version__
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.shown import shown
 
@@ -64,8 +65,6 @@ class Version:
     @classmethod
     def current(cls) -> Version:
         """Return the version of this BrainSmith, the host of all bundles."""
-        from brainsmith import __version__
-
         return cls.parse(__version__)
 
     @property

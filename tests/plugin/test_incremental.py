@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from brainsmith.plugin import discovery, discovery_cache, files
-from brainsmith.plugin import manager as manager_module
+from brainsmith.plugin import discovery, discovery_cache, files, live_discovery
 from brainsmith.plugin.adapters import classes
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
@@ -36,9 +35,6 @@ class Framework(PackageAdapter):
 
     def version(self):
         return "1.0"
-
-    def discover(self, reading):
-        return self.read(reading, self.closure)
 
 
 FILES = (
@@ -346,7 +342,7 @@ def test_an_attribute_look_up_trusts_a_look_at_the_files_for_50_ms_and_a_listing
     clock = [1000.0]
     looks = []
     real = discovery_cache.stamps
-    monkeypatch.setattr(manager_module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(live_discovery.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(discovery_cache, "stamps", lambda paths: (looks.append(1), real(paths))[1])
     manager.discover_plugins(modes=["full"])
 

@@ -10,7 +10,8 @@ from brainsmith.errors import OutputError
 from brainsmith.plugin.details import Parameter
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.registry import Registry
-from brainsmith.plugin.stubs import annotation, signature, stub_text, write_stubs
+from brainsmith.plugin.stub_signatures import annotation, signature
+from brainsmith.plugin.stubs import stub_text, write_stubs
 from tests.plugin.installed import transform_file
 
 DOOR = {

@@ -110,6 +110,7 @@ class EntryPointAdapter:
             result.problems.append(Problem(point.origin, 0, 0, text))
             return
         if point.attribute:
+            # an entry point may name a module only
             from brainsmith.plugin.adapters.decorated_object import read_decorated
             from brainsmith.plugin.adapters.published_table import read_table
 
@@ -175,7 +176,7 @@ def list_entry_points(
         frameworks: Only those of these distributions; None for all.
         problems: Gets what cannot be read.
     """
-    from brainsmith.plugin.adapters.group_listing import GroupListing
+    from brainsmith.plugin.adapters.group_listing import GroupListing  # imports stevedore
 
     names = None if frameworks is None else frozenset(map(framework_identifier, frameworks))
     listing = GroupListing(

@@ -5,13 +5,7 @@ Both import as `finn`. Nothing here knows a name of one of its plugins: see `pac
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
-from brainsmith.plugin.package_files import distribution_version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brainsmith.plugin.adapter_result import AdapterResult
 
 
 class FINNAdapter(PackageAdapter):
@@ -19,11 +13,4 @@ class FINNAdapter(PackageAdapter):
 
     name = "finn"
     package = "finn"
-
-    def version(self) -> str:
-        """Return the installed version."""
-        return distribution_version("finn")
-
-    def discover(self, reading: Reading) -> AdapterResult:
-        """Read the package; its classes descend from QONNX's."""
-        return self.read(reading, closure=("qonnx", "finn"))
+    closure = ("qonnx", "finn")  # its classes descend from QONNX's

@@ -175,6 +175,6 @@ def _like(model: Any, name: str) -> str:
 
 
 def _add_identity(model: Any, source: str, result: str, at: int) -> None:
-    from onnx import helper
+    from onnx import helper  # a mend may come before onnx is wanted
 
     model.graph.node.insert(at, helper.make_node("Identity", [source], [result]))

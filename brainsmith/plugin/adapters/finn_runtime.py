@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -82,8 +83,6 @@ def _finn_folder() -> str:
 
     Where the cache cannot be written it is a folder for temporary files: a cache may cost time, never a result.
     """
-    import tempfile
-
     below = os.path.join(tempfile.gettempdir(), f"brainsmith-finn-{os.getuid()}")
     for folder in (os.path.join(cache_dir(), "finn"), below):
         try:

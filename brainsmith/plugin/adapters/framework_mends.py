@@ -17,6 +17,7 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completion import CompletingLoader
 from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
+from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.pages import show_graphs
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ def _work_of(name: str) -> Callable[[Any, Any], tuple[Any, bool]]:
 
     def apply(self: Any, model: Any) -> tuple[Any, bool]:
         if not ours:
-            from brainsmith.plugin.manager import get_plugin_manager
-
             ours.append(get_plugin_manager().all_records()[0].get("transform", f"brainsmith:{name}"))
         result: tuple[Any, bool] = ours[0].apply(self, model)
         return result
@@ -98,7 +97,7 @@ def _mend_removal(module: ModuleType) -> None:
 
 
 def _remove_node_and_rewire(model: Any, node: NodeProto) -> None:
-    from brainsmith.plugin.adapters.framework_mends import remove_node
+    from brainsmith.plugin.adapters.framework_mends import remove_node  # this code runs among QONNX's names
 
     remove_node(model, node)
 

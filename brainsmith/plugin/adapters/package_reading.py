@@ -15,7 +15,7 @@ from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.relocation import relocated
 from brainsmith.plugin.closure import ClassNode, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.package_files import package_folders
+from brainsmith.plugin.package_files import distribution_version, package_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +34,12 @@ class PackageAdapter:
 
     name = ""
     package = ""
+    closure: tuple[str, ...] = ()
+    """The packages over which ancestry is followed; this one among them."""
 
     def version(self) -> str:
         """Return the installed version; empty if it is not recorded."""
-        raise NotImplementedError("each adapter knows its distribution")
-
-    def discover(self, reading: Reading) -> AdapterResult:
-        """Read the package."""
-        raise NotImplementedError("each adapter knows which packages its classes descend from")
+        return distribution_version(self.package)
 
     def is_available(self) -> bool:
         """Tell whether the package is installed."""
@@ -55,13 +53,8 @@ class PackageAdapter:
         """Return name, version and folders."""
         return {"name": self.name, "version": self.version(), "folders": package_folders(self.package)}
 
-    def read(self, reading: Reading, closure: tuple[str, ...]) -> AdapterResult:
-        """Read the plugins.
-
-        Args:
-            reading: What the adapters of this discovery share.
-            closure: The packages over which ancestry is followed; this one among them.
-        """
+    def discover(self, reading: Reading) -> AdapterResult:
+        """Read the package."""
         result = AdapterResult(self.name)
         unmoved = relocated(self.name, reading)
         if unmoved is not None:
@@ -74,11 +67,12 @@ class PackageAdapter:
         result.version = reading.definitions.made(f"version of {self.package}", lambda: ((), self.version()))
         result.detail = ", ".join(package.folders)
         result.problems.extend(package.problems)
-        for name in dict.fromkeys([*reading.expected, *closure]):  # ancestry is worked out over all of them
+        # Ancestry is worked out over all of them.
+        for name in dict.fromkeys([*reading.expected, *self.closure]):
             other = reading.package(name)
             if other is not None:
                 result.watched.extend(other.watched)
-        finder = _Finder(self.name, package, reading.classes(closure), result)
+        finder = _Finder(self.name, package, reading.classes(self.closure), result)
         finder.find_classes()
         finder.find_steps()
         result.problems.extend(problem for source in package.sources for problem in source.answers.problems)

@@ -119,7 +119,7 @@ def parse_manifest(path: str, problems: list[Problem]) -> Manifest | None:
         path: Absolute.
         problems: Where problems go.
     """
-    import json
+    import json  # costs as much as a cached discovery
 
     found = len(problems)
     try:
@@ -173,7 +173,7 @@ def _discover_manifest(result: AdapterResult, path: str) -> None:
 
 def _places(text: str, path: str, problems: list[Problem]) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the keys of the outermost table, each with its line and column; a key that comes twice is a problem."""
-    import json
+    import json  # costs as much as a cached discovery
     import re
 
     depth, last, seen = 0, None, set()

@@ -55,6 +55,7 @@ class ProjectAdapter:
                 listing = reading.sources_in(folder, folder_module(folder))
                 scan_listing(result, reading, listing, "project", {"folder": folder})
                 if listing.manifests:
+                    # hardly any project has bundles
                     from brainsmith.plugin.adapters.plugin_json import discover_manifests
 
                     discover_manifests(result, listing.manifests)

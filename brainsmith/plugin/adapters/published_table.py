@@ -157,7 +157,7 @@ def computed_table(point: EntryPoint) -> Any:
     Raises:
         ToolError: It raised, or returned what JSON cannot hold.
     """
-    import json
+    import json  # hardly any table is computed
 
     from brainsmith.plugin.processes import run_python
 

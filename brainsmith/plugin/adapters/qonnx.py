@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
-from brainsmith.plugin.package_files import distribution_version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brainsmith.plugin.adapter_result import AdapterResult
 
 
 class QONNXAdapter(PackageAdapter):
@@ -16,11 +10,4 @@ class QONNXAdapter(PackageAdapter):
 
     name = "qonnx"
     package = "qonnx"
-
-    def version(self) -> str:
-        """Return the installed version."""
-        return distribution_version("qonnx")
-
-    def discover(self, reading: Reading) -> AdapterResult:
-        """Read the package."""
-        return self.read(reading, closure=("qonnx",))
+    closure = ("qonnx",)
