@@ -75,7 +75,7 @@ def crop_single_pixels(model: ModelWrapper) -> ModelWrapper:
 
 
 def _crop(model: ModelWrapper, node: NodeProto, read: list[int]) -> None:
-    from onnx import helper
+    from brainsmith.transforms.graph_view import kernel_node
 
     source = node.input[0]
     shape, datatype = list(model.get_tensor_shape(source)), model.get_tensor_datatype(source)
@@ -84,10 +84,9 @@ def _crop(model: ModelWrapper, node: NodeProto, read: list[int]) -> None:
     model.set_tensor_shape(cropped, kept)
     model.set_tensor_datatype(cropped, datatype)
     stated = {"in_shape": shape, "starts": [0] * len(shape), "sizes": kept, "out_shape": kept}
-    new = helper.make_node(
-        "CropKernel", [source], [cropped], name=f"{node.name}_crop", domain="brainsmith.kernels",
-        backend="fpgadataflow", inputDataType=datatype.name, SIMD=1, **stated,
-    )  # fmt: skip
+    new = kernel_node(
+        "CropKernel", [source], [cropped], f"{node.name}_crop", inputDataType=datatype.name, SIMD=1, **stated
+    )
     node.input[0] = cropped
     model.graph.node.insert(list(model.graph.node).index(node), new)
 

@@ -38,9 +38,7 @@ def absorb_affine(view: GraphView, source: str) -> bool:
     """
     found = [*_thresholds_behind(view, source, ())]
     for node, chain in found:
-        old = list(node.input)
-        view.replace(node, [_on_integers(view, node, source, chain)])
-        view.drop_unread(old)
+        view.replace(node, [_on_integers(view, node, source, chain)], node.input)
     return bool(found)
 
 

@@ -116,8 +116,7 @@ def _absorb(view: GraphView, match: _Match) -> None:
     before = helper.make_node("Reshape", [match.source, rows], [flat], name=f"{stem}_to_row")
     behind = helper.make_node("Reshape", [counted, back], [result], name=f"{stem}_from_row")
     unread = [*match.add.input, *match.add.output, match.threshold.input[1]]
-    view.replace(match.threshold, [before, fresh, behind])
-    view.drop_unread([name for name in unread if name != match.source])
+    view.replace(match.threshold, [before, fresh, behind], (name for name in unread if name != match.source))
 
 
 def _levels(

@@ -217,9 +217,7 @@ def _unfold(view: GraphView, folded: FoldedNorm) -> None:
     if folded.scale:
         result = chain.add("Mul", [result, folded.scale], "scaled")
     chain.nodes.append(helper.make_node("Add", [result, folded.bias], [output], name=node.name))
-    old = list(node.input)
-    view.replace(node, chain.nodes)
-    view.drop_unread(old)
+    view.replace(node, chain.nodes, node.input)
     product = view.producer(normal, "Mul")
     norm = find_normalisation(view, product) if product is not None else None
     if norm is not None and not norm.canonical:
@@ -240,6 +238,4 @@ def _rewrite_subgraph(view: GraphView, norm: Normalisation) -> None:
         shifted = chain.add("Add", [variance, norm.epsilon], "shifted", reduced=True)
     inverse = chain.inverse(shifted)
     chain.nodes.append(helper.make_node("Mul", [norm.centred, inverse], [output], name=node.name))
-    old = list(node.input)
-    view.replace(node, chain.nodes)
-    view.drop_unread(old)
+    view.replace(node, chain.nodes, node.input)

@@ -143,8 +143,7 @@ def _fuse(view: GraphView, nodes: _Group) -> None:
     new = helper.make_node(
         FUSED, inputs, list(sink.output), name=sink.name, domain=OPS_DOMAIN, **{ATTRIBUTE: expression.text}
     )
-    view.replace(sink, [new])
-    view.drop_unread([*read, *(name for name in made if name != sink.output[0])])
+    view.replace(sink, [new], [*read, *(name for name in made if name != sink.output[0])])
 
 
 def _numbers(view: GraphView, names: Sequence[str], shape: tuple[int, ...]) -> dict[str, Any]:

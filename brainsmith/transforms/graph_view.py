@@ -165,12 +165,20 @@ class GraphView:
         self.graph.value_info.append(value)
         self._values[name] = self.graph.value_info[-1]
 
-    def replace(self, node: NodeProto, new_nodes: Sequence[NodeProto]) -> None:
-        """Put nodes in place of one node, in this order."""
+    def replace(self, node: NodeProto, new_nodes: Sequence[NodeProto], read: Iterable[str] = ()) -> None:
+        """Put nodes in place of one node, in this order.
+
+        Args:
+            node: What is replaced.
+            new_nodes: What takes its place.
+            read: Tensors that were read, and may not be any more: they are dropped then (`drop_unread`).
+        """
+        before = list(read)
         place = self._remove(node)
         for offset, new_node in enumerate(new_nodes):
             self.graph.node.insert(place + offset, new_node)
             self._enter(self.graph.node[place + offset])
+        self.drop_unread(before)
 
     def _remove(self, node: NodeProto) -> int:
         """Take a node out of the graph and return its place; it is found by its first output."""
@@ -236,6 +244,15 @@ def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
         if attr.name == name:
             return helper.get_attribute_value(attr)
     return default
+
+
+def kernel_node(
+    op_type: str, inputs: Sequence[str], outputs: Sequence[str], name: str, **attributes: Any
+) -> NodeProto:
+    """Return a node of one of this project's kernels."""
+    return helper.make_node(
+        op_type, inputs, outputs, name, domain="brainsmith.kernels", backend="fpgadataflow", **attributes
+    )
 
 
 def opset(model: ModelWrapper) -> int:

@@ -76,8 +76,7 @@ def _to_dense(view: GraphView, node: NodeProto, weights: npt.NDArray[np.generic]
     for stated in dense.attribute:
         if stated.name == "group":
             stated.i = 1
-    view.replace(node, [dense])
-    view.drop_unread([old])
+    view.replace(node, [dense], [old])
 
 
 def _dense(weights: npt.NDArray[np.generic], groups: int) -> npt.NDArray[np.generic]:

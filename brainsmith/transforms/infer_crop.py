@@ -6,11 +6,11 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -90,13 +90,11 @@ def _gather(view: GraphView, node: NodeProto, shape: list[int]) -> _Window | Non
 
 def _replace(view: GraphView, node: NodeProto, window: _Window, shape: list[int], given: list[int]) -> None:
     datatype = view.model.get_tensor_datatype(node.input[0])
-    new = helper.make_node(
+    new = kernel_node(
         "CropKernel",
         [node.input[0]],
         [node.output[0]],
         name=node.name,
-        domain="brainsmith.kernels",
-        backend="fpgadataflow",
         in_shape=shape,
         starts=window.starts,
         sizes=window.sizes,
@@ -104,7 +102,5 @@ def _replace(view: GraphView, node: NodeProto, window: _Window, shape: list[int]
         inputDataType=datatype.name,
         SIMD=1,
     )
-    unread = list(node.input[1:])
-    view.replace(node, [new])
-    view.drop_unread(unread)
+    view.replace(node, [new], node.input[1:])
     view.model.set_tensor_datatype(node.output[0], datatype)

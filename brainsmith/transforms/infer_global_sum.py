@@ -89,9 +89,7 @@ def _convert(view: GraphView, node: NodeProto) -> None:
     )
     before = helper.make_node("Reshape", [node.input[0], wide], [image], name=f"{stem}_to_image")
     behind = helper.make_node("Reshape", [summed, back], [result], name=f"{stem}_from_image")
-    axes = list(node.input[1:])
-    view.replace(node, [before, pool, behind])
-    view.drop_unread(axes)
+    view.replace(node, [before, pool, behind], node.input[1:])
 
 
 def _sum_datatype(taken: BaseDataType, count: int) -> BaseDataType:

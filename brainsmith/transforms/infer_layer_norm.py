@@ -11,7 +11,7 @@ from qonnx.transformation.base import Transformation
 from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm, output_bits_for
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.absorb_affine import absorb_affine
-from brainsmith.transforms.graph_view import GraphView, attribute, value_of_one
+from brainsmith.transforms.graph_view import GraphView, attribute, kernel_node, value_of_one
 from brainsmith.transforms.integer_source import declare_integers, find_integer_source, scale_node
 from brainsmith.transforms.norm_pattern import find_normalisation
 
@@ -144,8 +144,9 @@ class InferLayerNorm(Transformation):
         found = self._integers(view, source, epsilon)
         if found is None:
             view.model.set_tensor_datatype(output, DataType["FLOAT32"])
-            view.replace(node, [_kernel_node(view, source, output, node.name, epsilon=epsilon), *tail])
-            view.drop_unread(unread)
+            view.replace(
+                node, [_kernel_node(view, source, output, node.name, epsilon=epsilon), *tail], unread
+            )
             return
         integers, given, fraction_bits = found
         normal = declare_integers(view, output, f"{node.name or output}_integers", given)
@@ -153,8 +154,7 @@ class InferLayerNorm(Transformation):
             view, integers.name, normal, node.name, epsilon=epsilon / integers.scale**2,
             outputDataType=given.name, fraction_bits=fraction_bits,
         )  # fmt: skip
-        view.replace(node, [kernel, scale_node(view, normal, output, fraction_bits), *tail])
-        view.drop_unread(unread)
+        view.replace(node, [kernel, scale_node(view, normal, output, fraction_bits), *tail], unread)
         absorb_affine(view, normal)
 
 
@@ -195,12 +195,10 @@ def _kernel_node(view: GraphView, source: str, output: str, name: str, **attribu
         "inputDataType": view.model.get_tensor_datatype(source).name,
         "outputDataType": "FLOAT32",
     }
-    return helper.make_node(
+    return kernel_node(
         KERNEL,
         [source],
         [output],
         name=name,
-        domain="brainsmith.kernels",
-        backend="fpgadataflow",
         **(stated | attributes),
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from qonnx.transformation.base import Transformation
 
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, is_standard
+from brainsmith.transforms.graph_view import GraphView, is_standard, kernel_node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -66,13 +66,11 @@ def _kernel_node(model: ModelWrapper, node: NodeProto, operands: _Operands) -> N
     lhs, rhs = (model.get_tensor_datatype(name) for name in node.input)
     product = product_datatype(lhs, rhs, depth=operands.lhs[-1])
     model.set_tensor_datatype(node.output[0], product)
-    return helper.make_node(
+    return kernel_node(
         "MatMulKernel",
         node.input,
         node.output,
         name=node.name,
-        domain="brainsmith.kernels",
-        backend="fpgadataflow",
         lhs_shape=operands.lhs,
         rhs_shape=operands.rhs,
         lhsDataType=lhs.name,

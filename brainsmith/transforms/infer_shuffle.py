@@ -11,7 +11,7 @@ from qonnx.transformation.base import Transformation
 from brainsmith.graph.ends import input_values
 from brainsmith.kernels.axes import moves_nothing
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -162,13 +162,11 @@ def _replace(view: GraphView, chain: _Chain) -> None:
         target = view.add_constant(f"{chain.output}_shape", np.asarray(out_shape, np.int64))
         new = helper.make_node("Reshape", [chain.source, target], [chain.output], name=first.name)
     else:
-        new = helper.make_node(
+        new = kernel_node(
             "ShuffleKernel",
             [chain.source],
             [chain.output],
             name=first.name,
-            domain="brainsmith.kernels",
-            backend="fpgadataflow",
             in_shape=in_shape,
             transpose_in_shape=chain.shape,
             perm=chain.perm,
@@ -177,6 +175,5 @@ def _replace(view: GraphView, chain: _Chain) -> None:
             SIMD=1,
         )
     unread = [name for node in chain.nodes for name in node.input if name != chain.source]
-    view.replace(chain.nodes[-1], [new])
-    view.drop_unread(unread)
+    view.replace(chain.nodes[-1], [new], unread)
     view.model.set_tensor_datatype(chain.output, datatype)

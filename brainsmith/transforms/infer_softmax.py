@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.kernels.integer_softmax import IntegerSoftmax
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.absorb_affine import absorb_affine
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, opset
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node, opset
 from brainsmith.transforms.integer_source import declare_integers, find_integer_source, scale_node
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ class InferSoftmax(Transformation):
             view, integers.name, powers, node.name, scale=integers.scale,
             outputDataType=given.name, fraction_bits=self.fraction_bits,
         )  # fmt: skip
-        view.replace(node, [kernel, scale_node(view, powers, output, self.fraction_bits)])
-        view.drop_unread([source])
+        view.replace(node, [kernel, scale_node(view, powers, output, self.fraction_bits)], [source])
         absorb_affine(view, powers)
 
 
@@ -104,13 +103,11 @@ def _fits(view: GraphView, node: NodeProto) -> bool:
 
 def _kernel_node(view: GraphView, source: str, output: str, name: str, **attributes: Any) -> NodeProto:
     shape = view.static_shape(source, TensorProto.FLOAT) or []
-    return helper.make_node(
+    return kernel_node(
         "SoftmaxKernel",
         [source],
         [output],
         name=name,
-        domain="brainsmith.kernels",
-        backend="fpgadataflow",
         ifm_dim=shape,
         NumChannels=shape[-1],
         SIMD=1,

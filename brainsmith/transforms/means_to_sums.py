@@ -61,11 +61,9 @@ def _to_sum(view: GraphView, node: NodeProto) -> bool:
     count = int(np.prod([shape[axis] for axis in axes]))
     factor = view.add_constant(f"{stem}_factor", np.asarray(1 / count, np.float32))
     keep = attribute(node, "keepdims", 1)
-    unread = [*node.input[1:]]
     summed = helper.make_node("ReduceSum", [node.input[0], along], [total], name=stem, keepdims=keep)
     scaled = helper.make_node("Mul", [total, factor], [result], name=f"{stem}_scale")
-    view.replace(node, [summed, scaled])
-    view.drop_unread(unread)
+    view.replace(node, [summed, scaled], node.input[1:])
     return True
 
 
@@ -90,7 +88,5 @@ def _move(view: GraphView, node: NodeProto) -> bool:
     stated = {found.name: helper.get_attribute_value(found) for found in node.attribute}
     summed = helper.make_node("ReduceSum", [varying[0], *node.input[1:]], [total], name=node.name, **stated)
     scaled = helper.make_node("Mul", [total, factor], [result], name=product.name)
-    replaced = product.output[0]
-    view.replace(node, [summed, scaled])
-    view.drop_unread([replaced])
+    view.replace(node, [summed, scaled], product.output[:1])
     return True

@@ -66,9 +66,7 @@ def _merge_before(view: GraphView, output: str) -> bool:
     for between, first in _operators_before(view, node):
         merged = _MERGES[node.op_type](view, first, node, between)
         if merged is not None:
-            unread = [*first.output, *first.input, *node.input]
-            view.replace(node, [merged])
-            view.drop_unread(unread)
+            view.replace(node, [merged], [*first.output, *first.input, *node.input])
             return True
     return False
 

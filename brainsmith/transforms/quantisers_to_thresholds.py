@@ -179,9 +179,7 @@ def _replace(view: GraphView, staircase: Staircase, placed: Placed) -> None:
     if staircase.scale is not None:
         scale = view.add_constant(f"{stem}_scale", np.asarray(staircase.scale, np.float32))
         nodes.append(helper.make_node("Mul", [levels, scale], [result], name=f"{stem}_scaled"))
-    unread = [name for name in old.input if name != placed.source]
-    view.replace(old, nodes)
-    view.drop_unread(unread)
+    view.replace(old, nodes, [name for name in old.input if name != placed.source])
     model.set_tensor_datatype(levels, _datatype(staircase.datatype))
 
 

@@ -124,8 +124,7 @@ def _replace(view: GraphView, node: NodeProto) -> None:
         "Quant", [source, *inputs], [name], name=node.name, domain=QONNX, signed=int(low < 0), narrow=kind[1],
         rounding_mode="ROUND",
     )  # fmt: skip
-    view.replace(node, [quant])
-    view.drop_unread(unread)
+    view.replace(node, [quant], unread)
 
 
 def _parameters(view: GraphView, node: NodeProto) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
@@ -211,9 +210,7 @@ def _fold(view: GraphView, node: NodeProto, values: npt.NDArray[np.float32]) -> 
     constant = helper.make_node(
         "Constant", [], list(node.output), name=node.name, value=numpy_helper.from_array(values)
     )
-    unread = list(node.input)
-    view.replace(node, [constant])
-    view.drop_unread(unread)
+    view.replace(node, [constant], node.input)
 
 
 def _refusal(node: NodeProto, why: str) -> ModelError:
