@@ -8,7 +8,10 @@ model is executed.
                          first axis of its inputs
     mixes_runs(node)     returns why neither the Python model nor `to_onnx` can compute several such runs; "" if both can.
                          Without it, `to_onnx` can and the Python model cannot
-    executed_as()        returns the class whose Python model is executed, where that may be a kernel of FINN's
+    kernel_behind        of a backend: the class behind which its kernel follows in the order of inheritance; what
+                         `execute_node` in front of it does is only to choose between that and a simulation
+
+A class that replaces the Python model of one of its bases replaces these methods of it, too: they are of another model.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
     from brainsmith.graph.node_view import NodeView
 
+_MODELS = ("execute_node", "golden")
+"""Where a Python model is defined."""
+
 
 def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
     """Return one of these methods of a node's class, which is imported; None if it has none, as ops.
@@ -33,19 +39,47 @@ def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
         opset: The version of its domain in the model.
         name: Of the method.
     """
-    if node.domain == OPS_DOMAIN or not has_python_model(node):
-        return None
-    from qonnx.custom_op.registry import getCustomOp
+    operation = _operation(node, opset)
+    return None if operation is None else method_of(operation, name)
 
-    return getattr(getCustomOp(node, onnx_opset_version=opset), name, None)
+
+def method_of(operation: Any, name: str) -> Callable[..., Any] | None:
+    """Return such a method of a custom operation; None if it has none, or one of a Python model that is replaced."""
+    order = type(operation).__mro__
+    at = next((at for at, cls in enumerate(order) if name in vars(cls)), None)
+    if at is None:
+        return None
+    behind = order[order.index(_model_class(operation)) : at + 1]
+    models = [cls for cls in behind if any(model in vars(cls) for model in _MODELS)]
+    return getattr(operation, name) if len(models) < 2 else None
 
 
 def take_kernel(view: NodeView) -> None:
-    """Let a node of a backend that has no kernel's name be known as the kernel of FINN's as which its class is executed."""
+    """Let a node of a backend that has no kernel's name be known as the kernel of FINN's that its class derives from."""
     from qonnx.custom_op.registry import is_custom_op
 
     if view.family != FINN or is_custom_op(FINN, view.kind):
         return
-    executed_as = own_method(view.node, view.opset, "executed_as")
-    if executed_as is not None and (kernel := executed_as()).__module__.startswith(FINN):
+    kernel = _model_class(_operation(view.node, view.opset))
+    if kernel.__module__.startswith(FINN):
         view.family, view.kind = FINN, kernel.__name__
+
+
+def _operation(node: Any, opset: int) -> Any | None:
+    if node.domain == OPS_DOMAIN or not has_python_model(node):
+        return None
+    from qonnx.custom_op.registry import getCustomOp
+
+    return getCustomOp(node, onnx_opset_version=opset)
+
+
+def _model_class(operation: Any) -> type:
+    """Return the class whose Python model is executed: of a backend that only chooses, its kernel's."""
+    order, behind = type(operation).__mro__, getattr(operation, "kernel_behind", None)
+    if behind is None or any("execute_node" in vars(cls) for cls in order[: _chooser(order)]):
+        return order[0]
+    return order[order.index(behind) + 1]
+
+
+def _chooser(order: tuple[type, ...]) -> int:
+    return next(at for at, cls in enumerate(order) if "kernel_behind" in vars(cls))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.operators.registry import read
-from brainsmith.execution.own_semantics import take_kernel
+from brainsmith.execution.own_semantics import method_of, take_kernel
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
@@ -57,8 +57,8 @@ def keeps_runs_apart(
     if operation is not None:
         take_kernel(view)
     stacked = all(shape and len(shape) > 1 for shape in shapes)
-    if hasattr(operation, "mixes_runs"):
-        return stacked and bool(operation.mixes_runs(view) == APART)
+    if (mixes := method_of(operation, "mixes_runs")) is not None:
+        return stacked and bool(mixes(view) == APART)
     if type(operation).__module__.partition(".")[0] not in _PROJECTS:
         return False
     try:

@@ -36,6 +36,7 @@ class HlsNode(HLSBackend):
         sources: Header files beside the backend's own file that hold its C++; the last includes the others.
     """
 
+    kernel_behind = HLSBackend
     sources: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod

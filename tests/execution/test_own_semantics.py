@@ -7,13 +7,16 @@ import time
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from brainsmith.errors import ModelError
 from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.own_semantics import own_method
 from brainsmith.execution.standard_onnx.rewrite import rewrite
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from brainsmith.plugin.manager import reset_plugin_system
+from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
+from brainsmith.plugin.node_claims import op_type_of
 from tests.execution.lowering.single_node import is_foreign, one_node, run_reference
 from tests.execution.own_kernel import MODEL, SEMANTICS, sum_pairs
 from tests.execution.standard_onnx.rewritten import assert_rewritten_right
@@ -97,6 +100,43 @@ def test_a_backend_runs_as_its_kernel_unless_it_is_to_simulate():
             datatypes={"x": "INT4"}, exec_mode=mode, **stated,
         )  # fmt: skip
         assert is_foreign(lower(runnable_copy(model))) == foreign
+
+
+REPLACED = """
+
+@kernel(name="SumMore", domain="brainsmith.kernels", requires=("finn-plus",))
+class SumMoreKernel(SumPairsKernel):
+    \"\"\"Another Python model.\"\"\"
+
+    def execute_node(self, context, graph):
+        super().execute_node(context, graph)
+        context[self.onnx_node.output[0]] += 1
+"""
+
+
+def test_semantics_of_a_python_model_that_a_class_replaces_are_not_its_own(project):
+    project(MODEL + SEMANTICS + REPLACED)
+    assert_runs_right(sum_pairs(), foreign=False)
+    model = sum_pairs()
+    model.graph.node[0].op_type = "SumMoreKernel"
+    assert_runs_right(model, foreign=True)
+    with pytest.raises(ModelError, match="no plan is known for SumMoreKernel of domain"):
+        rewrite(model)
+
+
+@pytest.mark.slow
+def test_our_kernels_and_their_backends_have_semantics():
+    records = get_plugin_manager().all_records()[0]
+    ours = [*records.records("kernel"), *records.records("backend")]
+    nodes = {
+        op_type_of(info): helper.make_node(op_type_of(info), ["x"], ["y"], domain=info.extra["domain"])
+        for info in ours
+        if info.framework == "brainsmith" and not info.extra["domain"].startswith("finn.")
+    }
+    assert len(nodes) == 13
+    for node in nodes.values():
+        assert own_method(node, 1, "to_program") is not None
+        assert own_method(node, 1, "to_onnx") is not None
 
 
 RUN = """

@@ -39,6 +39,7 @@ class CoreBackend(RTLBackend):
     """
 
     onnx_node: Any
+    kernel_behind = RTLBackend
     core: ClassVar[str]
     parts: ClassVar[tuple[str, ...]] = ()
 
@@ -189,13 +190,6 @@ class CoreBackend(RTLBackend):
             self._simulate(context, graph)
         else:
             super(RTLBackend, self).execute_node(context, graph)
-
-    def executed_as(self) -> type:
-        """Return the class whose Python model is executed: the kernel, unless the backend has its own."""
-        if type(self).execute_node is not CoreBackend.execute_node:
-            return type(self)
-        order = type(self).__mro__
-        return order[order.index(RTLBackend) + 1]
 
     def _simulate(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Simulate one frame as FINN's nodes do, which would feed constants too.
