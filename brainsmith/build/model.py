@@ -28,7 +28,7 @@ INTEGER_OPERATORS = re.compile(
 """What ONNX Runtime's quantisation writes in its operator-oriented format, and for scales that it works out as it runs."""
 
 
-def read_model(source: str | Path | ModelWrapper) -> Artifact:
+def read_for_build(source: str | Path | ModelWrapper) -> Artifact:
     """Read a model and check that it is one fixed-size, quantised ONNX graph with one input.
 
     Args:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.job import BuildJob
-from brainsmith.build.model import model_name, read_model
+from brainsmith.build.model import model_name, read_for_build
 from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.report import PAGE
 from brainsmith.build.task import BuildArguments, BuildTask, task_of
@@ -84,7 +84,7 @@ def build(
     note_imports()
     workspace = Workspace(output)
     with _nothing_half_written(workspace):
-        source = read_model(model)
+        source = read_for_build(model)
         golden = (verify_inputs, verify_labels, verify_expected)
         task = _task(BuildArguments(blueprint, steps, *golden, produce, strict, part), source)
         job = BuildJob(task, source, workspace, use_cache, progress, explain, model_name(model))

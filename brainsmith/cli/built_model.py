@@ -27,9 +27,9 @@ def check_built_of(model: str, folder: str) -> None:
     digest, file = _origin(Path(folder) / "report.json")
     if not digest:
         return
-    from brainsmith.build.model import read_model
+    from brainsmith.build.model import read_for_build
 
-    if read_model(model).digest != digest:
+    if read_for_build(model).digest != digest:
         raise UsageError(
             f"{folder} is the build of {file}, and {model} is another model, or was changed since: give --build the "
             "folder of its own build, or build it again"

@@ -29,7 +29,7 @@ def summary(
     unproven = [step.name for step in steps if step.compared is None and step.reason]
     accuracy = _accuracy(fields(report.get("accuracy")), unproven)
     estimate, circuit = fields(report.get("estimate")), fields(report.get("rtl"))
-    rate = fields(report.get("rate")) or _rate_of(subject, circuit, estimate)
+    rate = fields(report.get("rate"))
     speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
     estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")), fields(report.get("device")))]
     floats = _float_model(fields(report.get("float_model")))
@@ -152,15 +152,6 @@ def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
         if latency is not None
         else None,
     ]
-
-
-def _rate_of(subject: Subject, circuit: Fields, estimate: Fields) -> Fields:
-    """Return the rate of a report that does not state it."""
-    interval = number(circuit.get("interval_cycles"))
-    measured = 1e9 / (interval * subject.clock_ns) if interval and subject.clock_ns else None
-    fps = number(estimate.get("fps")) if measured is None else measured
-    met = None if fps is None or subject.fps is None else fps >= subject.fps
-    return {"fps": fps, "measured": measured is not None, "target": subject.fps, "met": met}
 
 
 def _rate(rate: Fields) -> Markup | None:

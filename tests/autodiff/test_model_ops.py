@@ -11,7 +11,7 @@ from brainsmith import ops
 from brainsmith.autodiff.graphs.model_ops import KEY, note_ops, noted_ops, require_ops, used_ops
 from brainsmith.autodiff.graphs.op_definition import definition_hash
 from brainsmith.autodiff.tape.tensor import Tensor
-from brainsmith.build.model import read_model
+from brainsmith.build.model import read_for_build
 from brainsmith.errors import MissingOpError
 from brainsmith.plugin.manager import reset_plugin_system
 
@@ -182,7 +182,7 @@ def test_a_build_refuses_the_model_before_any_step(register, tmp_path):
     ops.save_model(model_of(), path)
     register()
     with pytest.raises(MissingOpError) as raised:
-        read_model(path)
+        read_for_build(path)
     assert str(raised.value).startswith(f"{path} uses the operation 'times', which is not registered; ")
 
 

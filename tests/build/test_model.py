@@ -5,14 +5,14 @@ import pytest
 from onnx import TensorProto, defs, helper
 from qonnx.core.datatype import DataType
 
-from brainsmith.build.model import read_model
+from brainsmith.build.model import read_for_build
 from brainsmith.errors import ModelError
 from tests.build import graphs
 
 
 def failure(source):
     with pytest.raises(ModelError) as caught:
-        read_model(source)
+        read_for_build(source)
     return str(caught.value)
 
 
@@ -24,8 +24,8 @@ def saved(model, path):
 def test_reads_a_quantised_model_from_a_file_and_from_memory(tmp_path):
     model = graphs.quant_mlp()
     before = model.model.SerializeToString(deterministic=True)
-    from_file = read_model(saved(model, tmp_path / "mlp.onnx"))
-    from_memory = read_model(model)
+    from_file = read_for_build(saved(model, tmp_path / "mlp.onnx"))
+    from_memory = read_for_build(model)
     assert from_file.digest == from_memory.digest
     assert [node.op_type for node in from_file.peek().graph.node].count("Quant") == 4
     assert model.model.SerializeToString(deterministic=True) == before
@@ -69,7 +69,7 @@ def test_every_cut_of_a_real_model_is_refused(tmp_path):
     for end in range(0, len(data) - 1, 97):
         file.write_bytes(data[:end])
         with pytest.raises(ModelError):
-            read_model(file)
+            read_for_build(file)
 
 
 def test_an_empty_file(tmp_path):
@@ -90,13 +90,13 @@ def test_datatype_annotations_are_quantisation_too():
     model.set_tensor_datatype("x", DataType["FLOAT32"])
     assert "is a float model" in failure(model)
     model.set_tensor_datatype("w", DataType["INT4"])
-    assert read_model(model).peek().get_tensor_datatype("w").name == "INT4"
+    assert read_for_build(model).peek().get_tensor_datatype("w").name == "INT4"
 
 
 def test_a_model_that_onnx_runtime_quantised_in_pairs_is_taken():
     model = graphs.float_mlp()
     model.graph.node[0].op_type = "DequantizeLinear"
-    assert read_model(model).peek().graph.node[0].op_type == "DequantizeLinear"
+    assert read_for_build(model).peek().graph.node[0].op_type == "DequantizeLinear"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_constant_listed_as_an_input_is_none():
     model = graphs.quant_mlp()
     del model.graph.value_info[:]
     model.graph.input.append(helper.make_tensor_value_info("w0", TensorProto.FLOAT, [6, 8]))
-    read_model(model)
+    read_for_build(model)
 
 
 @pytest.mark.parametrize(("dim", "shown"), [("batch", "batch"), (0, "?")])
@@ -153,12 +153,12 @@ def test_no_shape_at_all():
 def test_output_shapes_that_an_exporter_left_open_are_inferred(shape):
     model = graphs.quant_mlp()
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("m1", TensorProto.FLOAT, shape))
-    assert read_model(model).peek().get_tensor_shape("m1") == [1, 3]
+    assert read_for_build(model).peek().get_tensor_shape("m1") == [1, 3]
 
 
 def test_a_real_network_from_the_qonnx_wheel():
     folder = importlib.resources.files("qonnx") / "data/onnx/bsd300x3-espcn/subpixel"
-    model = read_model(str(folder / "quant_model.onnx")).peek()
+    model = read_for_build(str(folder / "quant_model.onnx")).peek()
     assert model.get_tensor_shape(model.graph.output[0].name) == [1, 3, 256, 256]
     assert failure(str(folder / "float_model.onnx")).startswith(
         f"{folder}/float_model.onnx is a float model: "
@@ -179,7 +179,7 @@ def test_weights_in_a_file_beside_the_model(tmp_path):
     onnx.save(
         model.model, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=100
     )
-    again = read_model(tmp_path / "m.onnx").peek()
+    again = read_for_build(tmp_path / "m.onnx").peek()
     np.testing.assert_array_equal(again.get_initializer("w0"), weights)
     (tmp_path / "w.bin").unlink()
     assert failure(tmp_path / "m.onnx").startswith(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.build.model import read_model
+from brainsmith.build.model import read_for_build
 from brainsmith.cli.built_model import check_built_of
 from brainsmith.cli.own_build import built
 from brainsmith.cli.terminal import Terminal
@@ -58,7 +58,7 @@ def test_an_interrupted_build_leaves_nothing(model, elsewhere, monkeypatch):
 def test_the_build_of_another_model_is_refused(model):
     Path("out").mkdir()
     shutil.copy(model, "out/model.onnx")
-    report = f'{{"model": {{"digest": "{read_model(model).digest}", "file": "m.onnx"}}}}'
+    report = f'{{"model": {{"digest": "{read_for_build(model).digest}", "file": "m.onnx"}}}}'
     Path("out/report.json").write_text(report)
     check_built_of(model, "out")
     graphs.quant_mlp(seed=1).save("other.onnx")
@@ -68,5 +68,5 @@ def test_the_build_of_another_model_is_refused(model):
         "out is the build of m.onnx, and other.onnx is another model, or was changed since: give --build the folder of "
         "its own build, or build it again"
     )
-    Path("out/report.json").write_text(report.replace(read_model(model).digest, "0"))
+    Path("out/report.json").write_text(report.replace(read_for_build(model).digest, "0"))
     check_built_of("out/model.onnx", "out")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
-from brainsmith.build.model import read_model as read_for_build
+from brainsmith.build.model import read_for_build
 from brainsmith.execution.execute import Executor
 from brainsmith.execution.read_model import read_model
 from brainsmith.graph.declarations import declaration_faults, declare_once

@@ -3,7 +3,7 @@ import pytest
 from onnx import helper
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.build.model import read_model as read_for_build
+from brainsmith.build.model import read_for_build
 from brainsmith.errors import BuildError, ModelError
 from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.read_model import read_model

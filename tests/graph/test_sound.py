@@ -10,7 +10,7 @@ from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.custom_op import registry
 
-from brainsmith.build.model import read_model as read_for_build
+from brainsmith.build.model import read_for_build
 from brainsmith.errors import ModelError
 from brainsmith.execution.read_model import read_model
 from brainsmith.graph.datatype_names import datatype_fault

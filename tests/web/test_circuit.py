@@ -19,7 +19,8 @@ from .test_page import drawings, poison, whole
 @pytest.fixture
 def synthesised(report):
     """The report of a build that went all the way."""
-    return {**report, "rtl": copy.deepcopy(RTL), "synthesis": copy.deepcopy(SYNTHESIS)}
+    rate = {**report["rate"], "fps": 1e9 / (RTL["interval_cycles"] * 5.0), "measured": True}
+    return {**report, "rtl": copy.deepcopy(RTL), "synthesis": copy.deepcopy(SYNTHESIS), "rate": rate}
 
 
 def diagrams(document):
