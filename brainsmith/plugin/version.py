@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith import __version__
+import brainsmith
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.shown import shown
 
@@ -65,7 +65,7 @@ class Version:
     @classmethod
     def current(cls) -> Version:
         """Return the version of this BrainSmith, the host of all bundles."""
-        return cls.parse(__version__)
+        return cls.parse(brainsmith.__version__)
 
     @property
     def major(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapter_result import AdapterResult
+from brainsmith.plugin.adapters.classes import Classes
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.files import Listing, SourceFile, list_sources, read_source
 from brainsmith.plugin.info import PluginInfo
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
-    from brainsmith.plugin.adapters.classes import Classes
     from brainsmith.plugin.questions import Answers
 
     class Adapter(Protocol):
@@ -106,8 +106,6 @@ class Reading:
 
     def classes(self, packages: tuple[str, ...]) -> Classes:
         """Return the classes of some packages, and of all that are expected to be asked for, that can be plugins."""
-        from brainsmith.plugin.adapters.classes import Classes  # only who reads a framework follows ancestry
-
         wanted = tuple(dict.fromkeys([*self.expected, *packages]))
         if wanted not in self._classes:
             present = [package for name in wanted if (package := self.package(name)) is not None]
