@@ -211,4 +211,4 @@ def _count(placed: list[Argument]) -> str:
 
 
 def _see(verb: Verb) -> str:
-    return f"\n  {verb.command} --help shows what it takes"
+    return f"\n  {verb.command} --help shows its options"

@@ -45,7 +45,7 @@ def _amount(options: Options, name: str, units: Mapping[str, int], wanted: str) 
     factor = None if found is None else by_name.get(found[2].lower())
     if found is None or factor is None:
         raise UsageError(
-            f"{name} must be {wanted}, not {text!r}\n  brainsmith cache prune --help shows what it takes"
+            f"{name} must be {wanted}, not {text!r}\n  brainsmith cache prune --help shows its options"
         )
     return float(found[1]) * factor
 

@@ -38,7 +38,7 @@ def parser() -> ArgumentParser:
     top = argparse.ArgumentParser("brainsmith")
     top.add_argument("--version", "-V", action="store_true")
     below = top.add_subparsers()
-    below.add_parser(HELP, help="show what a verb takes").add_argument(
+    below.add_parser(HELP, help="show a verb's options").add_argument(
         "verb", choices=sorted({verb.words[0] for verb in VERBS})
     )
     groups: dict[str, Any] = {}

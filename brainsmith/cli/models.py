@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from brainsmith.cli.terminal import Terminal
     from brainsmith.runtime.devices import Device
 
-HINT = (
-    "a target that runs a build's folder is given one with --build DIR, or with --blueprint FILE has one made"
-)
+HINT = "for a target that runs a build's folder, name one with --build DIR, or have one made with --blueprint FILE"
 """What is said where a target cannot run a model."""
 
 

@@ -31,9 +31,9 @@ def print_help(words: Sequence[str], terminal: Terminal) -> None:
     verbs = group or VERBS
     terminal.pairs([(" ".join(verb.words), verb.about) for verb in verbs], "  ")
     if not group:
-        more = ((f"{HELP} [VERB]", "show what a verb takes"), ("-V, --version", "print the version"))
+        more = ((f"{HELP} [VERB]", "show a verb's options"), ("-V, --version", "print the version"))
         terminal.pairs([(name.ljust(_widest()), about) for name, about in more], "  ")
-    terminal.write(f"\n{verbs[0].command} --help shows what a verb takes, and an example.")
+    terminal.write(f"\n{verbs[0].command} --help shows a verb's options, and an example.")
 
 
 def _widest() -> int:

@@ -19,19 +19,22 @@ _KIND = Argument("KIND", about=f"a kind of entry: {', '.join(_KINDS)}", choices=
 _DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove nothing")
 _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
-    Argument(VERBOSE, about="print what is logged, too: what steps say, and where an error comes from"),
+    Argument(VERBOSE, about="print the log, too: the messages of steps, and where an error comes from"),
     Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file", completes="files"),
     _JSON,
 )
 _INPUT = "its input, or an .npz file of several by name"
 _CIRCUIT = (
     Argument(
-        "--blueprint", "FILE", "what the model is built with for a target that runs builds", completes="files"
+        "--blueprint",
+        "FILE",
+        "the blueprint with which the model is built, for a target of builds",
+        completes="files",
     ),
     Argument(
         "--build",
         "DIR",
-        "a build of the model, for rtlsim, pynq, or remote where it stands for one of them",
+        "a build of the model, for rtlsim, pynq, or a remote target that is one of them",
         completes="folders",
     ),
 )
@@ -104,11 +107,11 @@ VERBS = (
             Argument(
                 "--blueprint",
                 "FILE",
-                "what to build and with which plugins",
+                "the blueprint: what to build, and with which plugins",
                 completes="files",
                 required=True,
             ),
-            Argument("--output", "DIR", "the folder for everything", completes="folders", required=True),
+            Argument("--output", "DIR", "the folder for the output", completes="folders", required=True),
             Argument(
                 "--produce",
                 "OUTPUT",
@@ -226,7 +229,7 @@ VERBS = (
         "targets",
         "brainsmith.cli.targets",
         "list what can execute a model here",
-        "The preferred one first. Of each that is not available: why, and what would make it so.",
+        "The preferred one first. For each one that is not available: why, and how to make it available.",
         "brainsmith targets",
         (_JSON,),
     ),
@@ -240,7 +243,7 @@ VERBS = (
         (
             Argument("TARGET", about="the target to serve, such as numpy"),
             Argument("--host", "H", "the address to listen at; 127.0.0.1 by default"),
-            Argument("--port", "P", "its port; 8765 by default, 0 for any that is free"),
+            Argument("--port", "P", "its port; 8765 by default, 0 picks a free one"),
             Argument("--token-file", "F", "the file with the token", completes="files"),
             Argument(
                 "--certificate", "F", "the certificate of this server: TLS, at https://", completes="files"

@@ -28,7 +28,7 @@ def run(options: Options, terminal: Terminal) -> int:
         wave = draw_wave(Path(options.required("DIR")), frame, links, window)
     write_wave(wave, file)
     for change in wave.changed:
-        complain(f"warning: {options.required('DIR')}: {change}; the picture is of what design.json connects")
+        complain(f"warning: {options.required('DIR')}: {change}; the picture shows the links of design.json")
     terminal.pairs([
         ("design", f"{wave.design}, {plural(len(wave.links), 'link')}"),
         ("frame", f"{wave.frame}, {plural(wave.cycles, 'cycle')} from its first beat in to its last beat out"),

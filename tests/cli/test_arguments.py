@@ -70,7 +70,7 @@ def test_a_value_may_begin_with_a_dash_or_hold_an_equals_sign():
 def test_what_is_wrong_is_said(line, message):
     with pytest.raises(UsageError) as caught:
         parse(VERB, line.split())
-    assert str(caught.value) == f"{message}\n  brainsmith make --help shows what it takes"
+    assert str(caught.value) == f"{message}\n  brainsmith make --help shows its options"
 
 
 def test_an_empty_word_is_not_the_current_folder():

@@ -64,7 +64,7 @@ def test_how_far_to_go_is_an_option(job, elsewhere, capsys):
         assert (done.returncode, done.stderr) == (
             2,
             "error: --produce must be estimates, rtl, simulated or synthesised, not 'simulate'. "
-            "Did you mean 'simulated'?\n  brainsmith build --help shows what it takes\n",
+            "Did you mean 'simulated'?\n  brainsmith build --help shows its options\n",
         )
 
 

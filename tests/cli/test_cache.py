@@ -162,14 +162,14 @@ def test_what_is_in_use_is_named(cache, capsys, monkeypatch):
 def test_a_size_that_is_none_is_refused(cache, capsys, size):
     assert refused(capsys, 2, "prune", f"--keep={size}") == (
         f"error: --keep must be a size, such as 5GB or 500 MiB, not {size!r}\n"
-        "  brainsmith cache prune --help shows what it takes\n"
+        "  brainsmith cache prune --help shows its options\n"
     )
 
 
 def test_an_age_or_kind_that_is_none_is_refused(cache, capsys):
     assert refused(capsys, 2, "prune", "--older-than", "soon") == (
         "error: --older-than must be an age, such as 30d, 12h, 10m or 2w, not 'soon'\n"
-        "  brainsmith cache prune --help shows what it takes\n"
+        "  brainsmith cache prune --help shows its options\n"
     )
     message = refused(capsys, 2, "clear", "simulation")
     assert message.startswith("error: KIND must be builds, steps, simulations, ")

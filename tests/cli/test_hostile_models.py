@@ -20,9 +20,7 @@ VERBS = {
     "run": ["--input", "x.npy", "--target", "reference"],
     "compare": ["--input", "x.npy", "--targets", "reference,numpy"],
 }
-HINT = (
-    "a target that runs a build's folder is given one with --build DIR, or with --blueprint FILE has one made"
-)
+HINT = "for a target that runs a build's folder, name one with --build DIR, or have one made with --blueprint FILE"
 NO_FILE = {
     "build": "error: pipe.onnx is a pipe or a device, not an ONNX file. Save the model to a file, and name it.\n",
     "run": (

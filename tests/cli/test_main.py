@@ -88,7 +88,7 @@ def test_help_of_a_group_lists_its_verbs(capsys):
         "  plugins check  check plugin files before they are used\n"
         "  plugins stubs  write type stubs, so that editors complete plugin names\n"
         "\n"
-        "brainsmith plugins list --help shows what a verb takes, and an example.\n"
+        "brainsmith plugins list --help shows a verb's options, and an example.\n"
     )
 
 
@@ -115,40 +115,40 @@ MISUSE = {
     "plugins lsit --help": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
     "plugins list --tpye kernel": (
         "brainsmith plugins list has no option '--tpye'. Did you mean '--type'?\n"
-        "  brainsmith plugins list --help shows what it takes"
+        "  brainsmith plugins list --help shows its options"
     ),
     "plugins list --type transfrom": (
         "--type must be transform, kernel, backend, step, op, target or bundle, not 'transfrom'."
-        " Did you mean 'transform'?\n  brainsmith plugins list --help shows what it takes"
+        " Did you mean 'transform'?\n  brainsmith plugins list --help shows its options"
     ),
     "plugins list --type": (
         "--type needs a value, TYPE: transform, kernel, backend, step, op, target or bundle\n"
-        "  brainsmith plugins list --help shows what it takes"
+        "  brainsmith plugins list --help shows its options"
     ),
     "plugins list --framework --stage": (
-        "--framework needs a value, FRAMEWORK\n  brainsmith plugins list --help shows what it takes"
+        "--framework needs a value, FRAMEWORK\n  brainsmith plugins list --help shows its options"
     ),
     "plugins list --json=yes": (
-        "--json takes no value; found 'yes'\n  brainsmith plugins list --help shows what it takes"
+        "--json takes no value; found 'yes'\n  brainsmith plugins list --help shows its options"
     ),
     "plugins list extra": (
         "brainsmith plugins list takes options only; unexpected argument 'extra'\n"
-        "  brainsmith plugins list --help shows what it takes"
+        "  brainsmith plugins list --help shows its options"
     ),
     "plugins show": (
         "brainsmith plugins show needs NAME: a plugin's name, bare or framework:Name\n"
-        "  brainsmith plugins show --help shows what it takes"
+        "  brainsmith plugins show --help shows its options"
     ),
     "plugins show A B": (
         "brainsmith plugins show takes only NAME; unexpected argument 'B'\n"
-        "  brainsmith plugins show --help shows what it takes"
+        "  brainsmith plugins show --help shows its options"
     ),
     "build m.onnx --output out": (
-        "brainsmith build needs --blueprint FILE: what to build and with which plugins\n"
-        "  brainsmith build --help shows what it takes"
+        "brainsmith build needs --blueprint FILE: the blueprint: what to build, and with which plugins\n"
+        "  brainsmith build --help shows its options"
     ),
     "completion pwsh": (
-        "SHELL must be bash, zsh or fish, not 'pwsh'\n  brainsmith completion --help shows what it takes"
+        "SHELL must be bash, zsh or fish, not 'pwsh'\n  brainsmith completion --help shows its options"
     ),
 }
 

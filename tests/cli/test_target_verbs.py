@@ -201,7 +201,7 @@ def test_what_is_wrong_with_inputs_is_said_before_a_build_begins(x, elsewhere, c
 def test_a_target_that_cannot_does_not_cost_the_rows_of_the_others(x, capsys, monkeypatch):
     reason = f"error: target 'rtlsim' cannot execute {MODEL}: rtlsim runs the folder of a build with an accelerator, and "
     reason += f"{MODEL} is a file: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated\n"
-    hint = "  a target that runs a build's folder is given one with --build DIR, or with --blueprint FILE has one made\n"
+    hint = "  for a target that runs a build's folder, name one with --build DIR, or have one made with --blueprint FILE\n"
     assert main(["compare", MODEL, "--targets", "reference,rtlsim,numpy", "--input", x]) == 1
     shown = capsys.readouterr()
     assert [(row[0], row[-1]) for row in columns(shown.out)] == [

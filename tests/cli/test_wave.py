@@ -45,7 +45,7 @@ def test_of_a_changed_package_it_is_said_what_the_picture_shows(built, wave):
     code, _, said = wave("build")
     assert (code, said) == (
         0,
-        "warning: build: golden/m_axis_0.npy is not as it was packed; the picture is of what design.json connects\n",
+        "warning: build: golden/m_axis_0.npy is not as it was packed; the picture shows the links of design.json\n",
     )
 
 

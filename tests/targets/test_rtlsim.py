@@ -218,7 +218,7 @@ def test_a_circuit_that_is_not_golden_is_not_prepared(rtlsim, small, tmp_path): 
         rtlsim.prepare_resource(folder)
     assert str(caught.value) == (
         f"{folder}: 4 of 4 golden frames, first frame 0, do not have the golden outputs, so the simulation is not "
-        "believed\n  brainsmith simulate DIR says more; build the accelerator again"
+        "trusted\n  brainsmith simulate DIR says more; build the accelerator again"
     )
     assert rtlsim.prepare_resource(folder, {"check": False}).payload.accelerator.checked == 0
 

@@ -259,7 +259,7 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
     if wrong:
         raise SimulationError(
             f"{runnable.package.folder}: {len(wrong)} of {len(chosen)} golden frames, first frame {wrong[0]}, do not "
-            "have the golden outputs, so the simulation is not believed\n"
+            "have the golden outputs, so the simulation is not trusted\n"
             "  brainsmith simulate DIR says more; build the accelerator again"
         )
     return len(chosen) if len(others) else 0

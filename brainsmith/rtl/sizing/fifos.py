@@ -160,7 +160,7 @@ def _gauged(
     names = ", ".join(gauged.full)
     raise SimulationError(
         f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in {names}\n"
-        "  the layers behind them take beats more slowly than those before give them, whatever the rate of the input"
+        "  the layers behind them take beats more slowly than those before give them, at any rate of the input"
     )
 
 

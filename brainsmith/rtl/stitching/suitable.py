@@ -187,7 +187,7 @@ def _refusal(backend: PluginInfo, kernel: PluginInfo, node: NodeProto, model: Mo
         return (
             str(error)
             if isinstance(error, BrainsmithError)
-            else f"asking it raised {type(error).__name__}: {error}"
+            else f"its `supports` raised {type(error).__name__}: {error}"
         )
     return "" if answer else str(getattr(answer, "reason", "")) or "it does not say why"
 

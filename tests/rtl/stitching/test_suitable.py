@@ -45,7 +45,7 @@ WIDE = unsupported("its window is 9 wide")
         ([backend("a:PoolRTL", None)], f"a:PoolRTL: {TAKE}"),
         (
             [backend("a:PoolRTL", ValueError("x"))],
-            "a:PoolRTL, which does not support this layer: asking it raised ValueError: x",
+            "a:PoolRTL, which does not support this layer: its `supports` raised ValueError: x",
         ),
         (
             [backend("a:PoolRTL", PluginLoadError("a.py cannot be loaded")), backend("b:PoolRTL", SUPPORTED)],
