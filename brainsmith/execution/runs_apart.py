@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OPERATIONS = {
     CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
-    FINN: {"FMPadding_Pixel", "HWSoftmax", "LayerNorm", "MVAU", "Requant", "VVAU"},
+    FINN: {"FMPadding_Pixel", "HWSoftmax", "LayerNorm", "Requant"},
 }
 """Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
 

@@ -12,7 +12,7 @@ from brainsmith.graph.node_view import NodeView
 Plan = Callable[[NodeView, Emitter], None]
 """Writes what a node computes for any number of runs that lie in the first axis of its inputs one after the other."""
 
-_FAMILIES = ("products", "channels_last")
+_FAMILIES = ("channels_last",)
 _PLANS: dict[tuple[str, str], Plan] = {}
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.execution.lowering.products import product_bound, product_span
 from brainsmith.execution.standard_onnx.emitter import FLOAT_LIMIT
-from brainsmith.execution.standard_onnx.products import emit_product, product_span
+from brainsmith.execution.standard_onnx.products import write_product
 from brainsmith.execution.standard_onnx.samples import MOVED
 from brainsmith.graph.node_view import Unsupported
 
@@ -47,7 +48,7 @@ def copy_standard(view: NodeView, emit: Emitter) -> None:
         and weights.ndim == 2
         and view.span(view.inputs[0]) is not None
     ):
-        product = emit_product(view, emit, view.inputs[0], weights, output)
+        product = write_product(view, emit, view.inputs[0], weights, output)
         assert product == output
         return
     shape = view.shape(view.inputs[0]) if view.inputs and view.inputs[0] else ()
@@ -107,15 +108,17 @@ def _united(view: NodeView) -> Span | None:
 
 def _convolved(view: NodeView, given: Span) -> Span | None:
     weights, bias = view.constant(1), view.constant(2)
-    whole = weights is not None and np.array_equal(weights, np.rint(weights))
-    if weights is None or not whole or (bias is not None and not np.array_equal(bias, np.rint(bias))):
+    if weights is None or (bias is not None and not np.array_equal(bias, np.rint(bias))):
         return None
     seen = (min(given[0], 0), max(given[1], 0))  # padding adds zeros
     flat = weights.reshape(len(weights), -1).T
-    low, high, partial = product_span(flat, seen)
+    span = product_span(seen, flat)
+    if span is None:
+        return None
+    low, high, partial = *span, float(product_bound(seen, flat))
     if bias is not None:
         partial += float(np.abs(bias).max())
-        low, high = low + float(bias.min()), high + float(bias.max())
+        low, high = low + int(bias.min()), high + int(bias.max())
     if partial >= FLOAT_LIMIT:
         raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
-    return int(low), int(high)
+    return low, high

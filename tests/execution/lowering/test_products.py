@@ -57,6 +57,18 @@ def test_sums_that_cancel_still_count_in_full():
     assert product_span((-3, 2), column(5, -5)) == (-25, 25)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 4))
+def test_the_span_of_a_product_is_reached(seed, rows, columns):
+    random = np.random.default_rng(seed)
+    weights, low, high = random.integers(-5, 6, (rows, columns)), -3, 4
+    least, most = product_span((low, high), weights)
+    worst = [np.where(weights > 0, low, high), np.where(weights > 0, high, low)]
+    assert least == (worst[0] * weights).sum(axis=0).min()
+    assert most == (worst[1] * weights).sum(axis=0).max()
+    assert product_bound((low, high), weights) == 4 * np.abs(weights).sum(axis=0).max()
+
+
 @given(
     st.integers(-(2**31), 2**31),
     st.integers(0, 2**31),

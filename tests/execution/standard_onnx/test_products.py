@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.errors import ModelError
-from brainsmith.execution.standard_onnx.products import product_span
 from brainsmith.execution.standard_onnx.rewrite import rewrite
 from tests.execution.lowering.one_node import model_of
 from tests.execution.lowering.single_node import FINN, one_node, whole_numbers
@@ -17,18 +16,6 @@ def operators(model):
     import onnx
 
     return [node.op_type for node in onnx.load_model_from_string(rewrite(model).content).graph.node]
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 4))
-def test_the_span_of_a_product_is_reached(seed, rows, columns):
-    random = np.random.default_rng(seed)
-    weights, low, high = random.integers(-5, 6, (rows, columns)), -3, 4
-    least, most, partial = product_span(weights, (low, high))
-    worst = [np.where(weights > 0, low, high), np.where(weights > 0, high, low)]
-    assert least == (worst[0] * weights).sum(axis=0).min()
-    assert most == (worst[1] * weights).sum(axis=0).max()
-    assert partial == 4 * np.abs(weights).sum(axis=0).max()
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,0 +1,251 @@
+"""Products with matrices in hardware: FINN's MVAU and VVAU, and QONNX's XnorPopcountMatMul."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.lowering.hardware import emit_reshaped
+from brainsmith.execution.lowering.products import emit_product, exact_type, product_bound, product_span
+from brainsmith.execution.lowering.staircase import emit_staircase
+from brainsmith.execution.operators.registry import Apart, reads
+from brainsmith.execution.operators.thresholds import Threshold, activation
+from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
+from brainsmith.execution.standard_onnx.counting import emit_levels
+from brainsmith.execution.standard_onnx.products import write_product
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
+
+if TYPE_CHECKING:
+    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.graph.node_view import NodeView
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+IMAGE = 4
+ROWS = 2
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is made of sums of products: nothing, how many bits are alike, or levels.
+
+    One-bit products count the places where both bits are alike: with weights w of -1 and 1, that is half of x w plus
+    the length, or for bits x of 0 and 1, x w plus the zeros among the weights. So these are products too, and their
+    thresholds are moved instead of the sums.
+
+    Attributes:
+        offset: Added to each channel's sums; None for nothing.
+        half: Whether they are halved then.
+        threshold: What sums, as they are, are compared with; None if they are given.
+    """
+
+    offset: Array | None = None
+    half: bool = False
+    threshold: Threshold | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether sums are given as they are."""
+        return self.offset is None and self.threshold is None
+
+    def to_program(self, node: ProgramNode, sums: str) -> None:
+        """Emit it, in the shape that the graph states; QONNX takes the second axis of other ranks for the channels."""
+        made = sums
+        if self.threshold is not None:
+            made = emit_staircase(node, sums, self.threshold, None)
+        elif self.offset is not None:
+            made = node.emit(arithmetic.add, [sums, node.hold(self.offset)])
+            if self.half:
+                made = node.emit(arithmetic.multiply, [made, node.hold(np.asarray(0.5, np.float32))])
+            self._prove_counts(node, sums, made)
+        if made != node.outputs[0]:
+            emit_reshaped(node, made)
+            _pass_span(node, made)
+
+    def to_onnx(self, node: NodeView, emit: Emitter, sums: str, shape: Shape) -> None:
+        """Write it; sums have a shape, with the channels last."""
+        made, output = sums, self.straight(node, shape)
+        if self.threshold is not None:
+            made = output or emit.fresh(node.outputs[0])
+            node.facts.state_shape(made, shape)
+            emit_levels(node, emit, sums, self.threshold.rows, -1, self.threshold.levels, made)
+        elif self.offset is not None:
+            scale = 0.5 if self.half else 1.0
+            added = emit.add("Add", [sums, emit.constant(self.offset, "offset")])
+            made = emit.affine(added, scale, 0.0, output)
+            self._prove_counts(node, sums, made)
+        if made != node.outputs[0]:
+            emit.reshaped(made, node.shape(node.outputs[0]), node.outputs[0])
+            _pass_span(node, made)
+
+    def straight(self, node: NodeView, shape: Shape) -> str:
+        """Return the node's output if it has a shape, else nothing."""
+        return node.outputs[0] if shape == node.shape(node.outputs[0]) else ""
+
+    def _prove_counts(self, node: NodeView, sums: str, made: str) -> None:
+        span = node.span(sums)
+        if span is not None and self.offset is not None:
+            low, high = span[0] + int(self.offset.min()), span[1] + int(self.offset.max())
+            node.prove(made, *((low / 2, high / 2) if self.half else (low, high)))
+
+
+@dataclass(frozen=True)
+class MatrixProduct(Apart):
+    """Rows times a constant matrix.
+
+    Attributes:
+        rows: Shape of the rows, without their own axis.
+        weights: (terms, results), float32.
+        ending: What is made of the sums.
+    """
+
+    rows: Shape
+    weights: Array
+    ending: Ending
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Multiply, exactly where that is proved to be possible."""
+        channels = self.weights.shape[1]
+        many = self.ending.threshold is not None and len(node.needed_constant(2, "thresholds")) > 1
+        if many and len(self.rows) + 1 not in (ROWS, IMAGE):
+            raise Unsupported("QONNX takes its second axis for the channels")
+        source = node.emit(shapes.reshape, node.inputs[:1], shape=(*self.rows, len(self.weights)))
+        if span := node.span(node.inputs[0]):
+            node.prove(source, *span)
+        last = self.ending.is_plain and (*self.rows, channels) == node.shape(node.outputs[0])
+        self.ending.to_program(
+            node, emit_product(node, source, self.weights, node.outputs[0] if last else None)
+        )
+
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+        """Write a MatMul, exact if the numbers are known to be whole."""
+        x, given = node.inputs[0], (*self.rows, len(self.weights))
+        if node.shape(x) != given:
+            x = emit.reshaped(x, given)
+            if (span := node.span(node.inputs[0])) is not None:
+                node.prove(x, *span)
+        shape = (*self.rows, self.weights.shape[1])
+        output = self.ending.straight(node, shape) if self.ending.is_plain else ""
+        self.ending.to_onnx(node, emit, write_product(node, emit, x, self.weights, output), shape)
+
+
+@dataclass(frozen=True)
+class WindowProduct(Apart):
+    """Each channel's window times its own weights.
+
+    Attributes:
+        weights: (positions, channels), float32.
+        lanes: Windows hold groups of so many channels, all positions of each.
+        ending: What is made of the sums.
+    """
+
+    weights: Array
+    lanes: int
+    ending: Ending
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Multiply, exactly where that is proved to be possible."""
+        span = node.span(node.inputs[0])
+        exact = exact_type(span, self.weights)
+        outputs = node.outputs if self.ending.is_plain else None
+        given = [node.inputs[0], node.hold(self.weights.astype(exact))]
+        sums = node.emit(channel_products.multiply_windows, given, outputs, lanes=self.lanes, exact=exact)
+        proved = None if span is None else product_span(span, self.weights)
+        if proved is None:
+            node.rounds_differently()
+        else:
+            node.prove(sums, *proved)
+        self.ending.to_program(node, sums)
+
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+        """Write products, and their sums.
+
+        Raises:
+            Unsupported: These may be too large for float32.
+        """
+        _, height, width, _ = node.shape(node.inputs[0])
+        (window, channels), span = self.weights.shape, node.span(node.inputs[0])
+        proved = None if span is None else product_span(span, self.weights)
+        if span is not None and exact_type(span, self.weights) != "float32":
+            partial = product_bound(span, self.weights)
+            raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
+        shape = (1, height, width, channels // self.lanes, window, self.lanes)
+        ordered = emit.add("Transpose", [emit.reshaped(node.inputs[0], shape)], perm=[0, 1, 2, 3, 5, 4])
+        each = emit.reshaped(ordered, (1, height, width, channels, window))
+        scaled = emit.add("Mul", [each, emit.constant(self.weights.T, "weights")])
+        result = (1, height, width, channels)
+        output = self.ending.straight(node, result) if self.ending.is_plain else ""
+        sums = emit.sum_over(scaled, [4], output, keep=False)
+        if proved is not None:
+            node.prove(sums, *proved)
+        self.ending.to_onnx(node, emit, sums, result)
+
+
+@reads(FINN, "MVAU")
+def mvau(node: NodeView) -> MatrixProduct:
+    """Read one. Source: `MVAU.execute_node` of FINN; two bipolar operands count agreements there."""
+    weights = node.needed_constant(1, "weights")
+    if weights.shape != (node.needed("MW"), node.needed("MH")):
+        raise Unsupported("its matrix has not the size that it states")
+    rows = tuple(node.attribute("numInputVectors", (1,)))
+    bits = bool(node.attribute("binaryXnorMode", 0))
+    ending = _ending(node, weights, bits)
+    if bits:
+        weights = 2 * weights - 1
+    return MatrixProduct(rows, weights.astype(np.float32), ending)
+
+
+@reads(QONNX, "XnorPopcountMatMul")
+def xnor_popcount(node: NodeView) -> MatrixProduct:
+    """Read one, which counts the places where bits of a row and of a column are alike."""
+    weights = node.needed_constant(1, "second matrix")
+    if weights.ndim != ROWS:
+        raise Unsupported(f"its second matrix must have 2 axes, not shape {weights.shape}")
+    ending = Ending(_zeros(weights))
+    return MatrixProduct(node.shape(node.inputs[0])[:-1], (2 * weights - 1).astype(np.float32), ending)
+
+
+@reads(FINN, "VVAU")
+def vvau(node: NodeView) -> WindowProduct:
+    """Read one.
+
+    Source: `VVAU.execute_node` of FINN: windows hold groups of PE channels, or of all where they come from the
+        kernel of the sliding window.
+    """
+    channels = node.needed("Channels")
+    weights = node.needed_constant(1, "weights").reshape(channels, -1).T.astype(np.float32)
+    if len(node.shape(node.inputs[0])) != IMAGE:
+        raise Unsupported("its input is no image of windows")
+    all_at_once = node.facts.makers.get(node.inputs[0]) in ("Im2Col", "ConvolutionInputGenerator")
+    return WindowProduct(
+        weights, channels if all_at_once else node.attribute("PE", 1), _ending(node, weights, bits=False)
+    )
+
+
+def _ending(node: NodeView, weights: Array, bits: bool) -> Ending:
+    """Read what is made of products with weights (terms, results), which may be bits of 0 and 1."""
+    offset, half = None, False
+    if bits:
+        offset = _zeros(weights)
+    elif node.attribute("inputDataType") == node.attribute("weightDataType") == "BIPOLAR":
+        offset, half = np.full(weights.shape[1], len(weights), np.float32), True
+    if node.attribute("noActivation", 0):
+        return Ending(offset, half)
+    thresholds = node.needed_constant(2, "thresholds").astype(np.float64)
+    if offset is not None:
+        thresholds = (2 * thresholds if half else thresholds) - offset[:, None]
+    return Ending(offset, half, activation(node, thresholds, (weights.shape[1],)))
+
+
+def _zeros(weights: Array) -> Array:
+    return np.asarray((weights == 0).sum(axis=0), np.float32)
+
+
+def _pass_span(node: NodeView, made: str) -> None:
+    if (span := node.span(made)) is not None:
+        node.prove(node.outputs[0], *span, made in node.bipolar)
