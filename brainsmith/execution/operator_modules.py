@@ -19,8 +19,14 @@ def operator_modules(graph: Any) -> set[str]:
         graph: Of a model, or in an attribute of a node; such ones within it count too.
     """
     types = {(node.domain, node.op_type) for node in _nodes(graph)}
-    classes = {base for kind in types for cls in classes_in_use(*kind) for base in cls.__mro__}
+    classes = {base for kind in types for cls in classes_in_use(*kind) for base in _bases(cls)}
     return {base.__module__ for base in classes} - {"builtins", "abc"}
+
+
+def _bases(cls: type) -> tuple[type, ...]:
+    """Return a class of nodes and its bases, and those of its op if that says how it is executed."""
+    op = type(getattr(cls, "op", None))
+    return cls.__mro__ + (op.__mro__ if hasattr(op, "to_program") or hasattr(op, "to_onnx") else ())
 
 
 def _nodes(graph: Any) -> Iterator[Any]:

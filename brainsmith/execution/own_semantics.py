@@ -1,4 +1,4 @@
-"""What the class of a custom operation says of how it is executed, beside its shapes and its Python model.
+"""What the class of a custom operation, or of an op, says of how it is executed, beside its shapes and its Python model.
 
 A class may have any of these methods, and inherits them: a backend is executed as its kernel. Without them its Python
 model is executed.
@@ -16,9 +16,11 @@ A class that replaces the Python model of one of its bases replaces these method
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.autodiff.graphs.node_lookup import OPS_DOMAIN
+from brainsmith.errors import MissingOpError
 from brainsmith.execution.known_operators import has_python_model
 from brainsmith.graph.operator_names import FINN
 
@@ -27,12 +29,12 @@ if TYPE_CHECKING:
 
     from brainsmith.graph.node_view import NodeView
 
-_MODELS = ("execute_node", "golden")
+_MODELS = ("execute_node", "golden", "forward")
 """Where a Python model is defined."""
 
 
 def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
-    """Return one of these methods of a node's class, which is imported; None if it has none, as ops.
+    """Return one of these methods of a node's class, which is imported; None if it has none.
 
     Args:
         node: Of a model.
@@ -66,11 +68,14 @@ def take_kernel(view: NodeView) -> None:
 
 
 def _operation(node: Any, opset: int) -> Any | None:
-    if node.domain == OPS_DOMAIN or not has_python_model(node):
+    if not has_python_model(node):
         return None
     from qonnx.custom_op.registry import getCustomOp
 
-    return getCustomOp(node, onnx_opset_version=opset)
+    with suppress(MissingOpError):  # which is reported where the node is to run
+        operation = getCustomOp(node, onnx_opset_version=opset)
+        return operation.op if node.domain == OPS_DOMAIN else operation
+    return None
 
 
 def _model_class(operation: Any) -> type:

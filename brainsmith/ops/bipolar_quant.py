@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.autodiff.op import Array
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 
 @op(
@@ -37,6 +38,12 @@ class BipolarQuant(Quantiser):
     name = "bipolar_quant"
     num_inputs = 2
     onnx = OnnxForm("BipolarQuant", domain="qonnx.custom_op.general")
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit what QONNX's BipolarQuant is."""
+        from brainsmith.execution.operators.quantisers import bipolar_quant  # which training does not need
+
+        bipolar_quant(node).to_program(node)
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Quantise."""

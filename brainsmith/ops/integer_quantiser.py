@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 
 def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
@@ -56,6 +57,12 @@ class IntegerQuantiser(Quantiser):
     onnx = OnnxForm(
         "Quant", domain="qonnx.custom_op.general", attributes=_node_attributes, converted={3: _scalar_bits}
     )
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit what QONNX's Quant is, with the op's own defaults."""
+        from brainsmith.execution.operators.quantisers import quant  # which training does not need
+
+        quant(node, narrow=False).to_program(node)
 
     def forward(
         self,

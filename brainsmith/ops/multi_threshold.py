@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
 """What QONNX takes for the layout of so many axes where none is stated; of more axes the channels are axis 1."""
@@ -77,6 +78,12 @@ class MultiThreshold(Quantiser):
     num_inputs = 2
     attributes: ClassVar[Mapping[str, Any]] = {"out_scale": 1.0, "out_bias": 0.0, "data_layout": ""}
     onnx = OnnxForm("MultiThreshold", domain="qonnx.custom_op.general", attributes=_node_attributes)
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit what QONNX's MultiThreshold is."""
+        from brainsmith.execution.operators.thresholds import multi_threshold  # which training does not need
+
+        multi_threshold(node).to_program(node)
 
     def forward(
         self, x: Array, thresholds: Array, *, out_scale: float, out_bias: float, data_layout: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.autodiff.op import Array
+    from brainsmith.execution.lowering.program_node import ProgramNode
 
 
 def power_of_two(scale: Array) -> Array:
@@ -46,6 +48,14 @@ class PowerOfTwoQuant(IntegerQuantiser):
         attributes=IntegerQuantiser.onnx.attributes,
         converted={**IntegerQuantiser.onnx.converted, 1: power_of_two},
     )
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Emit what QONNX's Quant is, with the power of two."""
+        from brainsmith.execution.operators.quantisers import quant  # which training does not need
+
+        read = quant(node, narrow=False)
+        scale = None if read.scale is None else power_of_two(read.scale)
+        replace(read, scale=scale).to_program(node)
 
     def forward(self, x: Array, scale: Array, zero_point: Array, bits: Array, **attributes: Any) -> Any:
         """Quantise with the power of two."""

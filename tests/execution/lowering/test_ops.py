@@ -39,6 +39,7 @@ def test_bipolar_quantiser():
         "bipolar_quant", {"x": (1, 3, 5)}, {"y": (1, 3, 5)}, {"s": np.array(0.5, np.float32)}, domain=OPS
     )
     assert_lowered_right(model, x=numbers(0, (1, 3, 5)))
+    assert "brainsmith.ops.bipolar_quant" in lower(runnable_copy(model)).modules
 
 
 @settings(max_examples=20, deadline=None)
