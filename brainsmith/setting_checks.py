@@ -164,4 +164,4 @@ _TEXTS: dict[Callable[..., Any], Callable[[str], object]] = {
     _as_boolean: _boolean,
     _as_text_or_boolean: _boolean,
 }
-"""How the text of a variable is read, by what converts the setting's value; as a text where nothing is said."""
+"""How the text of a variable is read, by what converts the setting's value; as a text by default."""

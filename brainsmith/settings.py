@@ -25,12 +25,12 @@ class Settings:
 
     Attributes:
         cache_ttl: Seconds after which a discovery is done again whatever the files' times say.
-        discovery_mode: `full`, `blueprint` or `selective`: what is discovered when nothing is said.
+        discovery_mode: `full`, `blueprint` or `selective`: what is discovered by default.
         frameworks: The adapters that are used; None for all.
         performance_tracking: Whether times are measured.
         debug: Whether the logger `brainsmith.plugin` writes every step to stderr.
         dynamic_loading: Whether bundles may be loaded at run time.
-        device: What executes models where nothing is said: `auto`, a target or a device type, with `:id` or without.
+        device: What executes models unless stated otherwise: `auto`, a target or a device type, with `:id` or without.
         verbose: Whether the logger `brainsmith.targets` writes what it does to stderr.
         remote_url: Where the target `remote` is served; None where it is not used.
         remote_token_file: The file with the token for it; absolute. None where the environment has it, or there is none.
@@ -190,7 +190,7 @@ def wants_colour(is_terminal: bool) -> bool:
 
 
 def op_threads() -> str:
-    """Return how many threads a compiled op may use, as `BRAINSMITH_OP_THREADS` says it; empty where nothing is said."""
+    """Return how many threads a compiled op may use, as `BRAINSMITH_OP_THREADS` says it; empty where it is not set."""
     return os.environ.get("BRAINSMITH_OP_THREADS", "")
 
 

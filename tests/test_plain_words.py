@@ -35,6 +35,7 @@ PHRASES = {
     r"\bcan(?:not)? be them\b": "implements these; supports these",
     r"\brun the step \w+ before\b": "run the step ... first",
     r"\bpassed over\b": "skipped; left out",
+    r"\b(?:is|are|was|were) said\b": "is reported; is stated; the message for",
     r"\b(?-i:_TOLD)\b|\blife_of\b|\b_were\b|\.gone\b|\bdef gone\b": "a name for what it holds",
 }
 """As regular expressions: what to say in their place."""
@@ -92,6 +93,7 @@ FILES = list(texts())
         "no backend can be them",
         "run the step fold before",
         "a target was passed over",
+        "what is said of a step",
         "life_of(target)",
     ],
 )

@@ -95,7 +95,7 @@ class CustomOpBuilder:
         """Make the op.
 
         Raises:
-            OpError: It has no forward, or an input that is said not to be differentiable does not exist.
+            OpError: It has no forward, or an input that is stated as not differentiable does not exist.
         """
         if "forward" not in self._functions:
             raise OpError(f"operation {self._name!r} needs a forward function: .forward(fn)")

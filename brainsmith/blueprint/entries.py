@@ -57,7 +57,7 @@ def _kernel(doc: Document, name: Node, backends: Node | None, label: str) -> Ker
 
 
 def _backends(doc: Document, node: Node | None, label: str) -> tuple[PluginName, ...] | None:
-    """Read one name or a list of names; None, "any backend", where nothing is said."""
+    """Read one name or a list of names; None, "any backend", where none is stated."""
     if node is None or is_null(node):
         return None
     items = node.value if isinstance(node, SequenceNode) else [node]
@@ -92,7 +92,7 @@ def read_transforms(doc: Document, node: Node, label: str) -> tuple[StepEntry, .
 
 
 def read_steps(doc: Document, node: Node, label: str) -> tuple[StepEntry, ...] | None:
-    """Read ``steps``: names, phase words, ``{step: ...}``, ``{transform: ...}``; None if nothing is said."""
+    """Read ``steps``: names, phase words, ``{step: ...}``, ``{transform: ...}``; None if none is stated."""
     if is_null(node):
         return None
     if isinstance(node, SequenceNode) and not node.value:

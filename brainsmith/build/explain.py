@@ -15,7 +15,7 @@ from brainsmith.figures import age, plural
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SHOWN = 3  # names in one part; of more it is said how many
+_SHOWN = 3  # names in one part; of more, their number is stated
 
 
 def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:

@@ -94,7 +94,7 @@ PARTS = {
     "files": "what earlier steps left in the output folder changed",
     "frameworks": "the frameworks changed",
 }
-"""All parts of a key, and what is said of a step that runs because one of them differs."""
+"""All parts of a key, and the reason given for a step that runs because one of them differs."""
 NAMED_PARTS = ("inputs", "plugins", "frameworks")
 """Parts that are tables in JSON: what differs in them is named."""
 

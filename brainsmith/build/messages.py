@@ -72,7 +72,7 @@ class BuildLog:
             shown: Whether what is printed is shown as well.
 
         Yields:
-            What is said, as it comes.
+            The messages, as they come.
         """
         collector = _Collector(self._file, title, shown)
         root = logging.getLogger()
@@ -99,7 +99,7 @@ class BuildLog:
                 _streams.send_to(collector)
 
     def repeat(self, title: str, said: Said, shown: bool = False) -> None:
-        """Say again what was said when a step ran, in the same places."""
+        """Repeat what was reported when a step ran, in the same places."""
         with self.taken(title, shown):
             for stream, text in said.texts:
                 if stream in (_WARNING, _REMARK):

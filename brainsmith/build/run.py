@@ -148,7 +148,7 @@ def _failure_reported(job: BuildJob, model: object, source: Artifact, report: bo
 
 
 def _task(arguments: BuildArguments, source: Artifact) -> BuildTask:
-    """Read the blueprint; what is wrong with the model is said before what is wrong with the blueprint."""
+    """Read the blueprint; problems of the model are reported before those of the blueprint."""
     unsupported = unsupported_layers(source.peek())
     try:
         task = task_of(arguments)

@@ -34,14 +34,14 @@ class BuildVerification:
         task: What the build was asked to do.
         source: The input model.
         golden: What to run.
-        log: Takes what is said meanwhile.
+        log: Receives the messages.
         folder: Where the build works.
 
     Attributes:
         running: Whether steps are verified: not where the input model cannot be executed.
         exact: The model that later ones equal but for rounding, and the step that made it: the input model and "", or
             what the last step made that may change what the model computes.
-        told: What is said before the first step; empty where nothing can be verified.
+        told: The message before the first step; empty where nothing can be verified.
 
     Raises:
         BuildError: The input model cannot be executed, and somebody gave golden inputs or chose a device for that.

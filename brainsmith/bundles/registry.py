@@ -203,7 +203,7 @@ class BundleRegistry(BundleList):
         """Remove all bundles, the last registered first; a clean-up that fails does not stop it.
 
         Raises:
-            BundleError: Clean-ups failed: all of them are said.
+            BundleError: Clean-ups failed: all of them are reported.
         """
         failures: list[str] = []
         for name in reversed(list(self._entries)):

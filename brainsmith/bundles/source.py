@@ -30,7 +30,7 @@ class Source:
         content: Stands for what was in these files.
         given: `isolation`, `sha256` and `time_limit`, as far as the call said them.
         isolation: `process` for a library that runs in a process of its own; None for this one.
-        sha256: What the file's must be; None if nothing is said.
+        sha256: What the file's must be; None if none is stated.
         time_limit: Seconds in which a call of an isolated library must end; None for its default.
     """
 

@@ -18,7 +18,7 @@ HELP = "help"
 """The verb that prints what another one takes, as `--help` behind it does."""
 
 QUIET, VERBOSE, LOG_FILE = "--quiet", "--verbose", "--log-file"
-"""The options that say how much is said, and where."""
+"""The options that state how much is printed, and where."""
 
 
 class Argument:
@@ -132,7 +132,7 @@ class Options:
 
     @property
     def says_how_much(self) -> bool:
-        """Whether an option was given that says how much is said."""
+        """Whether an option was given that states how much is printed."""
         return QUIET in self._flags or VERBOSE in self._flags or LOG_FILE in self._texts
 
     def set(self, argument: Argument, value: str | None) -> None:

@@ -130,7 +130,7 @@ class _Progress:
 
 
 def step_line(event: Any, explain: bool = False) -> str:
-    """Return what is said of a step that is over: its number, name, time and verification, in columns."""
+    """Return the line for a step that has ended: its number, name, time and verification, in columns."""
     step, width = event.step, len(str(event.total))
     line = f"[{event.index:>{width}}/{event.total}] {step.name:<28} {step.seconds:7.2f} s"
     if step.reused:

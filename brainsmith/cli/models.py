@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.runtime.devices import Device
 
 HINT = "for a target that runs a build's folder, name one with --build DIR, or have one made with --blueprint FILE"
-"""What is said where a target cannot run a model."""
+"""The advice where a target cannot run a model."""
 
 
 def check_model(name: str) -> None:

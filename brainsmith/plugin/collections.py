@@ -217,7 +217,7 @@ def means_kernel(registry: Registry, info: PluginInfo, kernel: PluginInfo) -> bo
 
 
 def ranked(backends: Iterable[PluginInfo]) -> list[PluginInfo]:
-    """Return backends as they are preferred where nothing is said of them.
+    """Return backends in their default order.
 
     RTL comes before HLS; among those of a type the higher priority, then the project's, this one's, and others'.
     """

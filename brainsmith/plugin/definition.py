@@ -118,13 +118,13 @@ def make_record(
 
 
 def _extra_of(plugin_type: str, name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said beside the fields; a target always has a name for people and a vendor."""
+    """Return what is stated beside the fields; a target always has a name for people and a vendor."""
     said = {
         key: values[key]
         for key in _EXTRA
         if values.get(key) not in (None, "", ()) and values[key] is not False
     }
-    if "cache" in values:  # that a step is not kept is said by False
+    if "cache" in values:  # False states that a step is not kept
         said["cache"] = values["cache"]
     return {"display_name": name, "vendor": "", **said} if plugin_type == "target" else said
 
@@ -282,7 +282,7 @@ def takes_model_and_cfg(count: int, required: int, by_name: int, takes_more: boo
 
 
 def step_message(name: str, required: int) -> str:
-    """Return what is said of a function that cannot be called as a step, as the decorator and as the scan see it."""
+    """Return the problem of a function that cannot be called as a step, as the decorator and as the scan see it."""
     from brainsmith.figures import plural  # only for a message
 
     return f"@step needs a function (model, cfg) -> model; {name} takes {plural(required, 'argument')}"

@@ -162,7 +162,7 @@ def check_caches(folder: str) -> dict[str, Any]:
     kinds: dict[str, dict[str, int]] = {}
     try:
         entries = all_entries(folder)
-    except BrainsmithError:  # another user's, which is said below
+    except BrainsmithError:  # another user's, which is reported below
         entries = []
     for entry in entries:
         kind = kinds.setdefault(entry.kind.name, {"entries": 0, "bytes": 0})

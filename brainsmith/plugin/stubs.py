@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
 
 DEFAULT_FOLDER = "typings"
-"""Where pyright looks for stubs when nothing is said (`stubPath`)."""
+"""Where pyright looks for stubs by default (`stubPath`)."""
 
 COLLECTIONS = {
     "transforms": "transform",

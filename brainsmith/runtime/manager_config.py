@@ -58,7 +58,7 @@ class ManagerConfig:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Write events to stderr or not, if that was said; as before if what is done inside raises."""
+        """Write events to stderr or not, if that was asked for; as before if what is done inside raises."""
         before = is_verbose()
         if self.verbose is not None:
             set_verbose(self.verbose)

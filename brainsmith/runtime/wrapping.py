@@ -84,7 +84,7 @@ class WrappedTarget(Target):
 
     Attributes:
         backend_class: That class.
-        record: What is said of the target.
+        record: The target's record.
     """
 
     backend_class: type
@@ -98,7 +98,7 @@ class WrappedTarget(Target):
 
     @classmethod
     def metadata(cls) -> PluginInfo:
-        """Return what was said when the target was made."""
+        """Return what was stated when the target was made."""
         return cls.record
 
     @property

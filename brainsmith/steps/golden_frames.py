@@ -74,7 +74,7 @@ class GoldenFrames:
         self.golden = len(next(iter(fed.values())))
         layouts = {stream.layout.tensor: stream.layout for stream in design.inputs}
         for name, stack in fed.items():
-            whole(stack, layouts[name])  # what is wrong with golden inputs is said of them alone
+            whole(stack, layouts[name])  # problems of golden inputs are reported for them alone
         self._fed = self._with_generated(model, fed) if generate else fed
         self.generated = len(next(iter(self._fed.values()))) - self.golden
         self.inputs = {name: whole(stack, layouts[name]) for name, stack in self._fed.items()}

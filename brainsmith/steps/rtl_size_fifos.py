@@ -65,7 +65,7 @@ def rtl_size_fifos(
         )
     design = take_design(model, cfg)
     file = Path(cfg.output_dir) / FILE
-    with _writing(file):  # what cannot be written is said before anything is simulated
+    with _writing(file):  # what cannot be written is reported before anything is simulated
         file.parent.mkdir(parents=True, exist_ok=True)
     # When layers take and give beats depends on none of the values.
     done = size_fifos(design, random_frames(design), search=search, budget=Budget(simulations))

@@ -22,7 +22,7 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Replace kernels by backends for `cfg.fpga_part` (`SpecializeKernels`), and write why to `report/backends.json`.
 
     `cfg.kernel_preferences` gives each kernel its backends, the preferred one first. Where a node cannot have the
-    first, for its datatypes or the part, the next is taken. Kernels that nothing is said of get RTL where a backend
+    first, for its datatypes or the part, the next is taken. Kernels that are not listed get RTL where a backend
     of it can be the node, else HLS. FINN's RTL nodes are set to execute their Python model.
 
     Raises:

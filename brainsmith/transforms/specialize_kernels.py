@@ -87,7 +87,7 @@ class SpecializeKernels(Transformation):
     Args:
         part: The FPGA, such as `xczu7ev-ffvc1156-2-e`.
         preferences: Backends by kernels: types (`rtl`) or names, the preferred one first; `*` stands for all kernels
-            that are not named. A kernel of which nothing is said may have any, RTL before HLS.
+            that are not named. A kernel that is not listed may have any, RTL before HLS.
         registry: Of the plugins; the installed ones by default.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Draw the pictures of README.md, docs/rtl.md and of the digits examples: `python docs/pictures/draw.py [BUILD...]`.
 
-The flow is drawn from what is said here. With folders of builds, their block diagrams are drawn too, and of the MLP the
+The flow is drawn from the table here. With folders of builds, their block diagrams are drawn too, and of the MLP the
 handshakes of a frame; the shipped ones are those of blueprints/digits_mlp_rtl.yaml and digits_residual_rtl.yaml.
 """
 

@@ -50,7 +50,7 @@ def compile_op(op: Op | str | Callable[..., Any], *, name: str = "", check: bool
         ToolError: There is no g++, or it fails.
     """
     compiled = CompiledOp(_as_python_op(op), name)
-    compiled.expression  # noqa: B018  what cannot be compiled is said here, not in a call
+    compiled.expression  # noqa: B018  what cannot be compiled is reported here, not in a call
     if check:
         compiled.check()
     return compiled

@@ -1,4 +1,4 @@
-"""What is said of an op that a model uses and that is not here: who offers it, and what to call."""
+"""The message for an op that a model uses and that is not registered: who offers it, and what to call."""
 
 from __future__ import annotations
 

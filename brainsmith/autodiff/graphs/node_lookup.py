@@ -18,7 +18,7 @@ OPS_DOMAIN = "brainsmith.ops"
 def op_node_types() -> list[NodeType]:
     """Return the types of nodes of all ops, without importing one; QONNX forgets what it knew of other ones.
 
-    The last entry is equal to every other type: a node whose op is not here is said to be that.
+    The last entry is equal to every other type: a node whose op is not registered counts as that.
     """
     keep_current(OPS_DOMAIN)
     names = {info.name for info in get_registry().records("op") if info.framework not in ADAPTED}

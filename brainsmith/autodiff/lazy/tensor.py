@@ -154,8 +154,8 @@ def defer(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         A LazyTensor, or a tuple of them.
 
     Raises:
-        OpError: The op does not take inputs of such a count, shapes or dtypes. What it says of values is said when they
-            are computed.
+        OpError: The op does not take inputs of such a count, shapes or dtypes. What it refuses of values is reported
+            when they are computed.
     """
     arrays = calls.as_arrays(op, [_stand_in(value) for value in inputs])
     tensors = tuple(

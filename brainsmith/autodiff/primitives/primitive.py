@@ -38,7 +38,7 @@ class Primitive(Op):
 
     @property
     def no_gradient_message(self) -> str:
-        """What is said to who asks for a gradient that does not exist."""
+        """The message for a gradient that does not exist."""
         return f"operation {self.name!r} has no gradient: its derivative is zero almost everywhere"
 
     @property

@@ -171,7 +171,7 @@ def start_worker(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[Conn
     """Start a worker; return it, and the table of its plugin.
 
     Raises:
-        NativeLibraryError: The library cannot be loaded, or ends the worker: what a trial of it finds is said.
+        NativeLibraryError: The library cannot be loaded, or ends the worker: what a trial of it finds is reported.
     """
     with copy.shown() as place:
         connection = Connection(copy, place, __version__, time_limit)

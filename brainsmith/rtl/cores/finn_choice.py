@@ -110,7 +110,7 @@ def _reason(warnings: list[str]) -> str:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Take what FINN logs in the body, so that nothing is said of backends that are only asked for."""
+    """Take what FINN logs in the body, so that nothing is logged of backends that are only asked for."""
     from finn.util.logging import log
 
     lines: list[str] = []

@@ -31,7 +31,7 @@ KEYS = (
 
 @dataclass(frozen=True)
 class StreamText:
-    """What is said of a stream, as it is written: numbers or expressions of the core's parameters.
+    """The description of a stream, as it is written: numbers or expressions of the core's parameters.
 
     Attributes:
         shape: Of a frame.

@@ -35,7 +35,7 @@ class ImportPlan:
         roles: Of its ports.
         files: Of the core and of what it instantiates.
         attributes: Of the node: the core's parameters and their values.
-        streams: What is said of each stream.
+        streams: The description of each stream.
         parallel: Attributes that make it faster, each with what it must divide.
         cycles: From frame to frame.
         early: Whether it may begin a frame before its first input beat.
@@ -61,7 +61,7 @@ class ImportPlan:
 
 
 def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> ImportPlan:
-    """Read a core and check what is said of it.
+    """Read a core and check its description.
 
     Args:
         files: The file that defines it, and those of what it instantiates.
@@ -69,7 +69,7 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
         said: What the module cannot say of itself.
 
     Raises:
-        RtlSourceError: The module cannot be read, a port cannot be placed, or its name or what is said of it does not fit.
+        RtlSourceError: The module cannot be read, a port cannot be placed, or its name or its description does not fit.
         ToolError: pyslang is not installed.
     """
     module = read_module(files, top, said.parameters)
@@ -180,7 +180,7 @@ def _number(option: str, expression: int | str, values: Mapping[str, int | str])
 
 
 def _cycles(plan: ImportPlan) -> int | str:
-    """Return what is said of the cycles, or else the beats of the longest stream."""
+    """Return the stated cycles, or else the beats of the longest stream."""
     cycles = plan.cycles or max(_beats_text(plan, stream) for stream in plan.roles.streams)[1]
     if _number("--cycles", cycles, plan.attributes) < 1:
         raise RtlSourceError(f"--cycles: {cycles!r} is less than 1")
