@@ -40,7 +40,7 @@ _KINDS: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Found:
+class CacheAnswer:
     """What a look into the cache gave.
 
     Attributes:
@@ -100,7 +100,7 @@ class BuildCache:
         limit = quota_of("builds") if limit is None else limit
         self._entries = KeptFolders(folder / "entries", limit, failure=OutputError)
 
-    def find(self, parts: Mapping[str, str], config: Any) -> Found:
+    def find(self, parts: Mapping[str, str], config: Any) -> CacheAnswer:
         """Look a step up.
 
         Args:
@@ -112,7 +112,7 @@ class BuildCache:
             try:
                 entry = self._entries.find(key)
             except OutputError as error:  # another user may have written it
-                return Found(None, f"the build cache is not used: {error}".partition("\n")[0])
+                return CacheAnswer(None, f"the build cache is not used: {error}".partition("\n")[0])
             meta = None if entry is None else _read_meta(entry)
             if entry is None or meta is None:
                 self._entries.drop(key)
@@ -123,9 +123,9 @@ class BuildCache:
                 reason = reason or changed
                 continue
             return _load(entry, meta)
-        return Found(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
+        return CacheAnswer(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
 
-    def restore(self, found: Found, output: Path, localise: Callable[[str, bytes], bytes]) -> bool:
+    def restore(self, found: CacheAnswer, output: Path, localise: Callable[[str, bytes], bytes]) -> bool:
         """Change the output folder as the step did; return False if a file of the entry is missing.
 
         Args:
@@ -202,8 +202,8 @@ def _changed_outside(outside: Mapping[str, Mapping[str, str]]) -> str:
     return ", ".join(Reads.from_plain(outside).changes())
 
 
-def _load(entry: Path, meta: Mapping[str, Any]) -> Found:
-    return Found(
+def _load(entry: Path, meta: Mapping[str, Any]) -> CacheAnswer:
+    return CacheAnswer(
         Artifact((entry / "model.onnx").read_bytes()),
         reused(key_of(meta["parts"]), time.time() - meta["time"], meta["made"]),
         entry,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.cache import DAMAGED, BuildCache, Found, Outcome
+from brainsmith.build.cache import DAMAGED, BuildCache, CacheAnswer, Outcome
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.config import RecordingView, StepConfig, current, finn_config, reads_of, writes_of
 from brainsmith.build.failure import failed_step, missing_framework, refusal
@@ -218,7 +218,7 @@ class StepRunner:
         """Return a digest of what earlier steps left in the output folder, as a part of the key: this one may read it."""
         return digest("\n".join(f"{name} {kind}" for name, kind in self._side.state().items()))
 
-    def _reuse(self, found: Found) -> Artifact | None:
+    def _reuse(self, found: CacheAnswer) -> Artifact | None:
         if (
             found.model is None
             or self._cache is None

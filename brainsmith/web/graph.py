@@ -12,7 +12,7 @@ from brainsmith.web.content import text
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Edge, Graph, Node
 from brainsmith.web.layers import measures
-from brainsmith.web.layout import Layout, Point, layered
+from brainsmith.web.layout import GraphLayout, Point, layered
 from brainsmith.web.nodes import Box, draw_node
 
 MARGIN = 14
@@ -102,7 +102,7 @@ def _curve(route: list[Point]) -> str:
     return "".join(parts)
 
 
-def _details(graph: Graph, layers: Sequence[DesignLayer], placed: Layout) -> dict[str, object]:
+def _details(graph: Graph, layers: Sequence[DesignLayer], placed: GraphLayout) -> dict[str, object]:
     """List what the script needs: each node's texts, its row in the drawing, and the edges by index."""
     nodes = []
     for index, node in enumerate(graph.nodes):

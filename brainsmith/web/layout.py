@@ -18,7 +18,7 @@ Point: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """Where everything lies, in pixels.
 
     `corners` are the nodes' top left corners; `routes` hold each edge's points from its source's bottom to
@@ -34,7 +34,7 @@ class Layout:
 
 def layered(
     sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], anchors: frozenset[int]
-) -> Layout:
+) -> GraphLayout:
     """Place nodes and route edges.
 
     Args:
@@ -63,7 +63,7 @@ def _finish(
     centre: list[float],
     paths: list[list[int]],
     turned: list[bool],
-) -> Layout:
+) -> GraphLayout:
     """Turn centres into corners and routes, and move everything to the top left."""
     left = min((centre[v] - net.width[v] / 2 for v in range(len(centre))), default=0.0)
     right = max((centre[v] + net.width[v] / 2 for v in range(len(centre))), default=0.0)
@@ -82,7 +82,7 @@ def _finish(
             path, corners, sizes, [(centre[v] - left, tops[net.rank[v]], heights[net.rank[v]]) for v in path]
         )
         routes.append(route[::-1] if upwards else route)
-    return Layout(corners, routes, net.rank[: net.nodes], right - left, max(0.0, y - RANK_GAP))
+    return GraphLayout(corners, routes, net.rank[: net.nodes], right - left, max(0.0, y - RANK_GAP))
 
 
 def _route(
