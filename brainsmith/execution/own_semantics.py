@@ -34,7 +34,7 @@ _MODELS = ("execute_node", "golden", "forward")
 
 
 def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
-    """Return one of these methods of a node's class, which is imported; None if it has none.
+    """Return one of these methods of a node's class, which is imported; None if it has none, or that of a replaced model.
 
     Args:
         node: Of a model.
@@ -42,11 +42,6 @@ def own_method(node: Any, opset: int, name: str) -> Callable[..., Any] | None:
         name: Of the method.
     """
     operation = _operation(node, opset)
-    return None if operation is None else method_of(operation, name)
-
-
-def method_of(operation: Any, name: str) -> Callable[..., Any] | None:
-    """Return such a method of a custom operation; None if it has none, or one of a Python model that is replaced."""
     order = type(operation).__mro__
     at = next((at for at, cls in enumerate(order) if name in vars(cls)), None)
     if at is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.operators.registry import read
-from brainsmith.execution.own_semantics import method_of, take_kernel
+from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
@@ -42,7 +42,7 @@ def keeps_runs_apart(
         model: States the shapes of one run.
         node: Of the model.
         constants: By name; its other inputs vary.
-        operation: That executes it, if it is a custom one; it may know that itself (`own_semantics`).
+        operation: That executes it, if it is a custom one; its class may know that itself (`own_semantics`).
 
     Returns:
         False also where that is not known.
@@ -57,7 +57,7 @@ def keeps_runs_apart(
     if operation is not None:
         take_kernel(view)
     stacked = all(shape and len(shape) > 1 for shape in shapes)
-    if (mixes := method_of(operation, "mixes_runs")) is not None:
+    if (mixes := own_method(node, view.opset, "mixes_runs")) is not None:
         return stacked and bool(mixes(view) == APART)
     if type(operation).__module__.partition(".")[0] not in _PROJECTS:
         return False
