@@ -12,7 +12,7 @@ from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
-from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, STANDARD
+from brainsmith.graph.operator_names import FINN, STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from qonnx.core.modelwrapper import ModelWrapper
 
-_OPERATIONS = {
-    CHANNELS_LAST: {"BatchNormalization", "Conv", "MaxPool"},
-    FINN: {"FMPadding_Pixel", "HWSoftmax", "LayerNorm", "Requant"},
-}
-"""Custom operations whose first axis is the batch, or that work along the last axis of two or more."""
+_OPERATIONS = {"FMPadding_Pixel", "HWSoftmax", "LayerNorm", "Requant"}
+"""Further layers of FINN whose first axis is the batch, or that work along the last axis of two or more."""
 
 _PROJECTS = ("brainsmith", "finn", "qonnx")
 """Whose operations these are; another's of the same name may do anything."""
@@ -68,4 +65,4 @@ def keeps_runs_apart(
     if operator is not None:
         rule = getattr(operator, "mixes_runs", None)
         return stacked and rule is not None and rule(view) == APART
-    return stacked and view.kind in _OPERATIONS.get(view.family, ()) and mixes_runs(view) == APART
+    return stacked and view.family == FINN and view.kind in _OPERATIONS

@@ -17,7 +17,6 @@ from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.execution.standard_onnx.constants import folded
 from brainsmith.execution.standard_onnx.emitter import Emitter
 from brainsmith.execution.standard_onnx.guards import Guard, emit_guard
-from brainsmith.execution.standard_onnx.plans import plan_of
 from brainsmith.execution.standard_onnx.samples import mixes_runs
 from brainsmith.execution.standard_onnx.standard import copy_standard
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
@@ -27,6 +26,8 @@ from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD, known_as
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx import GraphProto, ModelProto
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -115,18 +116,21 @@ class _Rewriting:
 
     def _rewrite(self, view: NodeView) -> None:
         take_kernel(view)
-        operator = read(view)
-        plan = operator.to_onnx if operator else copy_standard if view.family == STANDARD else plan_of(view)
-        own = plan is None
-        plan = plan or own_method(view.node, view.opset, "to_onnx")
+        operator, standard = read(view), view.family == STANDARD
+        own = operator is None and not standard
+        plan: Callable[..., Any] | None
+        rule: Callable[..., str] | None
+        if operator is not None:
+            plan, rule = operator.to_onnx, getattr(operator, "mixes_runs", None)
+        elif standard:
+            _refuse_inside(view)
+            plan, rule = copy_standard, mixes_runs
+        else:
+            plan, rule = (own_method(view.node, view.opset, name) for name in ("to_onnx", "mixes_runs"))
         if plan is None:
             raise Unsupported(f"no plan is known for {view.op_type} of domain {view.domain}")
-        if view.family == STANDARD:
-            _refuse_inside(view)
-        rule = getattr(operator, "mixes_runs", None) if operator else mixes_runs
-        reason = rule(view) if rule else ""
-        if own and (own_reason := own_method(view.node, view.opset, "mixes_runs")) is not None:
-            reason = reason or own_reason(view)
+        no_axis = any(not view.shape(name) for name in view.outputs if name)
+        reason = "a result has no axis" if no_axis else rule(view) if rule is not None else ""
         if reason:
             self._note_mixed(f"node '{view.name}' ({view.op_type}): {reason}")
         if own or view.family == FINN:

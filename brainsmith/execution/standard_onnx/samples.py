@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.graph.operator_names import STANDARD
-
 if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
 
@@ -49,11 +47,7 @@ APART = ""
 
 
 def mixes_runs(view: NodeView) -> str:
-    """Say why a node, which a graph's inputs change, does not keep runs apart; empty if it does."""
-    if any(not view.shape(name) for name in view.outputs if name):
-        return "a result has no axis"
-    if view.family != STANDARD:
-        return APART
+    """Say why a standard node, which a graph's inputs change, does not keep runs apart; empty if it does."""
     if view.kind in UNARY or view.kind in BROADCAST:
         return broadcasts_mix_runs(view)
     if view.kind in MOVED:

@@ -121,6 +121,15 @@ def test_a_computed_scale_is_taken_as_it_comes():
     assert_rewritten_right(model, x=values(0, (1, 4)), scale=scale)
 
 
+def test_a_number_without_an_axis_takes_one_run_at_a_time():
+    model = one_node(
+        "Quant", {"x": ()}, {"y": ()}, parameters(s=0.5, z=0, b=4), signed=1, narrow=0, rounding_mode="ROUND"
+    )
+    standard = rewrite(model)
+    assert standard.mixed == "node 'node' (Quant): a result has no axis"
+    assert_rewritten_right(model, mixed=True, x=np.array([1.2, -9.9], np.float32))
+
+
 REFUSALS = [
     ({"rounding_mode": "NEAREST"}, {}, "its rounding mode must be one of CEIL, DOWN, FLOOR, HALF_DOWN, HALF_EVEN, "
      "HALF_UP, ROUND, UP, not 'NEAREST'"),
