@@ -6,7 +6,7 @@ first axis is any multiple of the model's own. Inside, the same runs are a *stac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -129,6 +129,16 @@ class ModelSignature:
     def batch(self) -> int:
         """The first axis of the first input: how many samples one run takes; 1 if it has none."""
         return next((spec.shape[0] for spec in self.inputs if spec.shape), 1)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all inputs and outputs."""
+        return frozenset(spec.name for spec in (*self.inputs, *self.outputs))
+
+    def inside(self, tensors: Iterable[str]) -> tuple[str, ...]:
+        """Return those of a model's tensors that are neither inputs nor outputs."""
+        ends = self.names
+        return tuple(name for name in tensors if name not in ends)
 
     def checked(self, inputs: object) -> tuple[CheckedInputs, int]:
         """Return arrays that are this model's inputs, and the number of runs that they hold.

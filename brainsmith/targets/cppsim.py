@@ -130,8 +130,7 @@ class CppSimulation(Target):
         """
         mixed: MixedModel = prepared.payload
         arrays, runs = mixed.signature.checked(inputs)
-        ends = {spec.name for spec in (*mixed.signature.inputs, *mixed.signature.outputs)}
-        wanted = chosen_tensors(keep, [name for name in mixed.tensors() if name not in ends], ends)
+        wanted = chosen_tensors(keep, mixed.signature.inside(mixed.tensors()), mixed.signature.names)
         found = mixed.run(mixed.signature.stacked(arrays, runs), frozenset(wanted))
         kept = {name: found[name].reshape(-1, *found[name].shape[2:]) for name in wanted}
         return {**mixed.signature.joined(found), **kept}

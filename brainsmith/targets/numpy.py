@@ -104,8 +104,7 @@ class NumpyExecution(Target):
         """
         program: Program = prepared.payload
         arrays, runs = program.signature.checked(inputs)
-        ends = {spec.name for spec in (*program.signature.inputs, *program.signature.outputs)}
-        wanted = chosen_tensors(keep, [name for name in program.tensors if name not in ends], ends)
+        wanted = chosen_tensors(keep, program.signature.inside(program.tensors), program.signature.names)
         stacks = program.run(program.signature.stacked(arrays, runs), frozenset(wanted))
         results = {**program.signature.joined(stacks), **{name: joined(stacks[name]) for name in wanted}}
         return _own(results, arrays)

@@ -48,12 +48,11 @@ class Simulated:
         name of one.
         """
         folder = self.folder
-        ends = {spec.name for spec in (*folder.signature.inputs, *folder.signature.outputs)}
         if folder.host is None and folder.alignment is None:
             return self.accelerator.boundaries()
         host = () if folder.host is None else folder.host.tensors()
         names = dict.fromkeys((*host, *self.accelerator.boundaries()))
-        return tuple(name for name in names if name not in ends)
+        return folder.signature.inside(names)
 
 
 @target(
@@ -181,8 +180,7 @@ class RtlSimulation(Target):
         folder = simulated.folder
         arrays, frames = folder.signature.checked(inputs)
         refuse_outside(folder.signature, arrays)
-        ends = (spec.name for spec in (*folder.signature.inputs, *folder.signature.outputs))
-        wanted = chosen_tensors(keep, simulated.tensors(), ends)
+        wanted = chosen_tensors(keep, simulated.tensors(), folder.signature.names)
         inside = [name for name in wanted if name in simulated.accelerator.boundaries()]
         kept: dict[str, Array] = {}
 

@@ -61,8 +61,7 @@ class StandardSession:
 
     def tensors(self) -> tuple[str, ...]:
         """Return the tensors inside that can be kept."""
-        ends = {spec.name for spec in (*self.model.signature.inputs, *self.model.signature.outputs)}
-        return tuple(spec.name for spec in self.model.tensors if spec.name not in ends)
+        return self.model.signature.inside(spec.name for spec in self.model.tensors)
 
     def run(
         self, arrays: Mapping[str, Array], runs: int, keep: Iterable[str] | None = ()
