@@ -188,22 +188,22 @@ def logical_not(x: Any) -> Any:
     """Return whether it is not true, on the tape."""
 
 
-@reduction_step(np.sum, np.add, reduction_form("ReduceSum", 13), share_of_ones)
+@reduction_step(np.sum, np.add, "Sum", reduction_form("ReduceSum", 13), share_of_ones)
 def sum(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the sum over axes."""
 
 
-@reduction_step(np.mean, None, reduction_form("ReduceMean", 18), share_of_mean)
+@reduction_step(np.mean, None, "Sum", reduction_form("ReduceMean", 18), share_of_mean)
 def mean(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the mean over axes."""
 
 
-@reduction_step(np.max, np.maximum, reduction_form("ReduceMax", 18), share_of_reached)
+@reduction_step(np.max, np.maximum, "Greatest", reduction_form("ReduceMax", 18), share_of_reached)
 def max(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the greatest element over axes; where several are, the gradient is divided among them."""
 
 
-@reduction_step(np.min, np.minimum, reduction_form("ReduceMin", 18), share_of_reached)
+@reduction_step(np.min, np.minimum, "Least", reduction_form("ReduceMin", 18), share_of_reached)
 def min(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
     """Return the least element over axes; where several are, the gradient is divided among them."""
 

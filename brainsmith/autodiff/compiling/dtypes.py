@@ -44,7 +44,7 @@ def loop_dtypes(function: str, given: Sequence[Any], result: Dtype) -> tuple[Dty
         return resolved[:-1]
     if function == "where":
         return (np.dtype(bool), result, result)
-    if function in ("cast", "any", "all", "sum", "mean", "prod", "max", "min"):
+    if function == "cast" or known.reduces:
         return tuple(np.asarray(one).dtype if not isinstance(one, np.dtype) else one for one in given)
     return (result,) * known.arity
 

@@ -23,7 +23,7 @@ class Function:
         name: As in an expression's text, and of the function in `vector_math.hpp`.
         arity: How many operands it takes.
         numpy_form: What computes it on arrays.
-        reduces: Whether it reduces axes.
+        reducer: What `reductions.hpp` adds up the elements of a row with; empty for a function that reduces no axes.
         ufunc: The ufunc whose `reduce` it is, if there is one.
         ulps: How many units in the last place its compiled form may be away from numpy's, of float32 and of float64, for
             the same argument; measured over all of float32 (tests/autodiff/compiling/test_vector_math.py).
@@ -32,9 +32,14 @@ class Function:
     name: str
     arity: int
     numpy_form: Callable[..., Any]
-    reduces: bool = False
+    reducer: str = ""
     ufunc: np.ufunc | None = None
     ulps: tuple[int, int] = (0, 0)
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it reduces axes."""
+        return bool(self.reducer)
 
     @property
     def is_ufunc(self) -> bool:
@@ -80,10 +85,10 @@ FUNCTIONS = {
         Function("round", 1, _round),
         Function("full_like", 2, _full_like),
         Function("cast", 1, _cast),
-        *(Function(one.name, 1, one.function, reduces=True, ufunc=one.ufunc) for one in REDUCTIONS.values()),
-        Function("prod", 1, np.prod, reduces=True, ufunc=np.multiply),
-        Function("any", 1, np.any, reduces=True),
-        Function("all", 1, np.all, reduces=True),
+        *(Function(one.name, 1, one.function, one.reducer, one.ufunc) for one in REDUCTIONS.values()),
+        Function("prod", 1, np.prod, "Product", np.multiply),
+        Function("any", 1, np.any, "Greatest"),
+        Function("all", 1, np.all, "Least"),
     )
 }
 """By name."""

@@ -121,7 +121,7 @@ def _crosses_pole(function: str, given: Sequence[Any], off: Sequence[Array]) -> 
 def _reduction_error(step: Step, value: Any, off: Array, result: Array) -> Array:
     options = dict(step.options)
     array, error = np.asarray(value), np.broadcast_to(off, np.shape(value))
-    if step.function in ("max", "min", "any", "all"):
+    if FUNCTIONS[step.function].reducer in ("Greatest", "Least"):
         return np.asarray(np.max(error, **options), np.float64)
     if array.dtype.kind != "f":
         return np.zeros(result.shape)

@@ -23,9 +23,6 @@ C_TYPES = {
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }  # fmt: skip
 
-_REDUCERS = {
-    "sum": "Sum", "mean": "Sum", "prod": "Product", "max": "Greatest", "min": "Least", "any": "Greatest", "all": "Least",
-}  # fmt: skip
 _SHORT_POWERS = (-2, -1, 2, 3, 4)
 _FOLDER = Path(__file__).parent
 _BOUNDED = {"maximum": "at_least", "minimum": "at_most", "clip": "within"}
@@ -226,7 +223,7 @@ class _Row:
         return C_TYPES[dtype.name]
 
     def _accumulator(self, at: int) -> str:
-        return f"{_REDUCERS[self.steps[at].function]}<{self._lane_type(at)}>"
+        return f"{FUNCTIONS[self.steps[at].function].reducer}<{self._lane_type(at)}>"
 
     def _is_wide(self, operand: Operand) -> bool:
         if isinstance(operand, Input):

@@ -43,6 +43,7 @@ class Reduction(Primitive):
         name: What it is called.
         function: What it computes: a numpy function of an array, `axis` and `keepdims`, compiled under its own name.
         ufunc: The ufunc whose `reduce` it is, if there is one.
+        reducer: What `compiling/reductions.hpp` adds elements up with.
         onnx: The ONNX node.
         share: The part of the output's gradient that each element gets: a function of input, output (with all axes
             kept) and axes.
@@ -55,10 +56,12 @@ class Reduction(Primitive):
         name: str,
         function: Callable[..., Any],
         ufunc: np.ufunc | None,
+        reducer: str,
         onnx: OnnxForm,
         share: Callable[[Array, Array, tuple[int, ...]], Any],
     ) -> None:
-        self.name, self.function, self.ufunc, self.onnx, self.share = name, function, ufunc, onnx, share
+        self.name, self.function, self.onnx, self.share = name, function, onnx, share
+        self.ufunc, self.reducer = ufunc, reducer
         REDUCTIONS[name] = self
 
     @property
@@ -93,23 +96,16 @@ class Reduction(Primitive):
         return self.function(np.ones(1, dtypes[0])).dtype
 
 
-def reduction_step(
-    function: Callable[..., Any],
-    ufunc: np.ufunc | None,
-    onnx: OnnxForm,
-    share: Callable[[Array, Array, tuple[int, ...]], Any],
-) -> Callable[[_Function], _Function]:
+def reduction_step(function: Callable[..., Any], *more: Any) -> Callable[[_Function], _Function]:
     """Make a function of the tape's of a definition that has its name and documentation, and no body.
 
     Args:
-        function: As of `Reduction`, like all others.
-        ufunc: Likewise.
-        onnx: Likewise.
-        share: Likewise.
+        function: As of `Reduction`.
+        more: All others of `Reduction`.
     """
 
     def made(definition: _Function) -> _Function:
-        op = Reduction(definition.__name__, function, ufunc, onnx, share)
+        op = Reduction(definition.__name__, function, *more)
 
         def reduced(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
             return run_op(op, (x,), {"axis": axis, "keepdims": keepdims})
