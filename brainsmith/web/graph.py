@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from brainsmith.figures import count, plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
+from brainsmith.rtl.drawing.placing import Point
 from brainsmith.web.content import text
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Edge, Graph, Node
 from brainsmith.web.layers import measures
-from brainsmith.web.layout import GraphLayout, Point, layered
+from brainsmith.web.layout import GraphLayout, layered
 from brainsmith.web.nodes import Box, draw_node
 
 MARGIN = 14

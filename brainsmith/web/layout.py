@@ -1,5 +1,9 @@
 """Lay out a directed graph in layers, top to bottom (Sugiyama, Tagawa, Toda 1981).
 
+A circuit's blocks are placed otherwise, in the order of the data and in as many rows as a page's width asks for
+(`rtl/drawing/placing.py`): layers one below the other would be a column as long as the network is deep. So there are two
+ways to place, with one form of result.
+
 Longest-path ranks, long edges cut into one invisible vertex per rank, barycentre ordering, then horizontal
 places by isotonic regression. Pure: sizes and edges in, places and routes out.
 """
@@ -8,28 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
+from brainsmith.rtl.drawing.placing import Placed, Point
 from brainsmith.web.ranks import Net, cut_long_edges, ranked, without_cycles
 from brainsmith.web.rows import ordered_rows, placed
 
 RANK_GAP = 30.0
-Point: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class GraphLayout:
-    """Where everything lies, in pixels.
+class GraphLayout(Placed):
+    """Where everything lies, in pixels, and `rows`, the nodes' ranks.
 
-    `corners` are the nodes' top left corners; `routes` hold each edge's points from its source's bottom to
-    its target's top, empty for an edge from a node to itself; `rows` are the nodes' ranks.
+    A route leads from its source's bottom to its target's top, and is empty for an edge from a node to itself.
     """
 
-    corners: list[Point]
-    routes: list[list[Point]]
     rows: list[int]
-    width: float
-    height: float
 
 
 def layered(
@@ -82,7 +80,7 @@ def _finish(
             path, corners, sizes, [(centre[v] - left, tops[net.rank[v]], heights[net.rank[v]]) for v in path]
         )
         routes.append(route[::-1] if upwards else route)
-    return GraphLayout(corners, routes, net.rank[: net.nodes], right - left, max(0.0, y - RANK_GAP))
+    return GraphLayout(corners, routes, right - left, max(0.0, y - RANK_GAP), net.rank[: net.nodes])
 
 
 def _route(

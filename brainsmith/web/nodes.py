@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
+from brainsmith.rtl.drawing.block_diagram import load_bar
 from brainsmith.rtl.drawing.families import family
+from brainsmith.rtl.drawing.placing import Point
 from brainsmith.web.content import text
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Node
-from brainsmith.web.layout import Point
 
 # Widths of an average character in pixels, of the widest of the fonts that the style sheet names.
 CHARACTER, SMALL_CHARACTER = 7.9, 6.2
@@ -80,7 +81,7 @@ def draw_node(element_id: str, box: Box, corner: Point) -> Markup:
         tag("rect", class_="box", width=box.width, height=box.height, rx=radius),
         None if port else tag("rect", class_="strip", width=5, height=box.height, rx=2),
         _texts(box),
-        None if box.load is None else _load(box.load, box.width - 2 * LEFT),
+        None if box.load is None else load_bar(box.load, LEFT, 54, box.width - 2 * LEFT),
         id=element_id,
         class_=f"node {box.family}{' top' if top else ''}",
         role="img",
@@ -97,11 +98,3 @@ def _texts(box: Box) -> list[Markup]:
         if words:
             lines += [Markup(" "), tag("text", box.fit(words, SMALL_CHARACTER), class_="type", x=LEFT, y=y)]
     return lines
-
-
-def _load(share: float, room: float) -> list[Markup]:
-    bar = {"x": LEFT, "y": 54, "height": 3, "rx": 1}
-    return [
-        tag("rect", class_="load-track", width=room, **bar),
-        tag("rect", class_="load", width=max(1.0, share * room), **bar),
-    ]

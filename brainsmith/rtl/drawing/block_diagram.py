@@ -136,7 +136,9 @@ def _block(block: Block, corner: Point, look: _Look) -> Markup:
         tag("rect", class_="box", width=WIDTH, height=HEIGHT, rx=5),
         tag("rect", class_="strip", width=5, height=HEIGHT, rx=2),
         _texts(block, top),
-        _load(block.cycles / look.busiest) if block.cycles and look.busiest else None,
+        load_bar(block.cycles / look.busiest, LEFT, 71.0, WIDTH - 2 * LEFT)
+        if block.cycles and look.busiest
+        else None,
         class_=f"block {family(block.kernel)}{' top' if top else ''}",
         role="img",
         aria_label=spoken,
@@ -182,9 +184,9 @@ def _sign() -> list[Markup]:
     ]
 
 
-def _load(share: float) -> list[Markup]:
-    room = WIDTH - 2 * LEFT
-    bar = {"x": LEFT, "y": 71.0, "height": 3, "rx": 1}
+def load_bar(share: float, left: float, top: float, room: float) -> list[Markup]:
+    """Draw a layer's share of the cycles of the busiest one as part of a line, which is so wide."""
+    bar = {"x": left, "y": top, "height": 3, "rx": 1}
     return [
         tag("rect", class_="load-track", width=room, **bar),
         tag("rect", class_="load", width=max(1.0, share * room), **bar),
