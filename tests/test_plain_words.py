@@ -35,6 +35,11 @@ PHRASES = {
     r"\bcan(?:not)? be them\b": "implements these; supports these",
     r"\brun the step \w+ before\b": "run the step ... first",
     r"\bpassed over\b": "skipped; left out",
+    r"\bas ever\b": "as usual; as before",
+    r"\bfor good\b": "permanently",
+    r"\bin silence\b": "silently; without a message",
+    r"\bin vain\b": "and was not found",
+    r"\b(?:is|are) (?:not )?believed\b": "is valid; is used; is accepted",
     r"\b(?:is|are|was|were) said\b": "is reported; is stated; the message for",
     r"\b(?-i:_TOLD)\b|\blife_of\b|\b_were\b|\.gone\b|\bdef gone\b": "a name for what it holds",
 }
@@ -94,6 +99,11 @@ FILES = list(texts())
         "run the step fold before",
         "a target was passed over",
         "what is said of a step",
+        "modules are imported as ever",
+        "stalled for good",
+        "left out in silence",
+        "looked for in vain",
+        "the entry is not believed",
         "life_of(target)",
     ],
 )

@@ -43,7 +43,7 @@ def open_library(
 
     Args:
         path: The library.
-        isolation: `process` runs it in a child process for good; by default it is tried in one, and then loaded here.
+        isolation: `process` runs it in a child process permanently; by default it is tried in one, and then loaded here.
         sha256: What its content must have, in hexadecimal digits.
         time_limit: Seconds that the child process may take; with isolation, those of a call.
 

@@ -62,7 +62,7 @@ class Found:
 class DiscoveryCache:
     """Snapshots by what was asked for: in this process, and below the cache folder for the next one.
 
-    A snapshot is believed as long as the settings, the installed distributions and every file and folder that was
+    A snapshot is valid as long as the settings, the installed distributions and every file and folder that was
     read are as they were, and it is not older than the time to live, which bounds what those cannot show. Processes
     that look for distributions in other folders (`python -c` looks in the current one, a script does not) have
     snapshots of their own, so that they do not drop each other's.

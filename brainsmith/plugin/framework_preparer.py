@@ -20,7 +20,7 @@ _PREPARATIONS: dict[str, Callable[[], None]] = {}
 
 
 def prepare_frameworks_when_imported(preparations: Mapping[str, Callable[[], None]]) -> None:
-    """Let FINN's own modules be imported as ever from now on, and show QONNX's graphs; nothing is imported for it.
+    """Let FINN's own modules be imported as usual from now on, and show QONNX's graphs; nothing is imported for it.
 
     Args:
         preparations: What the adapter of each framework prepares before its modules are used.
@@ -43,7 +43,7 @@ def prepare_frameworks_of(info: PluginInfo) -> None:
 class FrameworkPreparer:
     """Prepares FINN, which wants torch and a set-up Vivado before it imports, when something first imports a part of it.
 
-    So FINN's own modules, its builder among them, are imported as ever, and a plugin's file need not say that it does.
+    So FINN's own modules, its builder among them, are imported as usual, and a plugin's file need not say that it does.
     """
 
     @staticmethod

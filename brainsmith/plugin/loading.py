@@ -103,7 +103,7 @@ def _prepare(info: PluginInfo) -> None:
 def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
     """Run a Python file as a module below that of its folder; each call runs it anew.
 
-    What it imports from beside it (`from . import x`) is imported once, as ever.
+    What it imports from beside it (`from . import x`) is imported once, as usual.
 
     Returns:
         The module, and the one in whose place it now stands, if there was one.

@@ -21,5 +21,5 @@
     quota.py         how much is kept of each kind, and what goes first
     safety.py        whom a folder belongs to
 
-An entry is believed only if nothing that it was made of has changed since.
+An entry is used only if nothing that it was made of has changed since.
 """

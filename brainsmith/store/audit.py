@@ -1,6 +1,6 @@
 """Tell recorders what code does: Python's audit events, and what is read of `os.environ`.
 
-The hook is installed once and does nothing while there is no recorder; `os.environ` is as ever then.
+The hook is installed once and does nothing while there is no recorder; `os.environ` is as usual then.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Running:
             self._rest()
 
     def _rest(self) -> None:
-        """Let `os.environ` be as ever, if there is no recorder."""
+        """Let `os.environ` be as usual, if there is no recorder."""
         if not self._recorders and self._classes is not None:
             os.environ.__class__, os.environb.__class__ = self._classes
             self._classes = None

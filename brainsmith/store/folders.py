@@ -4,7 +4,7 @@ The key of an entry may be `group/name`: then one may ask for all of a group.
 
 An entry is made elsewhere and renamed into place, under a lock that ends with the process that holds it. So two
 processes make it once, and a killed one leaves nothing that looks whole. Its manifest holds its key and what each file
-was, so that neither a damaged entry nor another one's copy is believed. What others may have written is not either:
+was, so that neither a damaged entry nor another one's copy is used. What others may have written is not either:
 libraries are loaded from here.
 """
 

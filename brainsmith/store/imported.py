@@ -178,7 +178,7 @@ class _NotingFinder:
     """Finds what Python's own path finder finds, with a loader that notes the source."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return how a module is imported; of an installed one, as ever."""
+        """Return how a module is imported; of an installed one, as usual."""
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or spec.origin is None or is_installed(os.path.abspath(spec.origin)):
             return spec
@@ -189,7 +189,7 @@ class _NotingLoader(SourceFileLoader):
     """Notes the source of a module while it is made.
 
     Python believes a `.pyc` file that was made of a source of the same size and second. One that is not surely younger
-    than the last change of the source is not believed here: two edits of the same size are both seen.
+    than the last change of the source is not used here: two edits of the same size are both seen.
     """
 
     _at_hand: tuple[bytes, os.stat_result] | None = None

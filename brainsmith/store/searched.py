@@ -1,4 +1,4 @@
-"""Where Python looked for a module before it found it, or in vain: a file that appears there changes what is imported."""
+"""Where Python looked for a module without finding it: a file that appears there changes what is imported."""
 
 from __future__ import annotations
 

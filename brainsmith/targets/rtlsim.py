@@ -129,7 +129,7 @@ class RtlSimulation(Target):
         Args:
             resource: The folder.
             config: `frames`: how many will be run, about; for many the simulation is optimised (by default as for what
-                its build ran). `check`: whether a few golden frames are run before it is believed (by default).
+                its build ran). `check`: whether a few golden frames are run before it is used (by default).
 
         Raises:
             UnsupportedResourceError: It is no accelerator.
@@ -166,7 +166,7 @@ class RtlSimulation(Target):
             keep: Further tensors: of the host, and of those that move from layer to layer; None for all.
             seed: Of random stalls at all ends of the circuit; none by default.
             limit: The cycles after which a run is given up; it follows the estimate by default.
-            constant: Whether outputs that never change are believed though the circuit was not checked.
+            constant: Whether outputs that never change are accepted though the circuit was not checked.
 
         Returns:
             The outputs, then what is kept, with all frames in the first axis.

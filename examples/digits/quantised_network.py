@@ -132,7 +132,7 @@ class Network(Block):
             return np.asarray(self.logits(images).numpy().argmax(axis=1))
 
     def export(self, path: Path) -> None:
-        """Round the parameters for good, compute one image, and write what was recorded as a QONNX file.
+        """Round the parameters permanently, compute one image, and write what was recorded as a QONNX file.
 
         The input is `image`, integers 0 to 16 in float32, annotated UINT5; the output is `logits`, (1, 10), or `label`,
         (1, 1). The same network gives the same bytes.

@@ -15,7 +15,7 @@ from brainsmith.ops import Tensor, export_onnx
 
 
 def export(network: Encoder, path: Path) -> None:
-    """Round the parameters for good, compute one image, and write what was recorded as a QONNX file.
+    """Round the parameters permanently, compute one image, and write what was recorded as a QONNX file.
 
     The input is `image`, (1, 8, 8), integers 0 to 16 in float32, annotated UINT5; the output is `logits`,
     (1, 10). The same network gives the same bytes.

@@ -100,7 +100,7 @@ class RunnablePackage:
     ) -> AcceleratorRun:
         """Run frames through the accelerator.
 
-        An output with the same value in all beats, of inputs that differ, is believed only where the simulation has
+        An output with the same value in all beats, of inputs that differ, is accepted only where the simulation has
         shown before that it computes (`checked`): a broken one would give just that.
 
         Args:

@@ -1,1 +1,1 @@
-"""Simulation with Verilator: built once per distinct content, driven natively, judged before it is believed."""
+"""Simulation with Verilator: built once per distinct content, driven natively, checked before it is used."""

@@ -42,7 +42,7 @@ class FinnSimulator:
 
 @contextmanager
 def finn_simulation(cache: Path | None = None) -> Iterator[None]:
-    """Let FINN simulate RTL without Vivado while the body runs; nodes are prepared and executed as ever.
+    """Let FINN simulate RTL without Vivado while the body runs; nodes are prepared and executed as usual.
 
     Args:
         cache: Where simulations are kept; the user's cache folder by default.

@@ -1,6 +1,6 @@
 """Verilator's headers as g++ reads them fastest: parsed once per machine and version, and not by each quick compile.
 
-They are most of what a small simulation's compile reads. What is kept is believed by its key alone: g++ compares
+They are most of what a small simulation's compile reads. What is kept is valid by its key alone: g++ compares
 neither the headers with what it made of them, nor asks whether they are there.
 """
 

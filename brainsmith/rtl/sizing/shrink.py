@@ -97,7 +97,7 @@ class Rate:
         try:
             run = self._runner.run(self._frames, depths, limit=self._limit)
         except SimulationError:
-            # Stalled for good, too slow by far, or an error that larger FIFOs do not let happen.
+            # Stalled permanently, too slow by far, or an error that larger FIFOs do not let happen.
             return False
         return self.is_kept_by(run)
 

@@ -72,7 +72,7 @@ def cost(cells: Mapping[str, int], what: str) -> Resources:
         what: What was synthesised; for the message.
 
     Raises:
-        BuildError: A type is not known: nothing is left out in silence.
+        BuildError: A type is not known: nothing is left out silently.
     """
     total = Resources()
     unknown = []

@@ -25,7 +25,7 @@ class Lattices:
     Args:
         view: The graph; its nodes are entered one by one, in order.
 
-    The datatypes of the graph's inputs are believed: they say what the model is given. No other annotation is.
+    The datatypes of the graph's inputs are taken as true: they say what the model is given. No other annotation is.
     """
 
     def __init__(self, view: GraphView) -> None:
