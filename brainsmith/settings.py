@@ -311,5 +311,5 @@ def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, t
         if len(problems) == found_before and content:
             from brainsmith.store.fingerprint import digest
 
-            kept.save(content, plain, {"of": path, "files": {path: digest(content)}})
+            kept.save(content, plain, {"of": path, "files": {path: digest(content)}, "origin": {}})
     return dict(plain)

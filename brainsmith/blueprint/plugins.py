@@ -129,7 +129,7 @@ class _KeptBlueprint:
         blueprint, selection = check_blueprint(self._path, self.registry, files=files)
         if not self.registry.has_run_time_plugins():
             names = [(info.type, info.reference) for info in selection.records]
-            about: About = {"of": self._path, "files": {self._absolute: digest(self._stamp[0])}}
+            about: About = {"of": self._path, "files": {self._absolute: digest(self._stamp[0])}, "origin": {}}
             plain = (names, selection.skipped, FORM, to_plain((blueprint, selection)))
             self._kept.save(self._stamp, plain, about)
         return blueprint, selection

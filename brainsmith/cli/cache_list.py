@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
+    from brainsmith.store.about import About
     from brainsmith.store.inventory import Entry
     from brainsmith.store.kinds import Kind
 
@@ -47,24 +48,22 @@ def run(options: Options, terminal: Terminal) -> int:
 def entry_rows(folder: str, entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return what is listed of entries."""
     short = short_keys(entries)
-    rows = []
-    for entry in entries:
-        about = examine(folder, entry).about
-        by = about.get("by", {})
-        row: dict[str, Any] = {
-            "kind": entry.kind.name,
-            "key": entry.key,
-            "short": short[entry],
-            "path": entry.path,
-        }
-        row |= {
-            "bytes": entry.bytes,
-            "used": entry.used,
-            "made": about.get("time"),
-            "of": about.get("of", ""),
-        }
-        rows.append({**row, "by": dict(by)})
-    return rows
+    return [_entry_fields(entry, short[entry], examine(folder, entry).about) for entry in entries]
+
+
+def _entry_fields(entry: Entry, short: str, about: About) -> dict[str, Any]:
+    return {
+        "kind": entry.kind.name,
+        "key": entry.key,
+        "short": short,
+        "path": entry.path,
+        "bytes": entry.bytes,
+        "used": entry.used,
+        "made": about.get("time"),
+        "of": about.get("of", ""),
+        "by": dict(about.get("by", {})),
+        "origin": list(about.get("origin", {})),
+    }
 
 
 def print_entries(rows: Sequence[dict[str, Any]], terminal: Terminal) -> None:
@@ -73,8 +72,9 @@ def print_entries(rows: Sequence[dict[str, Any]], terminal: Terminal) -> None:
 
 
 def _entry_row(row: dict[str, Any]) -> tuple[str, ...]:
-    model = row["by"].get("model", "")
-    of = f"{row['of']}, {model}" if row["of"] and model else row["of"] or model
+    by = row["by"] if row["origin"] else {}  # what is the same for all models is of none
+    step = by.get("step", "") if row["kind"] not in ("builds", "steps") else ""
+    of = ", ".join(dict.fromkeys(filter(None, (row["of"], step and f"step {step}", by.get("model", "")))))
     return row["short"], size(row["bytes"]), ago(row["used"]), ago(row["made"]), of
 
 

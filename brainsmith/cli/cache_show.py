@@ -23,7 +23,7 @@ _LONGEST = 160
 def run(options: Options, terminal: Terminal) -> int:
     """Print it."""
     folder = cache_dir()
-    examined = examine(folder, find_entry(folder, options.required("KEY")))
+    examined = examine(folder, find_entry(folder, options.required("KEY")), thorough=True)
     entry, about, reason = examined.entry, examined.about, why_not_used(examined)
     terminal.document = {
         "kind": entry.kind.name,

@@ -109,7 +109,7 @@ def details_of(info: PluginInfo) -> Details:
         ):  # else these stamps do not show every change
             parameters = [tuple(parameter) for parameter in details.parameters]
             plain = (list(files), list(files.values()), parameters, details.docstring, details.bases)
-            kept.save(None, plain, {"of": f"{info.type} {info.qualified}", "stamped": (0, 1)})
+            kept.save(None, plain, {"of": f"{info.type} {info.qualified}", "stamped": (0, 1), "origin": {}})
         return details
     _, _, parameters, docstring, bases = plain
     return Details(tuple(Parameter(*values) for values in parameters), docstring, tuple(bases))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.files import Stamp
     from brainsmith.settings import Settings
+    from brainsmith.store.about import About
 
     Installed = tuple[tuple[str, ...], ...]
     """What `environment` returns."""
@@ -195,11 +196,11 @@ def _kept_sources(full_key: tuple[object, ...], settings: Settings) -> Kept:
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:
-    of = f"the plugins of {settings.project}"
+    about: About = {"of": f"the plugins of {settings.project or 'no project'}", "origin": {}}
     if snapshot.sources is not None:
         plain = snapshot.sources.to_plain()
-        _kept_sources(full_key, settings).save(snapshot.identity, plain, {"of": of, "beside": "discovery"})
-    return _kept(full_key, settings).save(None, snapshot.to_plain(), {"of": of, "stamped": STAMPED})
+        _kept_sources(full_key, settings).save(snapshot.identity, plain, {**about, "beside": "discovery"})
+    return _kept(full_key, settings).save(None, snapshot.to_plain(), {**about, "stamped": STAMPED})
 
 
 def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Settings) -> bool:

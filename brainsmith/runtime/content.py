@@ -73,8 +73,11 @@ def describe_resource(resource: Any) -> str:
 
 def about_resource(resource: Any) -> About:
     """Return what is noted in what is made of a resource."""
-    path = str(Path(resource).absolute()) if isinstance(resource, str | os.PathLike) else ""
-    return {"of": describe_resource(resource), "origin": {path: file_digest(path)} if path else {}}
+    about: About = {"of": describe_resource(resource)}
+    if isinstance(resource, str | os.PathLike):
+        path = str(Path(resource).absolute())
+        about["origin"] = {path: file_digest(path)}
+    return about
 
 
 def _add_path(hasher: Any, path: Path, above: tuple[Path, ...] = ()) -> None:

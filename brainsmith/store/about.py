@@ -30,6 +30,7 @@ class About(TypedDict, total=False):
         stamped: Where in a kept value the paths lie that the entry was read from, and their stamps.
         beside: The kind in which the entry of the same key has the files of this one.
         origin: Digests of files by path that its content came from: with another content there, another entry is used.
+            Where it is not said, those of what makes it (`MadeBy`) count.
         by: What made it: `model`, `blueprint`, `output` and `step`.
         time: When it was made, in seconds since the epoch.
     """
@@ -70,4 +71,4 @@ def noted(about: About | None) -> About:
     """Return what is written beside a value: what its owner knows, and what makes it now."""
     known: About = {} if about is None else about
     origin, by = _MAKER.get()
-    return {**known, "origin": {**origin, **known.get("origin", {})}, "by": by, "time": time.time()}
+    return {"origin": origin, **known, "by": by, "time": time.time()}

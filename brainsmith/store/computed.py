@@ -122,7 +122,7 @@ def kept_sources(roots: Iterable[str], cache_dir: str, folders: Mapping[str, str
     statuses = _statuses(found.files)
     if statuses is not None and all(map(is_settled, statuses.values())) and _are_of_files(found, statuses):
         facts = {path: facts_of(status) for path, status in statuses.items()}
-        about: About = {"of": ", ".join(roots), "files": found.of_files()}
+        about: About = {"of": ", ".join(roots), "files": found.of_files(), "origin": {}}
         kept.save(None, (found.digests, found.files, facts), about)
     return found
 

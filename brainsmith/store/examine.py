@@ -59,13 +59,20 @@ def agrees(path: str, known: str | Stamp) -> bool:
     return tuple(known) == (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-def examine(cache_dir: str, entry: Entry) -> Examined:
-    """Return what is known of an entry."""
+def examine(cache_dir: str, entry: Entry, thorough: bool = False) -> Examined:
+    """Return what is known of an entry.
+
+    Args:
+        cache_dir: The cache folder.
+        entry: It.
+        thorough: Whether all files of a folder are read, to know whether it is whole; else it counts as such.
+    """
     if entry.kind.in_folders:
         store = store_of(cache_dir, entry.kind)
         about = store.about(entry.key)
         parts = about.get("parts", {})
-        return Examined(entry, store.is_whole(entry.key), about, about.get("files", {}), parts)
+        whole = not thorough or store.is_whole(entry.key)
+        return Examined(entry, whole, about, about.get("files", {}), parts)
     found = inspect(entry.path)
     if found is None:
         return Examined(entry, False, {})

@@ -75,7 +75,7 @@ def build_simulator(
     """
     tools = tools or find_toolchain()
     store = KeptFolders(cache or Path(cache_dir()) / "rtl", holds_code=True)
-    about: About = {"of": "Verilator's own C++"}
+    about: About = {"of": "Verilator's own C++", "origin": {}}
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work), about)
     key = _key(plan, tools, store, quick=False)
     entry = store.find(key) if quick else None

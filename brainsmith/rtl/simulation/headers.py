@@ -70,7 +70,9 @@ def find_precompiled(
         key = f"headers-{_key(tools, runtime)}"
         checked = _CHECKED.get(store.entry(key))
         if checked is None or checked.state != _state(checked.header):
-            entry = store.obtain(key, lambda work: _make(tools, work, execute), {"of": "Verilator's headers"})
+            entry = store.obtain(
+                key, lambda work: _make(tools, work, execute), {"of": "Verilator's headers", "origin": {}}
+            )
             checked = _CHECKED[entry] = _Checked(entry / HEADERS, _state(entry / HEADERS))
             store.use_as_long_as(key, checked)
     except (OSError, SimulationError):
