@@ -43,7 +43,7 @@ def _operators(
 
 
 class TensorMethods:
-    """The operators and methods of a Tensor. Comparisons give arrays."""
+    """The operators and methods of a Tensor."""
 
     __slots__ = ()
 
