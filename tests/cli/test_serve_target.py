@@ -18,7 +18,7 @@ from brainsmith.cli.terminal import Terminal
 from brainsmith.targets import ResourceManager
 from tests.build import graphs
 from tests.cli.command import COMMAND, ROOT
-from tests.runtime.serving.served import TOKEN
+from tests.runtime.serving.served import CERTIFICATE, KEY, TOKEN
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
@@ -64,16 +64,18 @@ def test_a_signal_that_another_thread_is_given_ends_it_too():
 def test_at_every_address_it_says_how_others_find_it(monkeypatch):
     monkeypatch.setenv("BRAINSMITH_REMOTE_TOKEN", TOKEN)
     command = [*COMMAND, "serve-target", "numpy", "--port", "0", "--host", "0.0.0.0"]
+    command += ["--certificate", CERTIFICATE, "--key", KEY]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         first, second = process.stdout.readline(), process.stdout.readline()
         os.kill(process.pid, signal.SIGTERM)
         assert process.communicate(timeout=20) == ("stopped\n", "")
     found = re.fullmatch(
-        r"serving numpy at http://127\.0\.0\.1:(\d+), with the token of BRAINSMITH_REMOTE_TOKEN\n", first
+        r"serving numpy at https://127\.0\.0\.1:(\d+), with the token of BRAINSMITH_REMOTE_TOKEN\n", first
     )
     assert found, first
     assert second == (
-        f"  for other machines: http://{socket.gethostname()}:{found[1]}, or with an address of this machine for its name\n"
+        f"  for other machines: https://{socket.gethostname()}:{found[1]}, or with an address of this machine for its "
+        "name\n"
     )
 
 

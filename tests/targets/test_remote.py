@@ -200,6 +200,13 @@ def test_a_token_that_cannot_be_says_which_setting_it_is(monkeypatch, tmp_path, 
     assert str(error.value) == f"remote_token_file: the token file {tmp_path / 'token'} {must}"
 
 
+def test_no_proxy_of_the_environment_is_used(server, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with connected(server.url) as manager:
+        same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
+
+
 def test_it_says_what_answers(server):
     from brainsmith.targets.remote import RemoteTarget
 

@@ -1,5 +1,6 @@
 """The target `remote` before servers that answer wrongly: nothing of it is believed, and all is told."""
 
+import gzip
 import json
 import socket
 import threading
@@ -105,6 +106,18 @@ FIRST = {
     ),
     "another version": (http({}, version="Brainsmith-Protocol: 1\r\n"), (OTHER_VERSION, "")),
     "no JSON": (http(b"\x80\x04K\x01."), (NO_SERVER, "it is no JSON: ")),
+    "compressed": (
+        http(gzip.compress(json.dumps(TARGET).encode()), version=f"{VERSION}Content-Encoding: gzip\r\n"),
+        (NO_SERVER, "it is no JSON: "),
+    ),
+    "somewhere else": (
+        http({}, version=f"{VERSION}Location: /elsewhere\r\n", status="307 x"),
+        (NO_SERVER, "no message beside status 307"),
+    ),
+    "pieces of any length": (
+        f"HTTP/1.1 200 OK\r\n{VERSION}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{{}}\r\n".encode(),
+        (NO_SERVER, "no Content-Length"),
+    ),
     "no length": (
         f"HTTP/1.1 200 OK\r\n{VERSION}\r\n{{}}".encode(),
         (NO_SERVER, "no Content-Length"),

@@ -69,6 +69,15 @@ class Connection(H11Protocol):
         super().on_response_complete()
         self._give_time(max(self._limits.seconds, IDLE_SECONDS))
 
+    def send_400_response(self, msg: str) -> None:
+        """Say that it is no HTTP; in the midst of a request just end, since that may have its answer in part."""
+        if self.cycle is None or self.cycle.response_complete:
+            super().send_400_response(msg)
+        else:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self.transport.abort()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
         super().connection_lost(exc)

@@ -5,12 +5,15 @@ import json
 import re
 import socket
 from contextlib import contextmanager
+from pathlib import Path
 
 from brainsmith.runtime.serving.limits import Limits
 from brainsmith.runtime.serving.server import TargetServer
 from brainsmith.runtime.serving.service import Service
 
 TOKEN = "correct-horse-battery"
+CERTIFICATE, KEY = (str(Path(__file__).with_name(name)) for name in ("certificate.pem", "key.pem"))
+"""Of localhost and its addresses, until 2126, signed by itself; of no use but for tests."""
 
 
 @contextmanager

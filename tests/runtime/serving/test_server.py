@@ -240,6 +240,25 @@ def test_a_head_without_end_is_not_kept(server, endless):
     assert well(server)
 
 
+CHUNKED = b"POST /prepare HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        CHUNKED + b"\r\nzz\r\n",
+        CHUNKED + b"Brainsmith-Protocol: 2\r\n\r\nzz\r\n",
+        CHUNKED + b"Expect: 100-continue\r\n\r\nzz\r\n",
+        b"GET /target HTTP/1.1\r\nHost: localhost\r\n\r\n\0\0\0\r\n\r\n",
+        b"GET /target HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    ],
+)
+def test_garbage_in_the_midst_of_a_request_makes_no_noise(server, caplog, data):
+    raw(server, data)
+    assert well(server)
+    assert caplog.records == []
+
+
 def request_of(line, *headers):
     host = "Host: localhost\r\nBrainsmith-Protocol: 2\r\n"
     return (

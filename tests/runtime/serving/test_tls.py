@@ -3,18 +3,14 @@
 import logging
 import socket
 import ssl
-from pathlib import Path
 
 import pytest
 
 from brainsmith.errors import RemoteError, UsageError
 from brainsmith.runtime.serving.server import TargetServer
 from brainsmith.runtime.serving.service import Service
-from tests.runtime.serving.served import TOKEN, answer_on, raw, says, served
+from tests.runtime.serving.served import CERTIFICATE, KEY, TOKEN, answer_on, raw, says, served
 from tests.targets.remote_clients import LOCAL, MODEL, X, connected, local, same
-
-CERTIFICATE, KEY = (str(Path(__file__).with_name(name)) for name in ("certificate.pem", "key.pem"))
-"""Of localhost and its addresses, until 2126; signed by itself."""
 
 
 @pytest.fixture(scope="module")
