@@ -37,15 +37,18 @@ STALL_SECONDS = 10.0
 """How long nothing of a body may come."""
 DRAIN_SECONDS = 2.0
 """How long what still comes of a refused body is taken: a socket that is closed before takes the answer with it."""
-_LATER = {"Retry-After": "1"}
 
 
 class Application:
-    """Answers requests for a service; an ASGI application, of one event loop.
+    """Answers requests for a service, in one event loop.
 
     Args:
         service: The target.
         token: What clients must know; nothing if they are of this machine.
+
+    Attributes:
+        app: Starlette's.
+        room: Where bodies are read.
     """
 
     def __init__(self, service: Service, token: str) -> None:
@@ -62,12 +65,8 @@ class Application:
         ]
         gate = Middleware(Gate, check=self._check)
         answers = dict.fromkeys((BrainsmithError, HTTPException, ClientDisconnect, Exception), _refused)
-        self._app = Starlette(routes=routes, middleware=[gate], exception_handlers=answers)
-        self._app.router.redirect_slashes = False
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        await self._app(scope, receive, send)
+        self.app = Starlette(routes=routes, middleware=[gate], exception_handlers=answers)
+        self.app.router.redirect_slashes = False
 
     async def all_done_within(self, seconds: float) -> bool:
         """Wait until nothing is being worked on; return whether that came. Afterwards nothing is worked on any more."""
@@ -86,9 +85,8 @@ class Application:
                 what = "is wrong" if "Authorization" in headers else "is missing"
                 raise RefusedError(401, f"the token {what}", protocol.TOKEN, {"WWW-Authenticate": "Bearer"})
         elif not _is_local(headers.get("Host", "")):
-            raise RefusedError(
-                403, "without a token only clients that name this machine localhost are served"
-            )
+            what = "without a token only clients that name this machine localhost are served"
+            raise RefusedError(403, what)
         version = headers.get(protocol.PROTOCOL_HEADER)
         if version != protocol.PROTOCOL:
             what = f"{protocol.PROTOCOL_HEADER} must be {protocol.PROTOCOL}, not {version!r}"
@@ -96,9 +94,8 @@ class Application:
         length = int(headers.get("Content-Length", "0"))
         if request.method == "GET" and length:
             raise RefusedError(400, "GET takes no body")
-        if "Transfer-Encoding" in headers or (
-            request.method in ("PUT", "POST") and "Content-Length" not in headers
-        ):
+        needs_length = request.method in ("PUT", "POST")
+        if "Transfer-Encoding" in headers or (needs_length and "Content-Length" not in headers):
             raise RefusedError(411, "a body must come with its Content-Length")
         if length > limit:
             what = f"a request of {length:,} bytes is too large: at most {limit:,} are taken"
@@ -128,12 +125,12 @@ class Application:
         end = asyncio.get_running_loop().time() + limits.seconds
         within = f"within {limits.seconds:g} s"
         no_room = f"no room for a request of {length:,} bytes came {within}, because others are being read"
-        async with _until(end, RefusedError(503, f"{no_room}: try again later", headers=_LATER)):
+        async with _until(end, _busy(no_room)):
             await self.room.take(length)
         try:
             body = await self._body(request, end)
             no_place = f"no place for a request became free {within} ({limits.requests} in all)"
-            async with _until(end, RefusedError(503, f"{no_place}: try again later", headers=_LATER)):
+            async with _until(end, _busy(no_place)):
                 await self._places.acquire()
         finally:
             self.room.give(length)
@@ -287,6 +284,10 @@ async def _in_thread(work: Callable[[], Any], done: Callable[[], None] = lambda:
     return await waiting
 
 
+def _busy(what: str) -> RefusedError:
+    return RefusedError(503, f"{what}: try again later", headers={"Retry-After": "1"})
+
+
 def _failed(error: BaseException) -> RefusedError:
     warn("a request failed: %s", describe_error(error))
     return RefusedError(500, f"it failed: {type(error).__name__}: {error}", "TargetError")
@@ -294,19 +295,21 @@ def _failed(error: BaseException) -> RefusedError:
 
 async def _refused(request: Request, error: Exception) -> Response:
     """Say why there is no result."""
-    if isinstance(error, HTTPException):
-        path = request.scope["path"]
-        what = f"{path} does not take {request.method}"
-        error = RefusedError(
-            error.status_code, what if error.status_code == 405 else f"there is nothing at {path!r}"
-        )
-    elif isinstance(error, BrainsmithError) and not isinstance(error, RefusedError):
-        error = RefusedError(422, str(error), protocol.kind_of(error))
-    elif isinstance(error, ClientDisconnect):
-        error = RefusedError(400, "the request ended before its time")
-    elif not isinstance(error, RefusedError):
-        error = _failed(error)
-    return _json({"error": error.kind, "message": str(error)}, error.status, error.headers)
+    path = request.scope["path"][:200]
+    match error:
+        case RefusedError():
+            refusal = error
+        case BrainsmithError():
+            refusal = RefusedError(422, str(error), protocol.kind_of(error))
+        case HTTPException(status_code=405):
+            refusal = RefusedError(405, f"{path} does not take {request.method}")
+        case HTTPException():
+            refusal = RefusedError(error.status_code, f"there is nothing at {path!r}")
+        case ClientDisconnect():
+            refusal = RefusedError(400, "the request ended before its time")
+        case _:
+            refusal = _failed(error)
+    return _json({"error": refusal.kind, "message": str(refusal)}, refusal.status, refusal.headers)
 
 
 def _json(plain: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:

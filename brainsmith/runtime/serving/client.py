@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import httpx
-from httpcore import ConnectionPool, NetworkBackend, NetworkStream, ReadTimeout, SyncBackend
+from httpcore import ConnectionPool, NetworkStream, ReadTimeout, SyncBackend
 
 from brainsmith.errors import RemoteError, WireError
 from brainsmith.forks import in_children
@@ -184,18 +184,21 @@ class _Transport(httpx.HTTPTransport):
         self._pool = ConnectionPool(tls, keepalive_expiry=IDLE_SECONDS, network_backend=_Backend())
 
 
-class _Backend(NetworkBackend):
+class _Backend(SyncBackend):
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *options: Any, **named: Any
     ) -> Any:
-        return _Stream(
-            SyncBackend().connect_tcp(host, port, min(_left(), _CONNECT_SECONDS), *options, **named)
-        )
+        return _Stream(super().connect_tcp(host, port, min(_left(), _CONNECT_SECONDS), *options, **named))
 
 
-class _Stream(NetworkStream):
+class _Stream:
+    """A stream of httpcore's, with the deadline of this thread's request in place of the times that it is given."""
+
     def __init__(self, stream: NetworkStream) -> None:
         self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, _left())
@@ -204,14 +207,8 @@ class _Stream(NetworkStream):
         for start in range(0, len(buffer), _PIECE):
             self._stream.write(buffer[start : start + _PIECE], _left())
 
-    def start_tls(self, ssl_context: ssl.SSLContext, *options: Any, **named: Any) -> NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, *options, **{**named, "timeout": _left()}))
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
+    def start_tls(self, *options: Any, **named: Any) -> _Stream:
+        return _Stream(self._stream.start_tls(*options, **{**named, "timeout": _left()}))
 
 
 def _left() -> float:

@@ -23,6 +23,8 @@ from brainsmith.runtime.serving.application import DRAIN_SECONDS, Application
 from brainsmith.runtime.serving.protocol import PROTOCOL, PROTOCOL_HEADER
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from brainsmith.runtime.serving.limits import Limits
     from brainsmith.runtime.serving.service import Service
 
@@ -183,7 +185,7 @@ class TargetServer:
         self._loop.set_exception_handler(
             lambda _, context: note("a connection broke: %s", context["message"])
         )
-        config = _config(self.application)
+        config = _config(self.application.app)
         state.default_headers = config.encoded_headers
         listener = await self._loop.create_server(
             partial(Connection, self.limits, config, state),
@@ -203,10 +205,10 @@ class TargetServer:
             connection.transport.abort()
 
 
-def _config(application: Application) -> Config:
+def _config(app: Starlette) -> Config:
     """Return what uvicorn must know; it logs nothing, since clients could fill its log."""
     config = Config(
-        application,
+        app,
         http="h11",
         ws="none",
         lifespan="off",

@@ -94,3 +94,22 @@ def test_room_is_given_back_whatever_happens(stalls):
         with beginning(server, 1000), beginning(server, 1000):
             until_room_is(server, 0)
         until_room_is(server, 2000)
+
+
+def test_one_that_does_not_take_its_answer_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("brainsmith.runtime.serving.server.IDLE_SECONDS", 0.3)
+    monkeypatch.setattr("brainsmith.runtime.serving.server.DRAIN_SECONDS", 0)
+    with served("numpy", seconds=0.3) as server:
+        monkeypatch.setattr(server.service, "describe", lambda: {"much": "x" * 30_000_000})
+        with socket.create_connection(server.address[:2], timeout=10) as connection:
+            connection.sendall(b"GET /target HTTP/1.1\r\nHost: localhost\r\nBrainsmith-Protocol: 2\r\n\r\n")
+            assert connection.recv(10)
+            until_nobody_is_connected(server)
+
+
+def until_nobody_is_connected(server):
+    for _ in range(500):
+        if not server._state.connections:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{len(server._state.connections)} are connected")
