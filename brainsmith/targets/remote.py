@@ -14,9 +14,10 @@ from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.content import content_of
 from brainsmith.runtime.models import why_no_model
+from brainsmith.runtime.outputs import wrong_outputs
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.serving import protocol
-from brainsmith.runtime.serving.answers import Served, check_outputs, prepared_of
+from brainsmith.runtime.serving.answers import Served, prepared_of
 from brainsmith.runtime.serving.limits import MEGABYTE
 from brainsmith.runtime.serving.protocol import UnknownAtServerError
 from brainsmith.runtime.serving.sending import model_bytes, why_not_whole
@@ -200,7 +201,8 @@ class RemoteTarget(Target):
             outputs = self._execute(at_server, head, arrays)
         if prepared.signature is not None and self._served is not None:
             with self._believing():
-                check_outputs(self._served.name, prepared.signature, outputs, runs, asked)
+                if wrong := wrong_outputs(prepared.signature, outputs, runs, asked):
+                    raise WireError(f"its target '{self._served.name}' must {wrong}")
         return outputs
 
     def cleanup(self) -> None:

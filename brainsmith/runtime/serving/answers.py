@@ -9,10 +9,9 @@ from brainsmith.errors import WireError
 from brainsmith.runtime.capabilities import Capabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from brainsmith.execution.signature import ModelSignature
-    from brainsmith.runtime.serving.wire import Array
 
 
 @dataclass(frozen=True)
@@ -64,24 +63,3 @@ def prepared_of(said: Mapping[str, Any]) -> tuple[str, ModelSignature | None]:
         return str(said["prepared"]), None if plain is None else ModelSignature.from_plain(plain)
     except (KeyError, TypeError, ValueError) as error:
         raise WireError(f"no prepared resource ({error!r})") from error
-
-
-def check_outputs(
-    name: str, signature: ModelSignature, outputs: Mapping[str, Array], runs: int, keep: Iterable[str] | None
-) -> None:
-    """Refuse outputs that are not those of a model.
-
-    Args:
-        name: The served target's.
-        signature: The model's.
-        outputs: By name.
-        runs: How many the inputs held.
-        keep: The further tensors that were asked for; None for all.
-
-    Raises:
-        WireError: One is missing, is not as the signature states it, or was not asked for.
-    """
-    from brainsmith.runtime.outputs import wrong_outputs
-
-    if wrong := wrong_outputs(signature, outputs, runs, keep):
-        raise WireError(f"its target '{name}' must {wrong}")

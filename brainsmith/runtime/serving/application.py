@@ -181,10 +181,8 @@ class _Body:
     """The body of a request, and the answer, which ends the connection if something of the body is left."""
 
     def __init__(self, request: Request, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
-        self.is_left = (
-            "Transfer-Encoding" in request.headers or request.headers.get("Content-Length", "0") != "0"
-        )
+        self._receive, self._send, headers = receive, send, request.headers
+        self.is_left = "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0"
 
     async def receive(self) -> Message:
         message = await self._receive()
