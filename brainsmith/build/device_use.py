@@ -9,7 +9,7 @@ from brainsmith.figures import share
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from brainsmith.rtl.devices.device import Device
+    from brainsmith.rtl.devices.device import FpgaDevice
 
     Fields = Mapping[str, Any]
 
@@ -18,7 +18,7 @@ NAMES = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "D
 
 
 def device_use(
-    device: Device | None, synthesis: Fields | None, estimate: Fields | None, layers: Sequence[Fields]
+    device: FpgaDevice | None, synthesis: Fields | None, estimate: Fields | None, layers: Sequence[Fields]
 ) -> dict[str, Any] | None:
     """Return the device, and of each resource what it has and what the design takes; None if no device is named.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
-    from brainsmith.rtl.devices.device import Device
+    from brainsmith.rtl.devices.device import FpgaDevice
     from brainsmith.settings import Settings
 
 
@@ -67,7 +67,7 @@ class BuildTask:
     steps: tuple[BuildStep, ...]
     output: str
     config: dict[str, Any]
-    device: Device | None
+    device: FpgaDevice | None
     golden: tuple[Any, Any, Any, Any]
     tolerances: dict[str, float]
     approximations: dict[str, Approximation]
@@ -177,7 +177,7 @@ def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
     return config
 
 
-def _device(blueprint: Blueprint) -> Device | None:
+def _device(blueprint: Blueprint) -> FpgaDevice | None:
     """Return the device that the blueprint's part names or that the blueprint declares; None if it names no part.
 
     Raises:
@@ -186,9 +186,9 @@ def _device(blueprint: Blueprint) -> Device | None:
     part, declared = blueprint.goal.part, blueprint.goal.device
     if part is None:
         return None
-    from brainsmith.rtl.devices.device import Device, device_name, require_device
+    from brainsmith.rtl.devices.device import FpgaDevice, device_name, require_device
 
-    return Device(device_name(part), **declared, declared=True) if declared else require_device(part)
+    return FpgaDevice(device_name(part), **declared, declared=True) if declared else require_device(part)
 
 
 def _golden(arguments: BuildArguments, blueprint: Blueprint) -> tuple[Any, Any, Any, Any]:

@@ -28,7 +28,7 @@ Registered = tuple[PluginInfo, Any]
 """A record with its object."""
 
 
-class Entry:
+class LoadedBundle:
     """A bundle in the registry of bundles, with all that it changed in the one registry.
 
     Attributes:
@@ -56,7 +56,7 @@ class Entry:
         self._journal = Journal()
         self._initialised = False
 
-    def enter(self, lock: AbstractContextManager[Any], old: Entry | None = None) -> None:
+    def enter(self, lock: AbstractContextManager[Any], old: LoadedBundle | None = None) -> None:
         """Run the bundle's functions, and enter all that it brings.
 
         Args:
@@ -134,7 +134,7 @@ class Entry:
             )
         return given or ()
 
-    def _swap(self, old: Entry, brought: list[Contribution], records: Iterable[PluginInfo]) -> None:
+    def _swap(self, old: LoadedBundle, brought: list[Contribution], records: Iterable[PluginInfo]) -> None:
         back = REGISTRY.undo(old._journal)
         try:
             self._enter_all(brought, [info for info in records if info.framework != self.bundle.info.name])

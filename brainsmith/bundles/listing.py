@@ -13,7 +13,7 @@ from brainsmith.plugin.records import RecordList
 
 if TYPE_CHECKING:
     from brainsmith.bundles.bundle import Bundle, BundleInfo
-    from brainsmith.bundles.life_cycle import Entry
+    from brainsmith.bundles.life_cycle import LoadedBundle
 
 WAIT_SECONDS = 30.0
 """How long a thread waits for what another one is doing with a bundle."""
@@ -22,7 +22,7 @@ WAIT_SECONDS = 30.0
 class BundleList:
     """The bundles that are there, or are just being registered, replaced or removed."""
 
-    _entries: ClassVar[dict[str, Entry]] = {}
+    _entries: ClassVar[dict[str, LoadedBundle]] = {}
     _lock: ClassVar[RLock] = lock_of()
 
     def list_plugins(self) -> RecordList:
@@ -46,7 +46,7 @@ class BundleList:
         """
         return self.entry(name).bundle
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> LoadedBundle:
         """Return a registered bundle with what is known of it; see `get_plugin`."""
         with self._lock:
             return self._entry(name)
@@ -87,7 +87,7 @@ class BundleList:
                 f"bundle '{info}' cannot be registered: '{here.bundle}' is registered already; remove it first"
             )
 
-    def _forget(self, entry: Entry) -> None:
+    def _forget(self, entry: LoadedBundle) -> None:
         name = entry.bundle.info.name
         with self._lock:
             if self._entries.get(name) is entry:
@@ -100,13 +100,13 @@ class BundleList:
         }
         return {name: entry.bundle.info for name, entry in usable.items()}
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> LoadedBundle:
         entry = self._entries.get(name)
         if entry is None or not (entry.settled or entry.removed):
             raise PluginNotFoundError(self._not_found(name))
         return entry
 
-    def _free_entry(self, name: str, what: str) -> Entry:
+    def _free_entry(self, name: str, what: str) -> LoadedBundle:
         """Return the entry of a bundle that can be replaced or removed."""
         entry = self._entry(name)
         if entry.settled and entry.worker is not None:

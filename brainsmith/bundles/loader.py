@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import os
 
     from brainsmith.bundles.bundle import Bundle, BundleInfo
-    from brainsmith.bundles.source import Source
+    from brainsmith.bundles.source import BundleSource
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.records import RecordList
 
@@ -88,7 +88,7 @@ def reload_plugin(name: str) -> bool:
     """
     _refuse_if_off()
     before = BUNDLES.entry(name)
-    old: Source | None = before.source
+    old: BundleSource | None = before.source
     if old is None:
         raise BundleError(
             f"bundle {name!r} was registered as an object: there is no file to load it from again"
@@ -133,7 +133,7 @@ def _refuse_if_off() -> None:
         )
 
 
-def _load(source: Source, ahead: tuple[str, ...], brought: list[str]) -> Bundle:
+def _load(source: BundleSource, ahead: tuple[str, ...], brought: list[str]) -> Bundle:
     """Load a bundle after those that it needs.
 
     Args:
@@ -194,7 +194,7 @@ def _discovered(name: str, why: str) -> PluginInfo:
     )
 
 
-def _replace(name: str, source: Source) -> None:
+def _replace(name: str, source: BundleSource) -> None:
     """Let what a source holds now take a bundle's place; if that fails, all is as before."""
     brought: list[str] = []
     bundle: Bundle | None = None

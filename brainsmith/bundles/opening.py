@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from brainsmith.bundles.life_cycle import Registered
-    from brainsmith.bundles.source import Source
+    from brainsmith.bundles.source import BundleSource
     from brainsmith.plugin.adapters.plugin_json import Manifest
 
 
@@ -40,7 +40,7 @@ class LibraryBundle(Bundle):
         self.library.close()
 
 
-def open_bundle(source: Source) -> tuple[Bundle, list[Registered]]:
+def open_bundle(source: BundleSource) -> tuple[Bundle, list[Registered]]:
     """Return the bundle of a source, and what decorators in its Python file registered.
 
     Raises:
@@ -93,7 +93,7 @@ def _agree(bundle: Bundle, manifest: Manifest) -> None:
         bundle.info = replace(bundle.info, depends_on=tuple(needs.items()), license=licence)
 
 
-def _open_library(source: Source) -> Bundle:
+def _open_library(source: BundleSource) -> Bundle:
     from brainsmith.native import open_library
 
     debug("%s: opening the native library", source.file)
@@ -115,7 +115,7 @@ def _open_library(source: Source) -> Bundle:
     return LibraryBundle(info, library, source.file)
 
 
-def _open_module(source: Source) -> tuple[Bundle, list[Registered]]:
+def _open_module(source: BundleSource) -> tuple[Bundle, list[Registered]]:
     for what, value in (("isolation", source.isolation), ("time_limit", source.time_limit)):
         if value is not None:
             raise BundleError(
@@ -157,7 +157,7 @@ def _others(modules: dict[str, ModuleType], known: dict[str, ModuleType]) -> dic
     return {name: module for name, module in modules.items() if name not in known}
 
 
-def _check_sha256(source: Source) -> None:
+def _check_sha256(source: BundleSource) -> None:
     if source.sha256 is None:
         return
     found = hashlib.sha256(Path(source.file).read_bytes()).hexdigest()

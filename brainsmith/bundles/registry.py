@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from brainsmith.bundles.bundle import Bundle
 from brainsmith.bundles.compatibility import check_host, check_needs, check_not_needed, check_still_serves
-from brainsmith.bundles.life_cycle import Entry, add_to_message
+from brainsmith.bundles.life_cycle import LoadedBundle, add_to_message
 from brainsmith.bundles.listing import BundleList
 from brainsmith.errors import (
     BundleDefinitionError,
@@ -52,7 +52,7 @@ class BundleRegistry(BundleList):
             )
         return self.enter(bundle).record
 
-    def enter(self, bundle: Bundle, found: Sequence[Registered] = (), source: Any = None) -> Entry:
+    def enter(self, bundle: Bundle, found: Sequence[Registered] = (), source: Any = None) -> LoadedBundle:
         """Register a bundle that was loaded from a file; see `register`.
 
         Args:
@@ -60,7 +60,7 @@ class BundleRegistry(BundleList):
             found: What decorators registered while its file was imported.
             source: What it was loaded from.
         """
-        entry = Entry(bundle, found, source)
+        entry = LoadedBundle(bundle, found, source)
         info = bundle.info
         debug("bundle %s: checking versions and dependencies", info)
         check_host(info)
@@ -77,9 +77,9 @@ class BundleRegistry(BundleList):
             raise
         return entry
 
-    def _run(self, entry: Entry, old: Entry | None = None) -> None:
+    def _run(self, entry: LoadedBundle, old: LoadedBundle | None = None) -> None:
         """Let a bundle enter; bundles that its functions register are removed again if it fails."""
-        outer: Entry | None = getattr(self._running, "entry", None)
+        outer: LoadedBundle | None = getattr(self._running, "entry", None)
         self._running.entry = entry
         try:
             entry.enter(self._lock, old)
@@ -121,7 +121,7 @@ class BundleRegistry(BundleList):
         entry.removed = True
         self._close(entry)
 
-    def _close(self, entry: Entry) -> None:
+    def _close(self, entry: LoadedBundle) -> None:
         """Close a bundle whose plugins are out of the registry, and forget it once that is done."""
         try:
             entry.bundle.close()
@@ -134,7 +134,7 @@ class BundleRegistry(BundleList):
             entry.worker = None
         self._forget(entry)
 
-    def replace(self, name: str, bundle: Bundle, found: Sequence[Registered], source: Any) -> Entry:
+    def replace(self, name: str, bundle: Bundle, found: Sequence[Registered], source: Any) -> LoadedBundle:
         """Let another bundle of the same name take a bundle's place.
 
         Where the old one has no clean-up and the new one no initialise function, that is one moment: whoever looks
@@ -154,7 +154,7 @@ class BundleRegistry(BundleList):
             check_needs(bundle.info, others)
             check_still_serves(bundle.info, [entry.bundle.info for entry in self._entries.values()])
             old.worker = get_ident()
-        new = Entry(bundle, found, source)
+        new = LoadedBundle(bundle, found, source)
         at_once = old.bundle.cleanup_fn is None and bundle.initialize_fn is None
         try:
             if not at_once:
@@ -169,10 +169,10 @@ class BundleRegistry(BundleList):
             old.worker = None
         return new
 
-    def _restore(self, old: Entry, error: BaseException) -> None:
+    def _restore(self, old: LoadedBundle, error: BaseException) -> None:
         """Register again what could not be replaced; if that fails too, it stays removed, and the error says so."""
         name = old.bundle.info.name
-        again = Entry(old.bundle, old.found, old.source)
+        again = LoadedBundle(old.bundle, old.found, old.source)
         old.bundle.resume()
         try:
             self._run(again)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
+class BundleSource:
     """Where a bundle comes from, and how it is to be run.
 
     Attributes:
@@ -54,7 +54,7 @@ class Source:
         return tuple(self.manifest.values.get("ops", ())) if self.manifest is not None else ()
 
 
-def find_source(path: str | os.PathLike[str], **given: Any) -> Source:
+def find_source(path: str | os.PathLike[str], **given: Any) -> BundleSource:
     """Return what a path means: a library, a Python file, a `plugin.json`, or a folder with one.
 
     Args:
@@ -74,7 +74,7 @@ def find_source(path: str | os.PathLike[str], **given: Any) -> Source:
     stated = {name: _checked(name, value) for name, value in given.items() if value is not None}
     chosen = {name: stated.get(name, values.get(name)) for name in ("isolation", "sha256", "time_limit")}
     content = _content(file, manifest)
-    return Source(file, not file.endswith(".py"), manifest, content, given, **chosen)
+    return BundleSource(file, not file.endswith(".py"), manifest, content, given, **chosen)
 
 
 def _place(path: str | os.PathLike[str]) -> Path:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.cli.arguments import Options
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.package.rerun import Rerun
 
 _SHOWN = 10
@@ -66,7 +66,7 @@ def _number(options: Options, name: str, least: int) -> int | None:
     return int(text)
 
 
-def _summary(package: Package, done: Rerun, golden: bool) -> list[tuple[str, str]]:
+def _summary(package: AcceleratorPackage, done: Rerun, golden: bool) -> list[tuple[str, str]]:
     result = done.result
     source = "golden inputs" if golden else "inputs"
     shares = ", ".join(f"{name} {share(result.stalled_share(name), 0)}" for name in result.streams)
@@ -82,7 +82,7 @@ def _summary(package: Package, done: Rerun, golden: bool) -> list[tuple[str, str
     return [("design", f"{package.design.top} in {package.folder}"), *pairs]
 
 
-def _interval(package: Package, done: Rerun) -> str:
+def _interval(package: AcceleratorPackage, done: Rerun) -> str:
     if done.interval is None:
         return f"not measured with one frame; estimated {plural(package.design.interval, 'cycle')}"
     return plural(done.interval, "cycle")

@@ -27,7 +27,7 @@ from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.manager import ResourceManager
 
 if TYPE_CHECKING:
-    from brainsmith.comparison.runs import Array, Run, Tensors
+    from brainsmith.comparison.runs import Array, TargetRun, Tensors
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,12 @@ def compare_targets(
     return results
 
 
-def _of_first(first: Run) -> Compared:
+def _of_first(first: TargetRun) -> Compared:
     times = first.prepare_seconds, first.execute_seconds
     return Compared(first.device, *times, outputs=len(first.signature.outputs), notes=first.notes)
 
 
-def _compared(first: Run, run: Run, tolerance: float) -> Compared:
+def _compared(first: TargetRun, run: TargetRun, tolerance: float) -> Compared:
     outputs, found, notes = read_alike(first, run)
     notes = (*run.notes, *notes)
     integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
@@ -207,7 +207,7 @@ def _is_integer(datatype: str) -> bool:
     return not datatype.startswith(("FLOAT", "FIXED", "SCALEDINT"))
 
 
-def _inside(first: Run, run: Run) -> tuple[Tensors, tuple[str, ...]]:
+def _inside(first: TargetRun, run: TargetRun) -> tuple[Tensors, tuple[str, ...]]:
     """Return what the tensors within a target's resource should be, in the order of the graph."""
     if not run.inside:
         return {}, ("it gives no tensors within the model",)

@@ -21,7 +21,7 @@ Tensors = dict[str, Array]
 
 
 @dataclass(frozen=True)
-class Run:
+class TargetRun:
     """What a target made of its resource.
 
     Attributes:
@@ -53,7 +53,9 @@ class Run:
         return () if ran in self.device.split(":") else (f"ran on {ran}:{self.target.device_id}",)
 
 
-def run_on(manager: ResourceManager, device: str, resource: Any, inputs: Any, first: Run | None) -> Run:
+def run_on(
+    manager: ResourceManager, device: str, resource: Any, inputs: Any, first: TargetRun | None
+) -> TargetRun:
     """Prepare a resource on a device, and run it.
 
     Args:
@@ -89,12 +91,12 @@ def run_on(manager: ResourceManager, device: str, resource: Any, inputs: Any, fi
     tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
     seconds = perf_counter() - begin
     times = prepare_seconds, seconds
-    return Run(
+    return TargetRun(
         device, resource, prepared.signature, feed, dict(tensors), inside, *times, target=prepared.target
     )
 
 
-def fed(device: str, first: Run, signature: ModelSignature) -> Tensors:
+def fed(device: str, first: TargetRun, signature: ModelSignature) -> Tensors:
     """Return the inputs of the first run as another form of the model takes them.
 
     Raises:
@@ -111,7 +113,7 @@ def fed(device: str, first: Run, signature: ModelSignature) -> Tensors:
     return {spec.name: spec.joined(changed[spec.name]).astype(spec.dtype) for spec in signature.inputs}
 
 
-def read_alike(first: Run, run: Run) -> tuple[Tensors, Tensors, tuple[str, ...]]:
+def read_alike(first: TargetRun, run: TargetRun) -> tuple[Tensors, Tensors, tuple[str, ...]]:
     """Return the outputs of the first run and those of another one so that they can be compared.
 
     Returns:

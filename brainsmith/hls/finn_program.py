@@ -30,7 +30,7 @@ _GENERATED = (".h", ".hpp")
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedLayer:
     """What FINN generates for one layer.
 
     Attributes:
@@ -54,7 +54,7 @@ class Generated:
         return _PARAMETER.findall(self.function)
 
 
-def generate(layer: Any, model: ModelWrapper) -> Generated:
+def generate(layer: Any, model: ModelWrapper) -> GeneratedLayer:
     """Let FINN generate a layer's C++.
 
     Args:
@@ -77,10 +77,10 @@ def generate(layer: Any, model: ModelWrapper) -> Generated:
     parts = {key: "\n".join(layer.code_gen_dict.get(key, [])) for key in _PARTS}
     layer.code_gen_dict.clear()
     *before, function, pragmas, body = (parts[key] for key in _PARTS)
-    return Generated("\n".join([*before, function, "{", pragmas, body, "}"]), function, headers)
+    return GeneratedLayer("\n".join([*before, function, "{", pragmas, body, "}"]), function, headers)
 
 
-def why_not(layer: Any, generated: Generated) -> str:
+def why_not(layer: Any, generated: GeneratedLayer) -> str:
     """Return why a layer's C++ cannot be compiled here; nothing if all that it includes is there."""
     if missing := generated.missing():
         return f"its C++ needs {', '.join(missing)} of FINN's HLS library, which is in no package"
@@ -92,7 +92,7 @@ def why_not(layer: Any, generated: Generated) -> str:
     return f"its constants come in a stream (mem_mode {decoupled[0]})" if decoupled and fed > 1 else ""
 
 
-def finn_program(layer: Any, generated: Generated) -> HlsProgram:
+def finn_program(layer: Any, generated: GeneratedLayer) -> HlsProgram:
     """Return what is compiled."""
     streams = []
     for name in generated.parameters():

@@ -6,7 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.operators.movement import Cut
-from brainsmith.kernels.movement import Movement
+from brainsmith.kernels.movement import MovementKernel
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     tags=("layout", "transformer"),
     domain="brainsmith.kernels",
 )
-class CropKernel(Movement):
+class CropKernel(MovementKernel):
     """`x[starts : starts + sizes].reshape(out_shape)`, axis by axis, any datatype.
 
     `SIMD` values go together, so on the last axis it divides the length, the start and the size of the window.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
 
 
-class Movement(HWCustomOp):
+class MovementKernel(HWCustomOp):
     """A kernel whose output has values of its input, unchanged; `SIMD` divides the last axis of both."""
 
     def get_nodeattr_types(self) -> dict[str, Any]:

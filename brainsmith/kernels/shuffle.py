@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.execution.operators.movement import Shuffled
 from brainsmith.kernels.axes import Loop, transpose_loops
-from brainsmith.kernels.movement import Movement
+from brainsmith.kernels.movement import MovementKernel
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     tags=("layout", "transformer"),
     domain="brainsmith.kernels",
 )
-class ShuffleKernel(Movement):
+class ShuffleKernel(MovementKernel):
     """`transpose(x.reshape(transpose_in_shape), perm).reshape(out_shape)`, any datatype.
 
     It splits and merges the heads of attention, transposes keys, moves space to depth. `SIMD` values go together, so

@@ -30,7 +30,7 @@ u32, i32, i64, u64 = ctypes.c_uint32, ctypes.c_int32, ctypes.c_int64, ctypes.c_u
 pointer, text = ctypes.c_void_p, ctypes.c_char_p
 
 
-class Tensor(ctypes.Structure):
+class CTensor(ctypes.Structure):
     """`bs_tensor`: an array."""
 
     _fields_: ClassVar = [

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from numpy import empty
 
-from brainsmith.native.function_call import FunctionCall, RefusedError
+from brainsmith.native.function_call import FunctionCall, StatusError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.autodiff.op import Array
     from brainsmith.native.native_op import NativeOp
-    from brainsmith.native.plugin_op import Kind
+    from brainsmith.native.plugin_op import CallKind
 
 _view = (ctypes.c_char * 0).from_buffer
 
@@ -34,7 +34,7 @@ class Frame:
         "_address", "_call", "_error", "_function", "_inputs", "_looks", "_op", "_outputs", "_promised", "kind",
     )  # fmt: skip
 
-    def __init__(self, op: NativeOp, kind: Kind) -> None:
+    def __init__(self, op: NativeOp, kind: CallKind) -> None:
         self._op, self.kind, self._promised = op, kind, kind.promised
         self._call = call = FunctionCall(op.table, "forward", kind.inputs + kind.outputs)
         self._inputs, self._outputs = call.tensors[: op.num_inputs], call.tensors[op.num_inputs :]
@@ -60,7 +60,7 @@ class Frame:
             status = self._function(self._address)
             if status:
                 self._call.refuse(status)
-        except RefusedError as error:
+        except StatusError as error:
             raise self._op.refusal("forward", self.kind.inputs, error) from None
         except (MemoryError, ValueError) as error:
             raise self._op.too_large(self._promised) from error

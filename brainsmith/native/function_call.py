@@ -25,7 +25,7 @@ RULES = {
 """The functions that are asked about one output after the other."""
 
 
-class RefusedError(Exception):
+class StatusError(Exception):
     """A function returned a status that is not OK: the status, the plugin's message, and the function if it is another."""
 
 
@@ -50,11 +50,11 @@ class FunctionCall:
     def __init__(self, op: Mapping[str, Any], name: str, signature: Signature) -> None:
         self._op, self._name = op, name
         count, results = op["num_inputs"], op["num_outputs"]
-        tensors = (abi.Tensor * max(len(signature), 1))()
+        tensors = (abi.CTensor * max(len(signature), 1))()
         self.tensors = list(tensors)
         self._kept = [_fill(tensor, *one) for tensor, one in zip(self.tensors, signature, strict=False)]
         self.error = ctypes.create_string_buffer(ERROR_BYTES)
-        begin, size, known = ctypes.addressof(tensors), ctypes.sizeof(abi.Tensor), len(signature)
+        begin, size, known = ctypes.addressof(tensors), ctypes.sizeof(abi.CTensor), len(signature)
         first = [0, count, count + results, count + 2 * results]
         self._fields = [begin + at * size if at < known else None for at in first]
         self._call = abi.Call(
@@ -70,7 +70,7 @@ class FunctionCall:
         """Call the function.
 
         Raises:
-            RefusedError: It refused or failed.
+            StatusError: It refused or failed.
         """
         if self.validate is not None:
             self.look()
@@ -83,7 +83,7 @@ class FunctionCall:
         """Have the plugin look at the inputs; not again, if it looks at no values.
 
         Raises:
-            RefusedError: It does not take them.
+            StatusError: It does not take them.
         """
         self._call.outputs = None
         self.error[0] = b"\0"
@@ -98,13 +98,13 @@ class FunctionCall:
         """Raise for a status; nothing is left of a message that is not ended."""
         message = self.error.value.decode(errors="replace")
         ctypes.memset(self.error, 0, ERROR_BYTES)
-        raise RefusedError(status, message, function)
+        raise StatusError(status, message, function)
 
     def answers(self) -> list[Any]:
         """Return what a rule says of each output: its shape, or how many axes if that is invalid; its dtype; its device.
 
         Raises:
-            RefusedError: It refused or failed.
+            StatusError: It refused or failed.
         """
         ask = getattr(self, f"_{self._name}")
         found = []
@@ -131,7 +131,7 @@ class FunctionCall:
         return status, None if device.value is None else device.value.decode(errors="replace")
 
 
-def _fill(tensor: abi.Tensor, what: Any, shape: Sequence[int] | None) -> Any:
+def _fill(tensor: abi.CTensor, what: Any, shape: Sequence[int] | None) -> Any:
     """Describe an array: its dtype's number, or its device where that is asked; no shape where that does not matter."""
     tensor.device = what.encode() if isinstance(what, str) else b"cpu" if what and shape is not None else None
     tensor.dtype = what if isinstance(what, int) else 0

@@ -11,7 +11,7 @@ from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.errors import OpError
 from brainsmith.native.frame import Frame, address_of
-from brainsmith.native.function_call import FunctionCall, RefusedError
+from brainsmith.native.function_call import FunctionCall, StatusError
 from brainsmith.native.plugin_op import READY, PluginOp
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array, Shape
     from brainsmith.native.function_call import Signature
     from brainsmith.native.library import NativeLibrary
-    from brainsmith.native.plugin_op import Kind
+    from brainsmith.native.plugin_op import CallKind
 
 _MOST_FRAMES = 256
 """Frames that one thread keeps for one op; with more shapes than that it begins anew."""
@@ -112,9 +112,9 @@ class NativeOp(PluginOp):
         """Return inputs as arrays that a plugin can read: contiguous, aligned, in this machine's byte order."""
         return [self.placed(array) for array in as_arrays(self, inputs)]
 
-    def kind_of(self, inputs: Sequence[Array]) -> Kind:
+    def kind_of(self, inputs: Sequence[Array]) -> CallKind:
         """Return what is known of calls with such inputs."""
-        kind: Kind = self.in_library(lambda usage: self._frame(usage, inputs)).kind
+        kind: CallKind = self.in_library(lambda usage: self._frame(usage, inputs)).kind
         return kind
 
     def _frame(self, usage: Usage, inputs: Sequence[Array]) -> Frame:
@@ -189,7 +189,7 @@ class NativeOp(PluginOp):
     def _refused(self, function: str, signature: Signature, work: Callable[[Usage], Any]) -> Any:
         try:
             return self.in_library(work)
-        except RefusedError as error:
+        except StatusError as error:
             raise self.refusal(function, signature, error) from None
 
     @staticmethod

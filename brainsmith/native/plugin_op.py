@@ -11,20 +11,20 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import GradientError, OpError
 from brainsmith.native import abi
 from brainsmith.native.gradients import expect_written, fitting_gradients, fitting_outputs, mark
-from brainsmith.native.rules import CODES, Rules
+from brainsmith.native.rules import CODES, ShapeRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
-    from brainsmith.native.function_call import RefusedError, Signature
+    from brainsmith.native.function_call import Signature, StatusError
     from brainsmith.native.plugin_library import PluginLibrary
 
 READY = 0x1 | 0x100
 """Of `ndarray.flags.num`: contiguous in C order, and aligned."""
 
 
-class Kind(NamedTuple):
+class CallKind(NamedTuple):
     """What is known of calls with inputs of certain shapes and dtypes.
 
     Attributes:
@@ -87,20 +87,20 @@ class PluginOp(Op):
         """Return an array that the plugin's code can read: itself where it can be."""
 
     @abstractmethod
-    def kind_of(self, inputs: Sequence[Array]) -> Kind:
+    def kind_of(self, inputs: Sequence[Array]) -> CallKind:
         """Return what is known of calls with such inputs; it is learned once."""
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> ShapeRules:
         """Its rules of shape, dtype and device; made anew, so that an op in no cycle goes with its last user."""
-        return Rules(self)
+        return ShapeRules(self)
 
     @property
     def has_gradient(self) -> bool:
         """Whether the plugin has a backward for it."""
         return bool(self.table["backward"])
 
-    def learn(self, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]) -> Kind:
+    def learn(self, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]) -> CallKind:
         """Ask what calls with inputs of these shapes and dtypes give."""
         for at, dtype in enumerate(dtypes):
             if dtype not in CODES:
@@ -109,7 +109,7 @@ class PluginOp(Op):
                 )
         promised = tuple(zip(*self.rules.outputs(shapes, dtypes), strict=True))
         given = tuple((CODES[dtype], shape) for shape, dtype in zip(shapes, dtypes, strict=True))
-        return Kind(promised, given, tuple((CODES[dtype], shape) for shape, dtype in promised))
+        return CallKind(promised, given, tuple((CODES[dtype], shape) for shape, dtype in promised))
 
     def too_large(self, promised: Sequence[tuple[Shape, np.dtype[Any]]]) -> OpError:
         """Return the error for outputs for which there is no memory."""
@@ -186,7 +186,7 @@ class PluginOp(Op):
         answers = rule(given)
         return answers[0] if self.num_outputs == 1 else answers
 
-    def refusal(self, function: str, inputs: Signature, error: RefusedError) -> OpError:
+    def refusal(self, function: str, inputs: Signature, error: StatusError) -> OpError:
         """Return the error for a status that is not OK, of a function that was called on such inputs."""
         status, text, other = error.args
         shapes = ", ".join(str(shape) for _, shape in inputs[: self.num_inputs])

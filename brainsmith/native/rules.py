@@ -23,7 +23,7 @@ CODES = {np.dtype(name): code for code, name in abi.DTYPES.items()}
 NUMPY = {code: dtype for dtype, code in CODES.items()}
 
 
-class Rules:
+class ShapeRules:
     """Ask an operation what its outputs are; without a rule of its own, each is as the first input."""
 
     def __init__(self, op: PluginOp) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
-from brainsmith.ops.quantiser import Quantiser, as_number, is_traced, sign_of
+from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced, sign_of
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     description="The sign of a value, times a scale: QONNX's BipolarQuant",
     tags=("quantiser",),
 )
-class BipolarQuant(Quantiser):
+class BipolarQuant(QuantiserOp):
     """scale where x >= 0, -scale elsewhere; in every bit what QONNX's BipolarQuant computes.
 
     Inputs are x and scale (one element, or broadcast to x). NaN gives -scale.

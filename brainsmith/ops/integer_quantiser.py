@@ -10,7 +10,7 @@ from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
 from brainsmith.ops.integer_levels import MOST_BITS, ROUNDINGS, integer_range, traced_levels
-from brainsmith.ops.quantiser import Quantiser, as_number, is_traced, sign_of
+from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced, sign_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def _in_units(x: Any, scale: Any, zero_point: Any) -> Any:
         return x / scale + zero_point
 
 
-class IntegerQuantiser(Quantiser):
+class IntegerQuantiser(QuantiserOp):
     """(round(clip(x / scale + zero_point)) - zero_point) * scale; straight through where it is within the range."""
 
     num_inputs = 4

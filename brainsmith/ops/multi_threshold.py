@@ -8,7 +8,7 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.errors import OpError
-from brainsmith.ops.quantiser import Quantiser, is_traced
+from brainsmith.ops.quantiser import QuantiserOp, is_traced
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
     description="How many thresholds of its channel a value reaches: QONNX's MultiThreshold",
     tags=("quantiser",),
 )
-class MultiThreshold(Quantiser):
+class MultiThreshold(QuantiserOp):
     """out_scale * (how many thresholds are <= x) + out_bias; in every bit what QONNX's MultiThreshold computes.
 
     Inputs are x (two axes or more) and thresholds (channels or 1, number of thresholds). `data_layout` says with a C

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array
 
 
-class Quantiser(Op):
+class QuantiserOp(Op):
     """The base of quantisers: their first input is what they quantise."""
 
     def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:

@@ -106,7 +106,7 @@ class AdapterResult:
         self.watched.clear()
 
 
-class Sources:
+class SnapshotSources:
     """What a snapshot was made of.
 
     Attributes:
@@ -125,7 +125,7 @@ class Sources:
         return [result.to_plain() for result in self.results], self.definitions.to_plain()
 
     @classmethod
-    def from_plain(cls, plain: tuple[Any, ...]) -> Sources:
+    def from_plain(cls, plain: tuple[Any, ...]) -> SnapshotSources:
         """Make it of its plain form."""
         results, definitions = plain
         return cls(

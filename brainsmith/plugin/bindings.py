@@ -11,7 +11,7 @@ from brainsmith.plugin.syntax import dotted_name, statements_at_import, without_
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.files import SourceFile
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 _IMPORT = re.compile(
     rb"\n(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^()]*\)|[\w, \t]+)"
@@ -20,8 +20,8 @@ _IMPORT = re.compile(
 
 
 @question(nothing=None)
-def imported_name(source: Source, name: str) -> str | None:
-    """Return the dotted target of a name that a file imports, as `Source.binding` does."""
+def imported_name(source: PythonSource, name: str) -> str | None:
+    """Return the dotted target of a name that a file imports, as `PythonSource.binding` does."""
     data, encoded = source.data, name.encode()
     position = data.find(encoded)
     for _ in range(8):  # the import is among the first places where the name stands, or it is an odd one
@@ -52,7 +52,7 @@ def _imported(match: re.Match[bytes], name: str, file: SourceFile) -> str | None
 
 
 @question(nothing=())
-def starred_modules(source: Source) -> tuple[str, ...]:
+def starred_modules(source: PythonSource) -> tuple[str, ...]:
     """Return the modules of which a file imports everything."""
     return tuple(source.imports.stars) if b"import *" in source.data else ()
 
@@ -113,7 +113,7 @@ def _absolute(module: str, file: SourceFile) -> str:
     return ".".join([*kept, *([module[level:]] if module[level:] else [])])
 
 
-def is_bound_once(source: Source, name: str) -> bool:
+def is_bound_once(source: PythonSource, name: str) -> bool:
     """Tell whether a name gets its meaning in one import, or one definition, whose reading is certain."""
     if not name.isascii() or source.stars():
         return False

@@ -6,7 +6,7 @@ import builtins
 import re
 
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ClassNode:
     __slots__ = ("_bases", "index", "name", "open_methods", "source", "table", "written")
 
     def __init__(
-        self, table: ClassTable, source: Source, index: int, name: str, written: tuple[str, ...]
+        self, table: ClassTable, source: PythonSource, index: int, name: str, written: tuple[str, ...]
     ) -> None:
         self.table = table
         self.source = source
@@ -87,10 +87,10 @@ class ClassTable:
         self.nodes: list[ClassNode] = []
         self._by_name: dict[str, list[ClassNode]] = {}
         self._by_full_name: dict[str, ClassNode] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, PythonSource] = {}
         self._children: dict[str, list[ClassNode]] | None = None
 
-    def add(self, source: Source) -> None:
+    def add(self, source: PythonSource) -> None:
         """Add the classes of one file."""
         module = source.file.module
         self._sources[module] = source
@@ -120,14 +120,14 @@ class ClassTable:
         nodes = self._by_name.get(name, ())
         return nodes[0] if len(nodes) == 1 else None
 
-    def _from_stars(self, source: Source, name: str) -> ClassNode | None:
+    def _from_stars(self, source: PythonSource, name: str) -> ClassNode | None:
         for module in source.stars():
             node = self._by_full_name.get(f"{module}.{name}")
             if node is not None:
                 return node
         return None
 
-    def resolve(self, source: Source, name: str, asking: ClassNode | None = None) -> ClassNode | str:
+    def resolve(self, source: PythonSource, name: str, asking: ClassNode | None = None) -> ClassNode | str:
         """Return what a name in a file means: a class of the table, or its dotted name where it is not in it."""
         head, dot, rest = name.partition(".")
         if not dot:
@@ -202,14 +202,14 @@ _ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:asyn
 
 
 @question(nothing=False)
-def may_be_alias(source: Source, index: int, name: str) -> bool:
+def may_be_alias(source: PythonSource, index: int, name: str) -> bool:
     """Tell whether a base's name may stand for a class of another name: `import X as Name` or `Name = X`."""
     data, end, encoded = source.data, source.classes()[index].start, name.encode()
     return data.find(b" as " + encoded, 0, end) >= 0 or data.find(b"\n" + encoded, 0, end) >= 0
 
 
 @question(nothing=False)
-def defines(source: Source, index: int, name: str) -> bool:
+def defines(source: PythonSource, index: int, name: str) -> bool:
     """Tell whether a method or attribute of a name is defined in one of the file's classes."""
     data, start, end = _span(source, index)
     encoded = name.encode()
@@ -226,7 +226,7 @@ def defines(source: Source, index: int, name: str) -> bool:
 
 
 @question(nothing=())
-def abstract_methods(source: Source, index: int) -> tuple[str, ...]:
+def abstract_methods(source: PythonSource, index: int) -> tuple[str, ...]:
     """Return the abstract methods that one of the file's classes declares."""
     data, start, end = _span(source, index)
     if data.find(b"abstract", start, end) < 0:
@@ -234,7 +234,7 @@ def abstract_methods(source: Source, index: int) -> tuple[str, ...]:
     return tuple(name.decode() for name in _ABSTRACT.findall(data, start, end))
 
 
-def _span(source: Source, index: int) -> tuple[bytes, int, int]:
+def _span(source: PythonSource, index: int) -> tuple[bytes, int, int]:
     """Return the file's text, and where a class begins and ends in it (at the next class, or the file's end)."""
     definition = source.classes()[index]
     end = definition.end if definition.end >= 0 else len(source.data)

@@ -7,7 +7,7 @@ import os
 from brainsmith.errors import Problem
 from brainsmith.plugin.files import list_entries, read_source
 from brainsmith.plugin.questions import Answers
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 from brainsmith.store.fingerprint import checksum
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ class Definitions:
         self._folders: dict[str, Entries] = {}
         self._made: dict[str, tuple[tuple[str, ...], Any]] = {}
 
-    def source(self, file: SourceFile) -> Source:
+    def source(self, file: SourceFile) -> PythonSource:
         """Return a file's source: read now, or what is known of it.
 
         Raises:
@@ -44,8 +44,8 @@ class Definitions:
         role = (file.module, file.is_package)
         known = self._files.get(file.path, {}).get(role)
         if known is not None:
-            return Source(file, None, known)
-        source = Source(file, read_source(file.path))
+            return PythonSource(file, None, known)
+        source = PythonSource(file, read_source(file.path))
         self._files.setdefault(file.path, {})[role] = source.answers
         return source
 

@@ -13,7 +13,7 @@ from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.package_files import module_files
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 from brainsmith.plugin.syntax import DefinitionNode
 from brainsmith.plugin.top_level import exact_definitions
 from brainsmith.settings import cache_dir
@@ -133,13 +133,13 @@ def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
     return Details(_constructor(source, node, frozenset(), files) or (), docstring, bases)
 
 
-def _find(source: Source, name: str) -> DefinitionNode | None:
+def _find(source: PythonSource, name: str) -> DefinitionNode | None:
     """Return the last definition of a name, which is the one that counts."""
     return next((item.node for item in reversed(exact_definitions(source)) if item.name == name), None)
 
 
 def _constructor(
-    source: Source, node: ast.ClassDef, seen: frozenset[str], files: dict[str, Stamp]
+    source: PythonSource, node: ast.ClassDef, seen: frozenset[str], files: dict[str, Stamp]
 ) -> tuple[Parameter, ...] | None:
     """Return the parameters of `__init__`, the class's own or the one that it inherits; None if none can be seen."""
     for item in node.body:
@@ -156,7 +156,9 @@ def _constructor(
     return None
 
 
-def _definition_of(source: Source, name: str, files: dict[str, Stamp]) -> tuple[Source, ast.ClassDef] | None:
+def _definition_of(
+    source: PythonSource, name: str, files: dict[str, Stamp]
+) -> tuple[PythonSource, ast.ClassDef] | None:
     """Return the class that a name in a file means, and its file; followed through imports, none of them run."""
     head, dot, rest = name.partition(".")
     if not dot:
@@ -180,7 +182,7 @@ def _definition_of(source: Source, name: str, files: dict[str, Stamp]) -> tuple[
     return None
 
 
-def _source_of(module: str, files: dict[str, Stamp]) -> Source | None:
+def _source_of(module: str, files: dict[str, Stamp]) -> PythonSource | None:
     if not module:
         return None
     found, _ = module_files(module)
@@ -192,9 +194,9 @@ def _source_of(module: str, files: dict[str, Stamp]) -> Source | None:
 
 
 @lru_cache(maxsize=12)
-def _parsed(path: str, module: str, is_package: bool, data: bytes) -> Source:
+def _parsed(path: str, module: str, is_package: bool, data: bytes) -> PythonSource:
     """Return a file's source; the last few are kept, since plugins that share files and bases are asked in a row."""
-    return Source(SourceFile(path, module, is_package), data)
+    return PythonSource(SourceFile(path, module, is_package), data)
 
 
 def _parameters(arguments: ast.arguments, skip: int) -> Iterator[Parameter]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import chain
 
 from brainsmith.errors import BrainsmithError, Problem
-from brainsmith.plugin.adapter_result import AdapterResult, Sources
+from brainsmith.plugin.adapter_result import AdapterResult, SnapshotSources
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
 from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from brainsmith.plugin.adapters.adapter import Adapter
-    from brainsmith.plugin.discovery_cache import Found
+    from brainsmith.plugin.discovery_cache import CachedDiscovery
     from brainsmith.plugin.files import Stamp
     from brainsmith.plugin.request import Request
     from brainsmith.settings import Settings
@@ -45,7 +45,7 @@ def adapters_for(settings: Settings) -> list[Adapter]:
     return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(), *adapted]
 
 
-def discover_for(request: Request, settings: Settings, kept: Found) -> Snapshot:
+def discover_for(request: Request, settings: Settings, kept: CachedDiscovery) -> Snapshot:
     """Read what a request asks for: what changed since the snapshot that is kept, or everything."""
     debug("%s: %s", "scanning" if kept.earlier is None else "updating", kept.source)
     adapters = adapters_for(settings)
@@ -92,9 +92,9 @@ def discover(
 def _read(
     adapters: list[Adapter],
     frameworks: tuple[str, ...] | None,
-    known: Sources | None = None,
+    known: SnapshotSources | None = None,
     changed: Sequence[str] = (),
-) -> Sources:
+) -> SnapshotSources:
     """Run the adapters; of those that were run before only the ones that what changed concerns."""
     definitions = Definitions() if known is None else known.definitions
     before = definitions.forget(changed)
@@ -107,13 +107,13 @@ def _read(
         if result is None or result.depends_on(changed):
             result = _run(adapter, reading)
         results.append(result)
-    return Sources(results, definitions)
+    return SnapshotSources(results, definitions)
 
 
 def _put_together(
     settings: Settings,
     frameworks: tuple[str, ...] | None,
-    sources: Sources,
+    sources: SnapshotSources,
     begin: float,
     installed: tuple[tuple[str, ...], ...],
     earlier: Snapshot | None = None,

@@ -35,7 +35,7 @@ _LONGEST_SCAN = 20.0
 """Seconds to wait for another process that reads everything: it takes a tenth of one, or was stopped."""
 
 
-class Found:
+class CachedDiscovery:
     """What the cache has for a request.
 
     Attributes:
@@ -74,7 +74,7 @@ class DiscoveryCache:
         self._unsaved: dict[tuple[object, ...], tuple[Settings, Snapshot]] = {}
 
     def provide(
-        self, key: Key, settings: Settings, read: Callable[[Found], Snapshot]
+        self, key: Key, settings: Settings, read: Callable[[CachedDiscovery], Snapshot]
     ) -> tuple[Snapshot, str]:
         """Return the snapshot of a request, and where it was: `memory`, `disk`, or `update` and `scan` if it was read.
 
@@ -98,19 +98,19 @@ class DiscoveryCache:
             self.put(key, settings, snapshot)
         return snapshot, "scan"
 
-    def get(self, key: Key, settings: Settings) -> Found:
+    def get(self, key: Key, settings: Settings) -> CachedDiscovery:
         """Look for the snapshot that is still true."""
         installed = environment(ADAPTED)
         full_key = _full_key(key, settings, installed)
         snapshot = self._memory.get(full_key)
-        found = Found(None, "nothing kept")
+        found = CachedDiscovery(None, "nothing kept")
         if snapshot is not None:
             reason, changed = why_stale(snapshot, settings.cache_ttl, installed)
             if not reason:
-                return Found(snapshot, "memory")
-            found = Found(None, reason)
+                return CachedDiscovery(snapshot, "memory")
+            found = CachedDiscovery(None, reason)
             if changed and (snapshot.sources is not None or _load_sources(snapshot, full_key, settings)):
-                return Found(None, reason, snapshot, changed)
+                return CachedDiscovery(None, reason, snapshot, changed)
             del self._memory[full_key]
         plain = _kept(full_key, settings).load(None)
         if plain is None:
@@ -118,14 +118,14 @@ class DiscoveryCache:
         try:
             kept = Snapshot.from_plain(plain)
         except (TypeError, ValueError):
-            return Found(None, "what was kept has another form")
+            return CachedDiscovery(None, "what was kept has another form")
         reason, changed = why_stale(kept, settings.cache_ttl, installed)
         if not reason:
             self._memory[full_key] = kept
-            return Found(kept, "disk")
+            return CachedDiscovery(kept, "disk")
         if changed and _load_sources(kept, full_key, settings):
-            return Found(None, reason, kept, changed)
-        return Found(None, reason)
+            return CachedDiscovery(None, reason, kept, changed)
+        return CachedDiscovery(None, reason)
 
     def put(self, key: Key, settings: Settings, snapshot: Snapshot) -> bool:
         """Keep a snapshot that is complete; return whether it was written to disk."""
@@ -205,11 +205,11 @@ def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) 
 
 def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Settings) -> bool:
     """Give a snapshot from disk what it was made of; return whether that was kept."""
-    from brainsmith.plugin.adapter_result import Sources  # parses: only where a file changed
+    from brainsmith.plugin.adapter_result import SnapshotSources  # parses: only where a file changed
 
     plain = _kept_sources(full_key, settings).load(snapshot.identity)
     try:
-        snapshot.sources = None if plain is None else Sources.from_plain(plain)
+        snapshot.sources = None if plain is None else SnapshotSources.from_plain(plain)
     except (TypeError, ValueError, AttributeError):  # it has another form
         return False
     return snapshot.sources is not None

@@ -12,10 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 
-def declared_groups(source: Source) -> tuple[dict[str, tuple[str, ...]], list[Problem]]:
+def declared_groups(source: PythonSource) -> tuple[dict[str, tuple[str, ...]], list[Problem]]:
     """Return the members of each group by its name, and what is wrong with declarations.
 
     Raises:

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
     from brainsmith.plugin.top_level import Definition
 
 
 class KindChecker:
     """Follows the bases of classes through the installed sources; what these do not show is taken to be right."""
 
-    def __init__(self, sources: list[Source]) -> None:
+    def __init__(self, sources: list[PythonSource]) -> None:
         self._sources = sources
         self._classes: ClassTable | None = None
 
-    def problems(self, source: Source, records: list[PluginInfo]) -> Iterator[Problem]:
+    def problems(self, source: PythonSource, records: list[PluginInfo]) -> Iterator[Problem]:
         """Yield what is of the wrong kind in one file."""
         definitions = {definition.name: definition for definition in exact_definitions(source)}
         for info in records:
@@ -37,7 +37,7 @@ class KindChecker:
             if text:
                 yield Problem(source.file.path, info.line, 0, text)
 
-    def _class(self, source: Source, definition: Definition, plugin_type: str) -> str:
+    def _class(self, source: PythonSource, definition: Definition, plugin_type: str) -> str:
         if plugin_type not in KINDS:
             return ""
         wanted, modules, names = KINDS[plugin_type]

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 _PRIORITIES = {
     f"{home}.Priority.{name}": value
@@ -26,7 +26,9 @@ _PRIORITIES = {
 """The names that may stand for numbers, since everybody writes priorities by them."""
 
 
-def literal_arguments(decorator: ast.expr, plugin_type: str, offset: int, source: Source) -> dict[str, Any]:
+def literal_arguments(
+    decorator: ast.expr, plugin_type: str, offset: int, source: PythonSource
+) -> dict[str, Any]:
     """Return the keywords of a decorator.
 
     Args:
@@ -76,7 +78,7 @@ def shown_expression(node: ast.expr) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
 
 
-def _value(node: ast.expr, source: Source) -> Any:
+def _value(node: ast.expr, source: PythonSource) -> Any:
     """Return what an argument is without running it: a literal, or a priority by its name (`Priority.HIGH`)."""
     if isinstance(node, ast.Attribute):
         head, _, rest = dotted_name(node).partition(".")

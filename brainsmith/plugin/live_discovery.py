@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.errors import Problem
-    from brainsmith.plugin.discovery_cache import Found
+    from brainsmith.plugin.discovery_cache import CachedDiscovery
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
     from brainsmith.plugin.snapshot import Snapshot
@@ -141,7 +141,7 @@ class LiveDiscovery:
         return registry
 
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
-        def read(kept: Found) -> Snapshot:
+        def read(kept: CachedDiscovery) -> Snapshot:
             from brainsmith.plugin.discovery import discover_for  # parses: only where no cache is true
 
             return discover_for(request, settings, kept)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 
 class DecoratedBlock:
@@ -52,7 +52,7 @@ _INDENTED = re.compile(
 )
 
 
-def fast_blocks(source: Source) -> list[DecoratedBlock] | None:
+def fast_blocks(source: PythonSource) -> list[DecoratedBlock] | None:
     """Read the decorators by parsing them alone; None if that is not certain to be right."""
     data = source.data
     if (
@@ -96,7 +96,7 @@ def _name_of(decorator: ast.expr) -> str:
 class _Names(dict[str, str]):
     """What the names of a module mean, statement by statement: dotted targets; empty for what is no import."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: PythonSource) -> None:
         super().__init__()
         self.source = source
 
@@ -135,7 +135,7 @@ class _Names(dict[str, str]):
                 self[name.id] = f"{target}{dot}{rest}" if target else ""
 
 
-def exact_blocks(source: Source, problems: list[Problem]) -> list[DecoratedBlock]:
+def exact_blocks(source: PythonSource, problems: list[Problem]) -> list[DecoratedBlock]:
     """Return the definitions at a file's top level that a decorator makes plugins, by parsing the file.
 
     Args:
@@ -195,7 +195,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 
 def _misplaced(
-    source: Source, node: DefinitionNode, decorators: list[tuple[ast.expr, str]]
+    source: PythonSource, node: DefinitionNode, decorators: list[tuple[ast.expr, str]]
 ) -> Iterator[Problem]:
     for decorator, plugin_type in decorators:
         text = (

@@ -17,7 +17,7 @@ from brainsmith.plugin.precedence import (
     split_name,
 )
 from brainsmith.plugin.record_tables import RecordTables, exists
-from brainsmith.plugin.snapshot import Limits, Snapshot
+from brainsmith.plugin.snapshot import DiscoveryLimits, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Registry(RecordTables):
         self._refresh: Callable[[], None] | None = None
         self._recheck: Callable[[], None] | None = None
         self._groups: dict[str, tuple[str, ...]] = {}
-        self.limits = Limits()
+        self.limits = DiscoveryLimits()
         self.in_process: Callable[[], Registry] | None = None
         """What returns the registry that this one is in every process; None for one that is pickled as its records."""
 
@@ -75,7 +75,7 @@ class Registry(RecordTables):
                     if (info.type, info.reference) not in found
                 }
             self._groups = dict(snapshot.groups)
-            self.limits = Limits(snapshot, restriction)
+            self.limits = DiscoveryLimits(snapshot, restriction)
 
     def with_discovered(self, snapshot: Snapshot) -> Registry:
         """Return another registry: with what a discovery found, and what this one has been given at run time."""
@@ -92,7 +92,7 @@ class Registry(RecordTables):
             self.generation += 1
             self.redefinitions += 1
             self._discovered, self._registered = Discovered(), {}
-            self._objects, self._groups, self.limits = {}, {}, Limits()
+            self._objects, self._groups, self.limits = {}, {}, DiscoveryLimits()
 
     def register(self, info: PluginInfo, obj: Any = None, *, override: bool = False) -> None:
         """Enter a plugin that exists as an object: what a decorator does.

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_decorators import DecoratedBlock
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 
-class Found:
+class FileScan:
     """What the scan of one file gives."""
 
     __slots__ = ("groups", "problems", "records")
@@ -43,7 +43,7 @@ def may_hold_plugins(data: bytes) -> bool:
     return (b"brainsmith" in data and b"@" in data) or b"GROUPS" in data or looks_like_plugins(data)
 
 
-def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) -> Found:
+def scan(source: PythonSource, framework: str, extra: dict[str, Any] | None = None) -> FileScan:
     """Read the plugins and groups of one file: the records that importing it would register.
 
     Args:
@@ -51,7 +51,7 @@ def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) ->
         framework: The framework of its plugins.
         extra: Entries for each record's `extra`.
     """
-    found = Found()
+    found = FileScan()
     problem = isolated(source.file.path, _scan, source, framework, extra or {}, found)
     if problem is not None:
         found.problems.append(problem)
@@ -60,7 +60,7 @@ def scan(source: Source, framework: str, extra: dict[str, Any] | None = None) ->
     return found
 
 
-def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -> None:
+def _scan(source: PythonSource, framework: str, extra: dict[str, Any], found: FileScan) -> None:
     found.clear()
     # This package's own files are tested, so that they need not be parsed.
     blocks = fast_blocks(source) if framework == "brainsmith" else None
@@ -81,7 +81,7 @@ def _scan(source: Source, framework: str, extra: dict[str, Any], found: Found) -
 
 @question(nothing=((), {}, ()))
 def decorated(
-    source: Source, framework: str, extra: tuple[tuple[str, str], ...]
+    source: PythonSource, framework: str, extra: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[Any, ...], dict[str, tuple[str, ...]], tuple[Any, ...]]:
     """Return the plugins, groups and problems of one file in their plain forms (`scan`)."""
     if not may_hold_plugins(source.data):
@@ -92,7 +92,7 @@ def decorated(
 
 
 def _read_block(
-    source: Source, block: DecoratedBlock, framework: str, extra: dict[str, Any], found: Found
+    source: PythonSource, block: DecoratedBlock, framework: str, extra: dict[str, Any], found: FileScan
 ) -> None:
     for decorator, plugin_type in block.decorators:
         line = decorator.lineno + block.line

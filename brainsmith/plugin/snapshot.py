@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.adapter_result import Sources
+    from brainsmith.plugin.adapter_result import SnapshotSources
     from brainsmith.plugin.files import Stamp
 
 
@@ -67,7 +67,7 @@ class Snapshot:
         identity: str = "",
         complete: bool = True,
         racy: dict[str, bytes] | None = None,
-        sources: Sources | None = None,
+        sources: SnapshotSources | None = None,
     ) -> None:
         self.records = records
         self.groups = groups
@@ -128,7 +128,7 @@ def _identity(*read: Any) -> str:
     return checksum(marshal.dumps(read, 2)).hex()  # version 2 writes equal values alike
 
 
-class Limits:
+class DiscoveryLimits:
     """What a discovery could not use or did not look at, and which of its records can be used here.
 
     Attributes:

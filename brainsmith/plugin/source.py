@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.top_level import Definition
 
 
-class Source:
+class PythonSource:
     """One file's text, and what stands at its top level.
 
     Attributes:

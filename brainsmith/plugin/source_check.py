@@ -19,7 +19,7 @@ from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import refuse_unusable
 from brainsmith.plugin.scan import scan
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 from brainsmith.plugin.syntax import check_compiles
 
 TYPE_CHECKING = False
@@ -109,7 +109,7 @@ def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
 
 
 def _look_further(
-    source: Source, records: list[PluginInfo], kinds: KindChecker, problems: list[Problem]
+    source: PythonSource, records: list[PluginInfo], kinds: KindChecker, problems: list[Problem]
 ) -> None:
     """Find what the scan had no reason to see: all of the file is parsed and compiled.
 
@@ -144,10 +144,10 @@ def _files(path: str) -> tuple[list[SourceFile], list[str]]:
     raise UsageError(f"{path}: there is no such file or folder")
 
 
-def _read(files: list[SourceFile], problems: list[Problem]) -> Iterator[Source]:
+def _read(files: list[SourceFile], problems: list[Problem]) -> Iterator[PythonSource]:
     for file in files:
         try:
-            yield Source(file, read_source(file.path))
+            yield PythonSource(file, read_source(file.path))
         except OSError as error:
             problems.append(Problem(file.path, 0, 0, f"the file cannot be read: {error.strerror}"))
 
@@ -163,7 +163,7 @@ def _module(folder: str) -> str:
     return ".".join([folder_module(top), *reversed(names)])
 
 
-def _folder_extra(source: Source) -> dict[str, str]:
+def _folder_extra(source: PythonSource) -> dict[str, str]:
     """Return what loading needs to import a file that belongs to no installed package."""
     top, *rest = source.file.module.split(".")
     folder = source.file.path
@@ -172,7 +172,7 @@ def _folder_extra(source: Source) -> dict[str, str]:
     return {"folder": folder} if folder_module(folder) == top else {}
 
 
-def _framework(source: Source) -> str:
+def _framework(source: PythonSource) -> str:
     return "brainsmith" if source.file.module.startswith("brainsmith.") else "project"
 
 
@@ -227,7 +227,9 @@ class _Names:
                     info.file, info.line, 0, f"kernel= of @{info.type} on {info.name!r}: there is {text}"
                 )
 
-    def unknown_members(self, sources: list[Source], groups: dict[str, tuple[str, ...]]) -> Iterator[Problem]:
+    def unknown_members(
+        self, sources: list[PythonSource], groups: dict[str, tuple[str, ...]]
+    ) -> Iterator[Problem]:
         place = next((source for source in sources if b"\nGROUPS" in source.data), None)
         if place is None:
             return
@@ -244,7 +246,7 @@ def snake_case(name: str) -> str:
     ).lower()
 
 
-def _file_name_hints(source: Source, records: list[PluginInfo]) -> Iterator[Problem]:
+def _file_name_hints(source: PythonSource, records: list[PluginInfo]) -> Iterator[Problem]:
     stem = os.path.basename(source.file.path)[:-3]
     if len(records) > 1:
         names = ", ".join(info.name for info in records)

@@ -17,7 +17,7 @@ from brainsmith.plugin.syntax import DefinitionNode, dotted_name, parse, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 _BACKSLASH = ord("\\")
 _CLASS = re.compile(rb"\nclass[ \t]+([^\s(:\[]+)[ \t]*(?:\(([^()]*)\)[ \t]*)?(:?)")
@@ -52,7 +52,7 @@ class Definition:
         return f"<{self.kind} {self.name}({', '.join(self.bases)}) line {self.line}>"
 
 
-def read_classes(source: Source) -> list[Definition]:
+def read_classes(source: PythonSource) -> list[Definition]:
     """Return the classes at the top level.
 
     Raises:
@@ -92,12 +92,12 @@ def _header_bases(match: re.Match[bytes]) -> tuple[str, ...] | None:
     return tuple(filter(None, map(dotted_name, node.bases))) if isinstance(node, ast.ClassDef) else None
 
 
-def exact_classes(source: Source) -> list[Definition]:
+def exact_classes(source: PythonSource) -> list[Definition]:
     """Return the classes at the top level, by parsing the file."""
     return [item for item in exact_definitions(source) if item.kind == "class"]
 
 
-def exact_definitions(source: Source) -> list[Definition]:
+def exact_definitions(source: PythonSource) -> list[Definition]:
     """Return the classes and functions at the top level, by parsing the file."""
     starts = _line_starts(source.data)
     found: list[Definition] = []
@@ -127,7 +127,7 @@ def _line_starts(data: bytes) -> list[int]:
     return starts
 
 
-def functions(source: Source, pattern: re.Pattern[bytes]) -> list[Definition]:
+def functions(source: PythonSource, pattern: re.Pattern[bytes]) -> list[Definition]:
     """Return the functions at the top level whose text matches a pattern that begins with a line break.
 
     Group 1 of the pattern is the name.
@@ -150,18 +150,18 @@ def functions(source: Source, pattern: re.Pattern[bytes]) -> list[Definition]:
 
 
 @question(nothing=())
-def class_headers(source: Source) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def class_headers(source: PythonSource) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the names and bases of the classes at a file's top level."""
     return tuple((item.name, item.bases) for item in source.classes())
 
 
 @question(nothing=(), place=True)
-def class_lines(source: Source) -> tuple[int, ...]:
+def class_lines(source: PythonSource) -> tuple[int, ...]:
     """Return the lines of the classes at a file's top level."""
     return lines_of(source, source.classes())
 
 
-def lines_of(source: Source, definitions: list[Definition]) -> tuple[int, ...]:
+def lines_of(source: PythonSource, definitions: list[Definition]) -> tuple[int, ...]:
     """Return the lines of definitions, which come in the order of the file, so that each part is counted once."""
     lines, line, offset = [], 1, 0
     for item in definitions:

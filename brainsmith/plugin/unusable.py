@@ -13,7 +13,7 @@ from collections import Counter
 from brainsmith import DECORATORS
 from brainsmith.errors import Problem
 from brainsmith.plugin.definition import DECORATOR_TARGETS, DOOR, KINDS, step_message, takes_model_and_cfg
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 from brainsmith.plugin.syntax import DefinitionNode, dotted_name
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def looks_like_plugins(data: bytes) -> bool:
     return data.startswith(_WIDE) or _LOOKS_DECORATED.search(data) is not None
 
 
-def unbound_decorators(source: Source) -> Iterator[Problem]:
+def unbound_decorators(source: PythonSource) -> Iterator[Problem]:
     """Yield decorators that are called as ours and that nothing in the file gives: importing it raises a NameError."""
     candidates = [
         (decorator, name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.align import Alignment, Shape
     from brainsmith.execution.host_parts import HostParts
-    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.stitching.design import Layout
 
     Stacks = dict[str, NDArray[Any]]
@@ -44,7 +44,7 @@ class BuildFolder:
         alignment: Between the two; None for the same.
     """
 
-    package: Package
+    package: AcceleratorPackage
     host: HostParts | None
     signature: ModelSignature
     alignment: Alignment | None = None
@@ -118,7 +118,7 @@ def _host(folder: Path) -> HostParts | None:
     return HostParts(ModelWrapper(str(folder / PARENT)))
 
 
-def _own_signature(package: Package) -> ModelSignature:
+def _own_signature(package: AcceleratorPackage) -> ModelSignature:
     def specs(streams: Any) -> tuple[TensorSpec, ...]:
         return tuple(_spec(stream.layout) for stream in streams)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.autodiff.graphs.traceable import Elementwise
+    from brainsmith.autodiff.graphs.traceable import TraceableFunction
 
 _KINDS = "fb"
 """Floats and truth values: ONNX's operators on integers are not numpy's."""
@@ -95,7 +95,7 @@ def _groups(view: GraphView) -> list[_Group]:
     return found
 
 
-def _part(view: GraphView, node: NodeProto) -> Elementwise | None:
+def _part(view: GraphView, node: NodeProto) -> TraceableFunction | None:
     """Return what a node computes, if it can be part of an expression."""
     if len(node.output) != 1 or _shape(view, node.output[0]) is None:
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.transforms.lattice.placing import Placed
+    from brainsmith.transforms.lattice.placing import PlacedThresholds
     from brainsmith.transforms.lattice.staircases import Staircase
 
 QONNX = "qonnx.custom_op.general"
@@ -123,7 +123,7 @@ def _bits(view: GraphView, node: NodeProto) -> int:
     return 0 if bits is None else int(bits.reshape(-1)[0])
 
 
-def _expressible(view: GraphView, staircase: Staircase, placed: Placed | None) -> Placed:
+def _expressible(view: GraphView, staircase: Staircase, placed: PlacedThresholds | None) -> PlacedThresholds:
     """Return the thresholds, if a MultiThreshold can have them.
 
     Raises:
@@ -158,7 +158,7 @@ def _thresholds(view: GraphView, lattices: Lattices, staircase: Staircase) -> No
         lattices.note(result, Lattice(np.asarray([scale]), np.asarray([bias]), *ends))
 
 
-def _replace(view: GraphView, staircase: Staircase, placed: Placed) -> None:
+def _replace(view: GraphView, staircase: Staircase, placed: PlacedThresholds) -> None:
     old, model = staircase.node, view.model
     result, stem = old.output[0], old.name or old.output[0]
     shape = model.get_tensor_shape(result) or model.get_tensor_shape(placed.source)
@@ -184,7 +184,7 @@ def _replace(view: GraphView, staircase: Staircase, placed: Placed) -> None:
 
 
 def _multi_threshold(
-    view: GraphView, staircase: Staircase, placed: Placed, source: str, rows: str, levels: str
+    view: GraphView, staircase: Staircase, placed: PlacedThresholds, source: str, rows: str, levels: str
 ) -> NodeProto:
     node = helper.make_node(
         "MultiThreshold", [source, rows], [levels], name=staircase.node.name, domain=QONNX,
@@ -202,7 +202,7 @@ def _multi_threshold(
     return node
 
 
-def _layout(view: GraphView, placed: Placed, old: NodeProto) -> str:
+def _layout(view: GraphView, placed: PlacedThresholds, old: NodeProto) -> str:
     shape = view.model.get_tensor_shape(placed.source)
     if placed.axis is not None and len(placed.thresholds) > 1:
         return LAYOUTS[len(shape), placed.axis]

@@ -12,7 +12,7 @@ from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import scan
 from brainsmith.plugin.snapshot import Snapshot
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 
 
 class Files:
@@ -206,7 +206,7 @@ def registry(tmp_path_factory):
         module = framework.replace("-", "_") + "_sample"
         path = folder / f"{module}.py"
         path.write_text(text)
-        found = scan(Source(SourceFile(str(path), module, False), text.encode()), framework)
+        found = scan(PythonSource(SourceFile(str(path), module, False), text.encode()), framework)
         assert not found.problems, found.problems
         records += found.records
         groups.update(found.groups)

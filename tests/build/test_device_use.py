@@ -1,7 +1,7 @@
 from brainsmith.build.device_use import beyond_text, device_line, device_use
-from brainsmith.rtl.devices.device import Device
+from brainsmith.rtl.devices.device import FpgaDevice
 
-DEVICE = Device("xc7z010", 17600, 35200, 120, 0, 80)
+DEVICE = FpgaDevice("xc7z010", 17600, 35200, 120, 0, 80)
 SYNTHESIS = {"lut": 1760, "lutram": 5, "ff": 3520, "bram18": 12, "uram": 0, "dsp": 8}
 ESTIMATE = {"lut": 176, "bram18": 6, "dsp": 4, "lut_not_modelled": ["a"]}
 
@@ -48,5 +48,5 @@ def test_a_design_beyond_its_device_is_said():
 def test_a_build_without_a_part_or_without_figures():
     assert device_use(None, SYNTHESIS, ESTIMATE, []) is None
     assert beyond_text(None) == ""
-    use = device_use(Device("mine", 1, 2, 3, 0, 4, declared=True), None, None, [])
+    use = device_use(FpgaDevice("mine", 1, 2, 3, 0, 4, declared=True), None, None, [])
     assert (use["source"], device_line(use), beyond_text(use)) == (None, "mine (as declared)", "")

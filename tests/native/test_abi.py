@@ -12,7 +12,7 @@ from brainsmith.native import abi
 
 HEADER = Path(native.include_folder()) / "brainsmith_plugin.h"
 STRUCTURES = {
-    "bs_tensor": abi.Tensor,
+    "bs_tensor": abi.CTensor,
     "bs_call": abi.Call,
     "bs_op": abi.OpTable,
     "bs_plugin_table": abi.PluginTable,

@@ -1,9 +1,9 @@
 """Sources of texts, as the tests of their readings need them."""
 
 from brainsmith.plugin.files import SourceFile
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 
 
 def source(text, module="pack.mod", path="mod.py", is_package=False):
     data = text if isinstance(text, bytes) else text.encode()
-    return Source(SourceFile(path, module, is_package), data)
+    return PythonSource(SourceFile(path, module, is_package), data)

@@ -16,7 +16,7 @@ from brainsmith.plugin import core
 from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import may_hold_plugins, scan
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 
 # The bases that FINN and QONNX provide, under the names by which the decorators know them.
 BASES = """
@@ -39,7 +39,7 @@ def registry(monkeypatch):
 
 
 def read(path, module="plugin_file"):
-    return scan(Source(SourceFile(str(path), module, False), path.read_bytes()), "project")
+    return scan(PythonSource(SourceFile(str(path), module, False), path.read_bytes()), "project")
 
 
 def imported(path, registry, module="plugin_file"):
@@ -59,7 +59,7 @@ def scanned(path):
     """Return the records of both readings, which must agree: the fast one is for our own files alone."""
     found = read(path)
     assert [str(problem) for problem in found.problems] == []
-    source = Source(SourceFile(str(path), "plugin_file", False), path.read_bytes())
+    source = PythonSource(SourceFile(str(path), "plugin_file", False), path.read_bytes())
     fast = scan(source, "brainsmith").records
     assert [info.replace(framework="project") for info in fast] == found.records
     return sorted(info.to_plain() for info in found.records)
@@ -340,7 +340,7 @@ def test_a_priority_may_be_given_by_its_name(tmp_path, registry, lines, found):
     text = f"from brainsmith.plugin.core import step\n{lines}\n@step(priority=Priority.HIGH)\ndef a(model, cfg): pass\n"
     path = tmp_path / "plugins.py"
     path.write_text(text)
-    read = scan(Source(SourceFile(str(path), "plugins", False), path.read_bytes()), "project")
+    read = scan(PythonSource(SourceFile(str(path), "plugins", False), path.read_bytes()), "project")
     assert [info.priority for info in read.records] == ([found] if found else [])
     if not found:
         assert [problem.text for problem in read.problems] == [

@@ -1,6 +1,6 @@
 """Small designs of the tests' own, for what no layer of FINN does."""
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import SimulationPlan
 
 PORTS = """
@@ -12,7 +12,7 @@ PORTS = """
 def stream_design(body, width=8, top="layer", **arguments):
     """A module with one stream in and one out."""
     text = f"module {top}({PORTS.format(high=width - 1)});\n{body}\nendmodule\n"
-    return SimulationPlan(top, (Source(f"{top}.v", text),), **arguments)
+    return SimulationPlan(top, (RtlSource(f"{top}.v", text),), **arguments)
 
 
 PASS = """

@@ -2,12 +2,12 @@
 
 from brainsmith.build.device_use import device_use
 from brainsmith.figures import share
-from brainsmith.rtl.devices.device import Device
+from brainsmith.rtl.devices.device import FpgaDevice
 from brainsmith.web.content import read_subject
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
 
-DEVICE = Device("xc7z010", 17600, 35200, 120, 0, 80)
+DEVICE = FpgaDevice("xc7z010", 17600, 35200, 120, 0, 80)
 SYNTHESIS = {"lut": 35200, "lutram": 5, "ff": 3520, "bram18": 12, "uram": 0, "dsp": 8, "layers": []}
 ESTIMATE = {"lut": 176, "bram18": 6, "dsp": 4}
 

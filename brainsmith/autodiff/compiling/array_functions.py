@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
-from brainsmith.autodiff.compiling.recorder import Recorder, Traced
+from brainsmith.autodiff.compiling.recorder import StepRecorder, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,5 +80,5 @@ TAKEN: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def _recorder_of(*values: Any) -> Recorder:
+def _recorder_of(*values: Any) -> StepRecorder:
     return next(value.recorder for value in values if isinstance(value, Traced))

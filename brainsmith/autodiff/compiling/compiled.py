@@ -11,7 +11,7 @@ import numpy as np
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.kernel import Kernel
-from brainsmith.autodiff.compiling.layout import Layout, plan_layout
+from brainsmith.autodiff.compiling.layout import CallLayout, plan_layout
 from brainsmith.autodiff.compiling.library import load_kernel
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.source import write_source
@@ -111,7 +111,7 @@ class _Plan:
     """One kind of call."""
 
     def __init__(
-        self, layout: Layout, dtypes: Sequence[np.dtype[Any]], function: Callable[..., None], source: str
+        self, layout: CallLayout, dtypes: Sequence[np.dtype[Any]], function: Callable[..., None], source: str
     ) -> None:
         self.layout = layout
         self.source = source

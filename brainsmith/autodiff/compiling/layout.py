@@ -25,7 +25,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Layout:
+class CallLayout:
     """The rows and columns of one call.
 
     Attributes:
@@ -55,7 +55,7 @@ class Layout:
 
 def plan_layout(
     expression: Expression, arrays: Sequence[tuple[Shape, Shape, int]], out_sizes: Sequence[int]
-) -> Layout:
+) -> CallLayout:
     """Find rows and columns for the arrays of a call.
 
     Args:
@@ -84,7 +84,7 @@ def plan_layout(
         _pattern(stride[-1], size, dims[-1]) for stride, (_, _, size) in zip(strides, arrays, strict=False)
     )
     back = () if order == tuple(range(len(full))) else tuple(int(at) for at in np.argsort(order))
-    return Layout(dims, strides, patterns, stores, made, extents.outputs, back)
+    return CallLayout(dims, strides, patterns, stores, made, extents.outputs, back)
 
 
 class _Extents:

@@ -29,16 +29,16 @@ class Traced:
 
     __slots__ = ("dtype", "operand", "recorder")
 
-    def __init__(self, recorder: Recorder, operand: Operand, dtype: np.dtype[Any]) -> None:
+    def __init__(self, recorder: StepRecorder, operand: Operand, dtype: np.dtype[Any]) -> None:
         self.recorder = recorder
         self.operand = operand
         self.dtype = dtype
 
 
-class Recorder:
+class StepRecorder:
     """The steps of one function so far; what was computed before is not computed again."""
 
-    def __init__(self, name: str, stand_in: Callable[[Recorder, Operand, np.dtype[Any]], Any]) -> None:
+    def __init__(self, name: str, stand_in: Callable[[StepRecorder, Operand, np.dtype[Any]], Any]) -> None:
         self.name = name
         self.stand_in = stand_in
         self.steps: list[Step] = []
@@ -80,7 +80,7 @@ class Recorder:
 class TracedShape:
     """The shape of a stand-in: it can be handed on, but is not known."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: StepRecorder) -> None:
         self._recorder = recorder
 
     def _unknown(self, *_: Any) -> NoReturn:

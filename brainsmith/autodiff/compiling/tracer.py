@@ -11,7 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from brainsmith.autodiff.compiling.array_functions import TAKEN, clip, reduce, round_, variance
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression, Input
 from brainsmith.autodiff.compiling.functions import FUNCTIONS, UFUNC_REDUCTIONS
-from brainsmith.autodiff.compiling.recorder import Recorder, Traced, TracedShape
+from brainsmith.autodiff.compiling.recorder import StepRecorder, Traced, TracedShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def trace(function: Callable[..., Any], dtypes: Sequence[Any], name: str = "") -
     Raises:
         OpError: It does what an expression cannot say: control flow on values, a function that is not known, a shape.
     """
-    recorder = Recorder(name or getattr(function, "__name__", "function"), Tracer)
+    recorder = StepRecorder(name or getattr(function, "__name__", "function"), Tracer)
     inputs = [Tracer(recorder, Input(at), np.dtype(dtype)) for at, dtype in enumerate(dtypes)]
     given = function(*inputs)
     outputs = given if isinstance(given, tuple | list) else (given,)

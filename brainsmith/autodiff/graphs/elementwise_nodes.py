@@ -14,7 +14,7 @@ from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE, compiled_text
 from brainsmith.autodiff.graphs.node_attributes import from_node
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.graphs.onnx_functions import ONNX_FUNCTIONS
-from brainsmith.autodiff.graphs.traceable import Elementwise, elementwise
+from brainsmith.autodiff.graphs.traceable import TraceableFunction, elementwise
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 
-def elementwise_function(node: NodeProto, dtypes: Sequence[np.dtype[Any] | None]) -> Elementwise | None:
+def elementwise_function(node: NodeProto, dtypes: Sequence[np.dtype[Any] | None]) -> TraceableFunction | None:
     """Return what a node computes, as a function of its inputs; None if it is not elementwise, or cannot be traced.
 
     Args:
@@ -43,7 +43,7 @@ def elementwise_function(node: NodeProto, dtypes: Sequence[np.dtype[Any] | None]
     if found is None:
         return None
     present = [at for at, dtype in enumerate(dtypes) if dtype is not None]
-    return Elementwise(function, tuple(present[at] for at in found.reads), found.steps)
+    return TraceableFunction(function, tuple(present[at] for at in found.reads), found.steps)
 
 
 def _function(node: NodeProto) -> Callable[..., Any] | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Elementwise:
+class TraceableFunction:
     """An elementwise function of arrays.
 
     Attributes:
@@ -43,7 +43,7 @@ class Elementwise:
             return False
 
 
-def elementwise(function: Callable[..., Any], dtypes: Sequence[Any], name: str) -> Elementwise | None:
+def elementwise(function: Callable[..., Any], dtypes: Sequence[Any], name: str) -> TraceableFunction | None:
     """Return a function as an elementwise one: it can be traced, reduces no axis, and gives one array; else None.
 
     Args:
@@ -57,7 +57,7 @@ def elementwise(function: Callable[..., Any], dtypes: Sequence[Any], name: str) 
         return None
     if len(expression.outputs) != 1 or any(FUNCTIONS[step.function].reduces for step in expression.steps):
         return None
-    return Elementwise(function, _reads(expression), len(expression.steps))
+    return TraceableFunction(function, _reads(expression), len(expression.steps))
 
 
 def _reads(expression: Expression) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.graphs.grouping import Candidate, group
-from brainsmith.autodiff.graphs.traceable import Elementwise, elementwise
+from brainsmith.autodiff.graphs.traceable import TraceableFunction, elementwise
 from brainsmith.autodiff.lazy.tensor import Deferred, LazyTensor, compute_one
 from brainsmith.errors import ToolError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array
 
 _KEPT = 1024
-_parts: dict[Any, Elementwise | None] = {}
+_parts: dict[Any, TraceableFunction | None] = {}
 _loops: dict[Any, CompiledExpression] = {}
 
 
@@ -68,7 +68,7 @@ def _groups(calls: list[Deferred]) -> list[list[Deferred]]:
     return [[found[serial] for serial in serials] for serials in group(candidates)]
 
 
-def _part(call: Deferred) -> Elementwise | None:
+def _part(call: Deferred) -> TraceableFunction | None:
     """Return what a call is as a part of a loop; None if it cannot be part of one.
 
     One that does not give the shape that its rule says cannot: run by itself it fails as it does outside of `lazy()`.

@@ -13,7 +13,7 @@ import numpy as np
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive
 from brainsmith.autodiff.primitives.windows import (
-    Windows,
+    WindowGeometry,
     add_windows,
     channels_last,
     check_image,
@@ -110,9 +110,9 @@ class Conv2d(Primitive):
         return np.result_type(*dtypes)
 
     @staticmethod
-    def windows(image: Shape, weight: Shape, attributes: Mapping[str, Any]) -> Windows:
+    def windows(image: Shape, weight: Shape, attributes: Mapping[str, Any]) -> WindowGeometry:
         """Return where the windows of a call are."""
-        return Windows(image, weight[2:], attributes["stride"], attributes["padding"])
+        return WindowGeometry(image, weight[2:], attributes["stride"], attributes["padding"])
 
 
 class MaxPool2d(Primitive):
@@ -171,10 +171,10 @@ class MaxPool2d(Primitive):
         return datatypes[0]
 
     @staticmethod
-    def windows(image: Shape, attributes: Mapping[str, Any]) -> Windows:
+    def windows(image: Shape, attributes: Mapping[str, Any]) -> WindowGeometry:
         """Return where the windows of a call are."""
         kernel, stride = attributes["kernel"], attributes["stride"]
-        return Windows(image, kernel, kernel if stride is None else stride, attributes["padding"])
+        return WindowGeometry(image, kernel, kernel if stride is None else stride, attributes["padding"])
 
 
 class GlobalAveragePool(Primitive):
@@ -213,7 +213,7 @@ def _groups(weight: Shape, groups: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _weight_gradient(
-    padded: Array, weight: Array, flat: Array, windows: Windows, groups: Iterator[tuple[slice, slice]]
+    padded: Array, weight: Array, flat: Array, windows: WindowGeometry, groups: Iterator[tuple[slice, slice]]
 ) -> Array:
     """Return the gradient of weights, given images (N, H, W, C) and the gradient of the output, (windows, O)."""
     gradient = np.empty_like(weight)

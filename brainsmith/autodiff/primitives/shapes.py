@@ -20,7 +20,7 @@ ONNX_FIRST = -(2**63) + 1
 """The end of an ONNX slice that runs backwards and takes the first element too."""
 
 
-class Movement(Primitive):
+class MovementPrimitive(Primitive):
     """A primitive whose output has the very elements of its input: of its dtype, of its QONNX datatype."""
 
     def output_datatype(self, datatypes: Sequence[str], **attributes: Any) -> Any:
@@ -33,7 +33,7 @@ class Movement(Primitive):
         return np.shape(self.forward(*arrays, **attributes))
 
 
-class Reshape(Movement):
+class Reshape(MovementPrimitive):
     """The same elements in another shape; one axis may be -1."""
 
     name = "reshape"
@@ -51,7 +51,7 @@ class Reshape(Movement):
         return grad_output.reshape(inputs[0].shape)
 
 
-class Transpose(Movement):
+class Transpose(MovementPrimitive):
     """The axes in another order; reversed where `axes` is None."""
 
     name = "transpose"
@@ -69,7 +69,7 @@ class Transpose(Movement):
         return grad_output.transpose(np.argsort(_order(attributes["axes"], inputs[0].ndim)))
 
 
-class Slice(Movement):
+class Slice(MovementPrimitive):
     """The elements from `starts` to before `stops` by `steps` along `axes`; a stop of None is the end."""
 
     name = "slice"
@@ -98,7 +98,7 @@ class Slice(Movement):
         return found
 
 
-class Concat(Movement):
+class Concat(MovementPrimitive):
     """Several arrays one behind the other along `axis`."""
 
     name = "concat"
@@ -130,7 +130,7 @@ class Concat(Movement):
         return datatypes[0] if len(set(datatypes)) == 1 else "FLOAT32"
 
 
-class Expand(Movement):
+class Expand(MovementPrimitive):
     """The array repeated to a `shape`, as broadcasting does."""
 
     name = "expand"
@@ -148,7 +148,7 @@ class Expand(Movement):
         return sum_to(grad_output, inputs[0].shape)
 
 
-class ChangeOfRank(Movement):
+class ChangeOfRank(MovementPrimitive):
     """Axes of length 1 put in or taken out.
 
     Args:
@@ -186,7 +186,7 @@ class ChangeOfRank(Movement):
         return () if call.opset < 13 else (_int64(self._axes(call)),)
 
 
-class Pad(Movement):
+class Pad(MovementPrimitive):
     """Zeros around an array: `widths` has (before, behind) for each axis."""
 
     name = "pad"

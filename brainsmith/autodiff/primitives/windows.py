@@ -15,7 +15,7 @@ Pair = int | tuple[int, int]
 """One number for rows and columns, or one each."""
 
 
-class Windows:
+class WindowGeometry:
     """Where the windows of an image (N, C, H, W) are.
 
     Attributes:
@@ -87,7 +87,7 @@ def with_border(x: Array, border: tuple[int, int]) -> Array:
     return padded
 
 
-def window_places(padded: Array, windows: Windows) -> list[Array]:
+def window_places(padded: Array, windows: WindowGeometry) -> list[Array]:
     """Return, for each place in a window, that place of all windows: views (N, C, H', W')."""
     (down, across), (rows, columns) = windows.stride, windows.grid
     return [
@@ -97,7 +97,7 @@ def window_places(padded: Array, windows: Windows) -> list[Array]:
     ]
 
 
-def window_rows(padded: Array, windows: Windows) -> Array:
+def window_rows(padded: Array, windows: WindowGeometry) -> Array:
     """Return the windows of images (N, H, W, C) as rows (windows, KH * KW * C)."""
     views = np.lib.stride_tricks.sliding_window_view(padded, windows.kernel, axis=(1, 2))
     views = views[:, :: windows.stride[0], :: windows.stride[1]].transpose(0, 1, 2, 4, 5, 3)
@@ -109,7 +109,7 @@ def weight_columns(weight: Array) -> Array:
     return weight.transpose(2, 3, 1, 0).reshape(-1, len(weight))
 
 
-def add_windows(padded: Array, rows: Array, windows: Windows) -> None:
+def add_windows(padded: Array, rows: Array, windows: WindowGeometry) -> None:
     """Add windows, rows as of `window_rows`, to the pixels of images (N, H, W, C) that they cover."""
     parts = rows.reshape(len(padded), *windows.grid, -1, padded.shape[-1])
     for at, place in enumerate(window_places(padded.transpose(0, 3, 1, 2), windows)):

@@ -41,7 +41,7 @@ class WorkerEndedError(Exception):
         self.asked = asked
 
 
-class Connection:
+class WorkerConnection:
     """A running worker. One thread at a time may use it.
 
     Args:

@@ -10,8 +10,8 @@ import numpy as np
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.errors import SharedMemoryError
-from brainsmith.native.function_call import RefusedError
-from brainsmith.native.isolation.pool import Block, place_of
+from brainsmith.native.function_call import StatusError
+from brainsmith.native.isolation.pool import PoolBlock, place_of
 from brainsmith.native.isolation.shared import shared_like
 from brainsmith.native.plugin_op import READY, PluginOp
 from brainsmith.native.rules import CODES
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.native.isolation.region import Region
     from brainsmith.native.isolation.worker_process import Worker
     from brainsmith.native.plugin_library import PluginLibrary
-    from brainsmith.native.plugin_op import Kind
+    from brainsmith.native.plugin_op import CallKind
 
 _MOST_KINDS = 1024
 """Kinds of inputs that one op remembers; with more than that it begins anew."""
@@ -45,7 +45,7 @@ class IsolatedOp(PluginOp):
         super().__init__(library, table)
         self.worker, self.number = worker, number
         self._answers: dict[tuple[Any, ...], list[Any]] = {}
-        self._kinds: dict[tuple[Any, ...], Kind] = {}
+        self._kinds: dict[tuple[Any, ...], CallKind] = {}
 
     @property
     def unloaded(self) -> bool:
@@ -84,10 +84,11 @@ class IsolatedOp(PluginOp):
             if len(inputs) != self.num_inputs or any(x.dtype not in CODES for x in inputs):
                 inputs = as_arrays(self, inputs)
         return [
-            x if type(x.base) is Block and x.flags.num & READY == READY else self.placed(x) for x in inputs
+            x if type(x.base) is PoolBlock and x.flags.num & READY == READY else self.placed(x)
+            for x in inputs
         ]
 
-    def kind_of(self, inputs: Sequence[Array]) -> Kind:
+    def kind_of(self, inputs: Sequence[Array]) -> CallKind:
         """Return what is known of calls with such inputs."""
         key = tuple([part for x in inputs for part in (x.shape, x.dtype)])
         kind = self._kinds.get(key)
@@ -118,7 +119,7 @@ class IsolatedOp(PluginOp):
     ) -> str:
         try:
             return self.worker.ask(self, (function, self.number, signature, places), regions)
-        except RefusedError as error:
+        except StatusError as error:
             raise self.refusal(function, signature, error) from None
 
     @staticmethod

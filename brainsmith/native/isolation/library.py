@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.native.copy import LibraryCopy
-    from brainsmith.native.isolation.connection import Connection
+    from brainsmith.native.isolation.connection import WorkerConnection
     from brainsmith.native.isolation.pool import Pool
 
 TIME_LIMIT = 10.0
@@ -34,7 +34,7 @@ class IsolatedLibrary(PluginLibrary):
     ops: list[IsolatedOp]
 
     def __init__(
-        self, path: Path, copy: LibraryCopy, sha256: str, table: dict[str, Any], connection: Connection
+        self, path: Path, copy: LibraryCopy, sha256: str, table: dict[str, Any], connection: WorkerConnection
     ) -> None:
         super().__init__(path, sha256, table)
         self.time_limit = connection.time_limit

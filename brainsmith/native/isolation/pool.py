@@ -39,7 +39,7 @@ class Pool:
         self._regions: list[Region] = []
         self._spare: dict[int, list[tuple[Region, int]]] = {}
         self._spared = 0
-        self._freed: deque[Block] = deque()
+        self._freed: deque[PoolBlock] = deque()
         self._process = os.getpid()
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -62,7 +62,7 @@ class Pool:
                 self._at_work = True
                 self._collect()
                 region, offset = self._find(_rounded(size))
-                block = Block(self, region, offset, size, shape, dtype)
+                block = PoolBlock(self, region, offset, size, shape, dtype)
             finally:
                 self._at_work = False
         try:
@@ -94,7 +94,7 @@ class Pool:
         """Bytes of all regions."""
         return sum(region.size for region in self.regions)
 
-    def free(self, block: Block) -> None:
+    def free(self, block: PoolBlock) -> None:
         """Take the block of an array back that is gone."""
         self._freed.append(block)
         while self._freed and self._lock.acquire(blocking=False):
@@ -159,7 +159,7 @@ class Pool:
         return region, offset
 
 
-class Block:
+class PoolBlock:
     """What an array of a pool rests on: its `base`; when it goes, the memory is free."""
 
     __slots__ = ("__array_interface__", "nbytes", "offset", "pool", "region", "size")
@@ -189,7 +189,7 @@ class Block:
 def place_of(array: Array) -> tuple[Region, int] | None:
     """Return the region in which a contiguous array lies, and its offset there in bytes; None if it is not shared."""
     base: Any = array.base
-    while not isinstance(base, Block):
+    while not isinstance(base, PoolBlock):
         if base is None:
             return None
         base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)

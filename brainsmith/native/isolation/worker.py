@@ -16,7 +16,7 @@ import time
 from _socket import socket
 
 from brainsmith.native import abi
-from brainsmith.native.function_call import RULES, FunctionCall, RefusedError
+from brainsmith.native.function_call import RULES, FunctionCall, StatusError
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.loading import load
 from brainsmith.native.table import create, describe
@@ -64,7 +64,7 @@ def _watch(descriptor: int) -> None:
 
 
 def _serve(channel: socket, table: dict[str, Any]) -> None:
-    memory = Memory()
+    memory = MappedRegions()
     calls: Calls | None = None
     while True:
         command, files = ch.receive_command(channel)
@@ -84,7 +84,7 @@ def _serve(channel: socket, table: dict[str, Any]) -> None:
             ch.send_answer(channel, ch.BROKEN, f"{type(error).__name__}: {error}")
 
 
-class Memory:
+class MappedRegions:
     """The regions of the host that this process maps: what the library must not change is mapped for reading alone."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Memory:
 class Calls:
     """The functions of a table, called with structures that are kept for the next call of the same shapes."""
 
-    def __init__(self, table: dict[str, Any], memory: Memory) -> None:
+    def __init__(self, table: dict[str, Any], memory: MappedRegions) -> None:
         self._ops: list[dict[str, Any]] = table["ops"]
         self._memory = memory
         self._kept: dict[Any, FunctionCall] = {}
@@ -138,6 +138,6 @@ class Calls:
             if function in RULES:
                 return ch.DONE, json.dumps(call.answers())
             call.run()
-        except RefusedError as error:
+        except StatusError as error:
             return ch.REFUSED, json.dumps(error.args)
         return ch.DONE, ""

@@ -11,9 +11,9 @@ from brainsmith import __version__
 from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError
 from brainsmith.forks import in_children, lock_of
 from brainsmith.native.checks import check_table
-from brainsmith.native.function_call import RefusedError
+from brainsmith.native.function_call import StatusError
 from brainsmith.native.isolation import channel as ch
-from brainsmith.native.isolation.connection import Connection, WorkerEndedError
+from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.native_op import Standing
 from brainsmith.native.probe import probe
@@ -44,13 +44,13 @@ class Worker:
         pool: From which the outputs of its ops come; only its process may write there.
     """
 
-    def __init__(self, name: str, path: Path, copy: LibraryCopy, connection: Connection) -> None:
+    def __init__(self, name: str, path: Path, copy: LibraryCopy, connection: WorkerConnection) -> None:
         self._name, self._path, self._copy = name, path, copy
         self._time_limit = connection.time_limit
         self.pool = Pool()
         self._lock = lock_of(waits=False)  # as long as a call takes
         self._caller: int | None = None
-        self._connection: Connection | None = connection
+        self._connection: WorkerConnection | None = connection
         self._standing = Standing()
         self._release = weakref.finalize(self, _release, self._standing, copy)
         self._release.atexit = False
@@ -62,7 +62,7 @@ class Worker:
         return self._standing.closed
 
     @property
-    def connection(self) -> Connection | None:
+    def connection(self) -> WorkerConnection | None:
         """What leads to its process; None while none runs."""
         return self._connection
 
@@ -89,7 +89,7 @@ class Worker:
             regions: Where the command's arrays lie.
 
         Raises:
-            RefusedError: The function refused or failed.
+            StatusError: The function refused or failed.
             OpError: The library is closed, or a signal handler or finaliser asks while its own thread does.
             PluginCrashError: The operation ended the worker, or did not answer in time.
         """
@@ -110,7 +110,7 @@ class Worker:
         if kind == ch.DONE:
             return text
         if kind == ch.REFUSED:
-            raise RefusedError(*json.loads(text))
+            raise StatusError(*json.loads(text))
         raise NativeLibraryError(f"the process of native plugin {op.plugin} failed: {text}")
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ class Worker:
                     ) from None
         raise AssertionError
 
-    def _running(self) -> Connection:
+    def _running(self) -> WorkerConnection:
         if self._connection is None:
             self._connection, _ = start_worker(self._path, self._copy, self._time_limit)
         return self._connection
@@ -167,14 +167,14 @@ def _release(standing: Standing, copy: LibraryCopy) -> None:
     copy.release()
 
 
-def start_worker(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[Connection, dict[str, Any]]:
+def start_worker(path: Path, copy: LibraryCopy, time_limit: float) -> tuple[WorkerConnection, dict[str, Any]]:
     """Start a worker; return it, and the table of its plugin.
 
     Raises:
         NativeLibraryError: The library cannot be loaded, or ends the worker: what a trial of it finds is reported.
     """
     with copy.shown() as place:
-        connection = Connection(copy, place, __version__, time_limit)
+        connection = WorkerConnection(copy, place, __version__, time_limit)
         try:
             kind, text = connection.receive()
             if kind == ch.DONE:

@@ -11,7 +11,7 @@ from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import unreadable
 from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.scan import may_hold_plugins
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class Reading:
         self.earlier = earlier or {}
         self.changed = changed or {}
         self.frameworks = frameworks
-        self._sources: dict[tuple[str, str, bool], Source] = {}
+        self._sources: dict[tuple[str, str, bool], PythonSource] = {}
         self._packages: dict[str, Package | None] = {}
         self._classes: dict[tuple[str, ...], Classes] = {}
         self.expected: tuple[str, ...] = ()
 
-    def source(self, file: SourceFile) -> Source:
+    def source(self, file: SourceFile) -> PythonSource:
         """Return a file's source; the same for all who ask in this discovery.
 
         Raises:
@@ -126,7 +126,7 @@ class Package:
     def __init__(self, name: str, folders: list[str], reading: Reading) -> None:
         self.name = name
         self.folders = folders
-        self.sources: list[Source] = []
+        self.sources: list[PythonSource] = []
         self.watched: list[str] = []
         self.problems: list[Problem] = []
         for folder in folders:

@@ -9,7 +9,7 @@ import ast
 import re
 
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 from brainsmith.plugin.syntax import parse
 from brainsmith.plugin.top_level import Definition, functions, lines_of
 
@@ -31,18 +31,18 @@ _ROW = re.compile(rb"[\"'](\w+)[\"']\s*:\s*([\w.]+)\s*[,}\n]")
 
 
 @question(nothing=())
-def step_names(source: Source) -> tuple[str, ...]:
+def step_names(source: PythonSource) -> tuple[str, ...]:
     """Return the names of the steps that a file defines, in its order."""
     return tuple(item.name for item in _steps_of(source))
 
 
 @question(nothing=(), place=True)
-def step_lines(source: Source) -> tuple[int, ...]:
+def step_lines(source: PythonSource) -> tuple[int, ...]:
     """Return the lines of the steps that a file defines, in its order."""
     return lines_of(source, _steps_of(source))
 
 
-def _steps_of(source: Source) -> list[Definition]:
+def _steps_of(source: PythonSource) -> list[Definition]:
     return [
         item
         for item in functions(source, _STEP)
@@ -50,7 +50,7 @@ def _steps_of(source: Source) -> list[Definition]:
     ]
 
 
-def _takes_model_and_cfg(source: Source, definition: Definition) -> bool:
+def _takes_model_and_cfg(source: PythonSource, definition: Definition) -> bool:
     """Tell whether a function can be called with `(model, cfg)`, by parsing its header alone."""
     data = source.data[definition.start : definition.start + 4000]
     for match in _HEADER_END.finditer(data):
@@ -68,7 +68,7 @@ def _fits(arguments: ast.arguments) -> bool:
     return names[:2] == ["model", "cfg"] and needed <= 2 and None not in arguments.kw_defaults
 
 
-def step_tables(sources: list[Source], packages: set[str]) -> dict[str, str]:
+def step_tables(sources: list[PythonSource], packages: set[str]) -> dict[str, str]:
     """Return the functions that a framework enters in its table of steps: the name there, by `module.function`.
 
     Upstream FINN writes the table as a dict, FINN+ fills it by a function of the same module, used as decorator or
@@ -89,7 +89,7 @@ def step_tables(sources: list[Source], packages: set[str]) -> dict[str, str]:
 
 
 @question(nothing=((), ()))
-def step_table(source: Source) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+def step_table(source: PythonSource) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     """Return what a file enters in a table of steps by a function, and what it writes into one: function and name."""
     data = source.data
     if not _LOOKUP.search(data):
@@ -126,7 +126,7 @@ def _fills_table(data: bytes, name: bytes) -> bool:
     return b"step_lookup[" in data[start : following.start() if following else len(data)]
 
 
-def _full_name(source: Source, function: str) -> str:
+def _full_name(source: PythonSource, function: str) -> str:
     if b"\ndef " + function.encode() + b"(" in source.data:
         return f"{source.file.module}.{function}"
     head, dot, rest = function.partition(".")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.adapters.adapter import Reading
     from brainsmith.plugin.adapters.entry_points import EntryPoint
     from brainsmith.plugin.files import SourceFile
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 
 def read_decorated(
@@ -63,7 +63,7 @@ def _places(
     files_of: Callable[[str], list[SourceFile]],
     result: AdapterResult,
     reading: Reading,
-) -> Iterator[tuple[Source, str]]:
+) -> Iterator[tuple[PythonSource, str]]:
     """Yield where an entry point's object may be defined: its module, and where that imports it from."""
     module, name = point.module, point.attribute
     seen = set()
@@ -82,7 +82,7 @@ def _places(
 
 
 @question(nothing=("", False))
-def definition_of(source: Source, name: str) -> tuple[str, bool]:
+def definition_of(source: PythonSource, name: str) -> tuple[str, bool]:
     """Return what a name is at a file's top level, `class` or `def` or nothing, and whether it is decorated."""
     for item in exact_definitions(source):
         if item.name == name:

@@ -16,7 +16,7 @@ import re
 
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import Source
+from brainsmith.plugin.source import PythonSource
 from brainsmith.plugin.syntax import dotted_name
 
 BACKEND_DOMAINS = ("hls", "rtl")
@@ -37,7 +37,7 @@ class Operators:
         entries: By class (`module.Class`): its domain and the name in the table.
     """
 
-    def __init__(self, table: ClassTable, sources: list[Source]) -> None:
+    def __init__(self, table: ClassTable, sources: list[PythonSource]) -> None:
         self.table = table
         self.domains: set[str] = set()
         self.entries: dict[str, tuple[str, str]] = {}
@@ -51,7 +51,7 @@ class Operators:
                 for domain, value in source.ask("added_operators"):
                     self._enter(source, domain, value.rpartition(".")[2], value)
 
-    def _enter(self, source: Source, domain: str, key: str, value: str) -> None:
+    def _enter(self, source: PythonSource, domain: str, key: str, value: str) -> None:
         node = self.table.only(value.rpartition(".")[2]) or self.table.resolve(source, value)
         if isinstance(node, ClassNode):
             self.entries.setdefault(node.full_name, (domain, key))
@@ -95,7 +95,7 @@ class Operators:
 
 
 @question(nothing=())
-def names_above(source: Source, index: int) -> tuple[str, ...]:
+def names_above(source: PythonSource, index: int) -> tuple[str, ...]:
     """Return the dotted names of the decorators on one of the file's classes, the nearest first."""
     data, start = source.data, source.classes()[index].start
     names: list[str] = []
@@ -109,7 +109,7 @@ def names_above(source: Source, index: int) -> tuple[str, ...]:
 
 
 @question(nothing=False)
-def is_domain(source: Source) -> bool:
+def is_domain(source: PythonSource) -> bool:
     """Tell whether a package's file names operators."""
     data = source.data
     if b"\ncustom_op" in data:
@@ -118,7 +118,7 @@ def is_domain(source: Source) -> bool:
 
 
 @question(nothing=())
-def table_entries(source: Source) -> tuple[tuple[str, str], ...]:
+def table_entries(source: PythonSource) -> tuple[tuple[str, str], ...]:
     """Return the operators that a domain's file names: the name, and the class as written."""
     entries = [(key.decode(), value.decode()) for key, value in _ENTRY.findall(source.data)]
     listed = _LISTED.search(source.data)
@@ -131,14 +131,14 @@ def table_entries(source: Source) -> tuple[tuple[str, str], ...]:
 
 
 @question(nothing=())
-def added_operators(source: Source) -> tuple[tuple[str, str], ...]:
+def added_operators(source: PythonSource) -> tuple[tuple[str, str], ...]:
     """Return what a file adds to domains: the domain, and the class as written."""
     if b"\nadd_op_to_domain(" not in source.data:
         return ()
     return tuple((domain.decode(), value.decode()) for domain, value in _ADDED.findall(source.data))
 
 
-def _literal_entries(source: Source) -> list[tuple[str, str]]:
+def _literal_entries(source: PythonSource) -> list[tuple[str, str]]:
     entries: list[tuple[str, str]] = []
     for node in source.tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.adapters.adapter import Package
     from brainsmith.plugin.adapters.classes import Classes
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 # What a framework's sources do not state: description, author, requires, min_ and max_brainsmith, priority, stage.
 _UNSTATED = ("", "", (), "", "", 50, None)
@@ -141,7 +141,7 @@ class _Finder:
         self,
         plugin_type: str,
         name: str,
-        source: Source,
+        source: PythonSource,
         defined: str,
         line: int,
         extra: dict[str, Any] | None = None,

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.adapters.adapter import Reading
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.source import Source
+    from brainsmith.plugin.source import PythonSource
 
 
 def relocated(name: str, reading: Reading) -> AdapterResult | None:
@@ -45,7 +45,7 @@ def relocated(name: str, reading: Reading) -> AdapterResult | None:
     return result
 
 
-def _same_but_for_lines(path: str, reading: Reading) -> Source | None:
+def _same_but_for_lines(path: str, reading: Reading) -> PythonSource | None:
     """Return a changed file's source if all that was asked of it has the same answers."""
     before = reading.changed[path]
     if len(before) != 1:
@@ -72,7 +72,7 @@ def _is_named_elsewhere(path: str, earlier: AdapterResult) -> bool:
     )
 
 
-def _line(info: PluginInfo, source: Source) -> int:
+def _line(info: PluginInfo, source: PythonSource) -> int:
     defined = info.reference.rpartition(":")[2]
     if info.type == "step":
         names, lines = source.ask("step_names"), source.ask("step_lines")

@@ -21,7 +21,7 @@ _PACKAGE_7 = re.compile(r"(x[caq]7[a-z]+\d+[a-z]?)(?:[il]?[a-z]{3}\d{3,4})")
 
 
 @dataclass(frozen=True)
-class Device:
+class FpgaDevice:
     """What a device holds.
 
     Attributes:
@@ -43,7 +43,7 @@ class Device:
     declared: bool = False
 
 
-def device_of(part: str) -> Device | None:
+def device_of(part: str) -> FpgaDevice | None:
     """Return the device of a part such as `xczu7ev-ffvc1156-2-e`; None if none is known that its name begins with.
 
     Package and speed grade are looked at by their form: which of them a device comes in is not known here.
@@ -56,7 +56,7 @@ def device_of(part: str) -> Device | None:
     return None
 
 
-def require_device(part: str) -> Device:
+def require_device(part: str) -> FpgaDevice:
     """Return the device of a part.
 
     Raises:
@@ -94,14 +94,14 @@ def known_devices() -> tuple[str, ...]:
 
 
 @cache
-def _devices() -> dict[str, Device]:
+def _devices() -> dict[str, FpgaDevice]:
     found = {
-        name: Device(name, lut, 2 * lut, 2 * bram36, uram, dsp)
+        name: FpgaDevice(name, lut, 2 * lut, 2 * bram36, uram, dsp)
         for names, lut, bram36, uram, dsp in AMD
         for name in names.split()
     }
     for names, lut, bram18, uram, dsp in LATTICE:
-        found.update({name: Device(name, lut, lut, bram18, uram, dsp) for name in names.split()})
+        found.update({name: FpgaDevice(name, lut, lut, bram18, uram, dsp) for name in names.split()})
     return found
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.package.reading import AcceleratorPackage
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _chosen(wanted: Sequence[str] | None, ends: Sequence[tuple[str, str, str]]) 
     return [end[0] for end in ends if any(word in end for word in wanted)]
 
 
-def _clock(package: Package) -> float | None:
+def _clock(package: AcceleratorPackage) -> float | None:
     """Return the clock period that the package was made for; None where its manifest does not say."""
     from brainsmith.rtl.package.contents import MANIFEST
 

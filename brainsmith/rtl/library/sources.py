@@ -20,7 +20,7 @@ LIBRARY = "finn-rtllib"
 
 
 @dataclass(frozen=True)
-class Source:
+class RtlSource:
     """One file of a design, as open tools read it.
 
     Attributes:
@@ -47,7 +47,7 @@ class Library:
         self.version = version
         self._rules = tuple(rules)
 
-    def read(self, path: str | Path) -> Source:
+    def read(self, path: str | Path) -> RtlSource:
         """Read a file.
 
         A file of the library, and an unchanged copy of one beside generated code, is altered by the rules that
@@ -75,7 +75,7 @@ class Library:
             if file:
                 text = rule.apply(file, text, self.version)
                 applied.append(rule.name)
-        return Source(full.name, text, tuple(applied))
+        return RtlSource(full.name, text, tuple(applied))
 
     def _named_by(self, rule: Rule, path: Path, text: str) -> str:
         """Return which of a rule's files this one is, or is a copy of; empty if none."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import file_digest
@@ -39,7 +39,7 @@ _SIMULATED = (f"{SOURCES}/", f"{MEMORIES}/", f"{GOLDEN}/", FILE_LIST, PLAN)
 
 
 @dataclass(frozen=True)
-class Package:
+class AcceleratorPackage:
     """A package that was read.
 
     Attributes:
@@ -63,7 +63,7 @@ class Package:
             BuildError: One cannot be read, lies elsewhere, or reaches beyond the circuit (`screening.py`).
         """
         rules = {source.name: source.rules for source in self.design.sources}
-        sources: dict[str, Source] = {}
+        sources: dict[str, RtlSource] = {}
         for path in _text(self.folder, FILE_LIST).split():
             name = path.rpartition("/")[2]
             if name in sources:
@@ -71,7 +71,7 @@ class Package:
             text = _text(self.folder, path)
             refuse_foreign_code(f"{self.folder / path}", text)
             located = text.replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/')
-            sources[name] = Source(name, located, rules.get(name, ()))
+            sources[name] = RtlSource(name, located, rules.get(name, ()))
         order = [memory.name for memory in self.design.memories]
         there = sorted(path.name for path in (self.folder / MEMORIES).glob("*") if path.is_file())
         names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
@@ -111,7 +111,7 @@ class Package:
         return values
 
 
-def read_package(folder: Path) -> Package:
+def read_package(folder: Path) -> AcceleratorPackage:
     """Read a package.
 
     Args:
@@ -131,7 +131,7 @@ def read_package(folder: Path) -> Package:
     design = read_design(found)
     for source in design.sources:
         refuse_foreign_code(f"{found / SOURCES / source.name}", source.text)
-    return Package(found, design, orders, tuple(_changes(found, files)))
+    return AcceleratorPackage(found, design, orders, tuple(_changes(found, files)))
 
 
 def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.simulation.result import SimulationResult
 
 
@@ -48,7 +48,7 @@ class Rerun:
 
 
 def simulate_package(
-    package: Package,
+    package: AcceleratorPackage,
     given: Mapping[str, NDArray[Any]] | None = None,
     *,
     frames: int | None = None,
@@ -108,7 +108,7 @@ def simulate_package(
 
 
 def _inputs(
-    package: Package, given: Mapping[str, NDArray[Any]] | None, frames: int | None
+    package: AcceleratorPackage, given: Mapping[str, NDArray[Any]] | None, frames: int | None
 ) -> dict[str, NDArray[np.int64]]:
     """Return the frames to feed, by stream, as the design takes them."""
     found = {}
@@ -130,7 +130,7 @@ def _inputs(
     return {name: values[:frames] for name, values in found.items()}
 
 
-def _constant(package: Package, inputs: Mapping[str, NDArray[Any]]) -> list[str]:
+def _constant(package: AcceleratorPackage, inputs: Mapping[str, NDArray[Any]]) -> list[str]:
     """Return the outputs that may have one value in all beats: of one frame, of equal ones, or where it is golden."""
     streams = package.design.outputs
     if all((values == values[:1]).all() for values in inputs.values()):
@@ -148,7 +148,7 @@ def _constant(package: Package, inputs: Mapping[str, NDArray[Any]]) -> list[str]
 
 
 def _compare(
-    package: Package, inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+    package: AcceleratorPackage, inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
 ) -> tuple[int, tuple[int, ...]]:
     """Return how many frames have golden inputs, and which of those do not have the golden outputs."""
     golden = {name: _golden(package, name) for name in (*inputs, *outputs)}
@@ -161,7 +161,7 @@ def _compare(
     return int(compared.sum()), tuple(int(frame) for frame in np.flatnonzero(wrong))
 
 
-def _golden(package: Package, stream: str) -> NDArray[Any] | None:
+def _golden(package: AcceleratorPackage, stream: str) -> NDArray[Any] | None:
     """Return the golden vectors of a stream; None if somebody took them out, which is no reason not to simulate."""
     try:
         return package.golden(stream)

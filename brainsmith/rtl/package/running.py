@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.package.reading import Package
+    from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.simulation.result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
@@ -77,7 +77,7 @@ class RunnablePackage:
         cache: Where simulations are kept; the user's cache folder by default.
     """
 
-    package: Package
+    package: AcceleratorPackage
     simulator: Simulator
     checked: int = 0
     cache: Path | None = None
@@ -215,7 +215,7 @@ class RunnablePackage:
 
 
 def prepare_package(
-    package: Package, *, frames: int | None = None, check: bool = True, cache: Path | None = None
+    package: AcceleratorPackage, *, frames: int | None = None, check: bool = True, cache: Path | None = None
 ) -> RunnablePackage:
     """Build a package's simulation, or take the one that is kept, and see that it computes what is golden.
 
@@ -265,7 +265,7 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
     return len(chosen) if len(others) else 0
 
 
-def _golden(package: Package) -> dict[str, NDArray[Any]]:
+def _golden(package: AcceleratorPackage) -> dict[str, NDArray[Any]]:
     """Return the golden vectors of all streams; nothing if somebody took some out."""
     try:
         return {

@@ -12,7 +12,7 @@ import numpy as np
 
 from brainsmith.errors import SimulationError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from brainsmith.rtl.library.sources import Source, find_library
+from brainsmith.rtl.library.sources import RtlSource, find_library
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.plan import Memory, SimulationPlan, plan_simulation
 from brainsmith.rtl.simulation.simulator import default_limit
@@ -122,7 +122,7 @@ def load_sim_obj(
     plain = json.loads((Path(folder) / file).read_text("utf-8"))
     plan = SimulationPlan(
         top=plain["top"],
-        sources=tuple(Source(one["name"], one["text"], tuple(one["rules"])) for one in plain["sources"]),
+        sources=tuple(RtlSource(one["name"], one["text"], tuple(one["rules"])) for one in plain["sources"]),
         memories=tuple(Memory(**one) for one in plain["memories"]),
         parameters=tuple((name, value) for name, value in plain["parameters"]),
         defines=tuple(plain["defines"]),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SimulationPlan:
     """
 
     top: str
-    sources: tuple[Source, ...]
+    sources: tuple[RtlSource, ...]
     memories: tuple[Memory, ...] = ()
     parameters: tuple[tuple[str, int | str], ...] = ()
     defines: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def plan_simulation(
     Raises:
         RtlSourceError: A file cannot be read, or two different ones have one name.
     """
-    sources: dict[str, Source] = {}
+    sources: dict[str, RtlSource] = {}
     for file in files:
         source = _localised(library.read(file), generated)
         if sources.setdefault(source.name, source) != source:
@@ -109,14 +109,14 @@ def plan_simulation(
     )
 
 
-def _localised(source: Source, generated: Path | None) -> Source:
+def _localised(source: RtlSource, generated: Path | None) -> RtlSource:
     """Let a source's paths to generated memory contents lead to the plan's."""
     if generated is None:
         return source
     text = source.text.replace('"./', f'"{DATA_FOLDER}/')
     for folder in {generated.as_posix(), generated.resolve().as_posix()}:
         text = text.replace(f'"{folder}/', f'"{DATA_FOLDER}/')
-    return Source(source.name, text, source.rules)
+    return RtlSource(source.name, text, source.rules)
 
 
 def _memories(folder: Path) -> tuple[Memory, ...]:

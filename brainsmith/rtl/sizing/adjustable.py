@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import SimulationPlan
 from brainsmith.rtl.stitching.top_module import top_module
 
@@ -30,8 +30,8 @@ def plan_adjustable(design: Design, capacities: Mapping[str, int]) -> Simulation
         design: What is in it.
         capacities: In beats, powers of two, by the names of all links that may have a FIFO.
     """
-    fifo = Source(SOURCE.name, SOURCE.read_text(encoding="utf-8"))
-    top = Source(f"{design.top}.v", top_module(design, capacities))
+    fifo = RtlSource(SOURCE.name, SOURCE.read_text(encoding="utf-8"))
+    top = RtlSource(f"{design.top}.v", top_module(design, capacities))
     packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
     return SimulationPlan(design.top, (*packages, fifo, top), design.memories)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.info import FINN_RTL
-from brainsmith.rtl.library.sources import Source, find_library
+from brainsmith.rtl.library.sources import RtlSource, find_library
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, plan_simulation
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers, is_rtl
 
@@ -43,7 +43,7 @@ class LayerCode:
     ports: tuple[tuple[str, bool], ...]
     memory: str
     memory_ports: tuple[tuple[str, bool], ...]
-    sources: tuple[Source, ...]
+    sources: tuple[RtlSource, ...]
     memories: tuple[Memory, ...]
 
 
@@ -155,14 +155,14 @@ def _own_name(memory: str, module: str) -> str:
     return memory if memory.startswith(f"{module}_") else f"{module}_{memory}"
 
 
-def _renamed(source: Source, names: dict[str, str]) -> Source:
+def _renamed(source: RtlSource, names: dict[str, str]) -> RtlSource:
     text = source.text
     for before, after in names.items():
         text = text.replace(f'"{DATA_FOLDER}/{before}"', f'"{DATA_FOLDER}/{after}"')
-    return Source(source.name, text, source.rules)
+    return RtlSource(source.name, text, source.rules)
 
 
-def _ports(module: str, sources: tuple[Source, ...]) -> tuple[tuple[str, bool], ...]:
+def _ports(module: str, sources: tuple[RtlSource, ...]) -> tuple[tuple[str, bool], ...]:
     """Read the ports of a generated module, each of which is declared on a line of its own."""
     begin = re.compile(rf"^\s*module\s+{re.escape(module)}\b", re.M)
     for source in sources:

@@ -14,7 +14,7 @@ from brainsmith.store.fingerprint import digest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.rtl.library.sources import Source
+    from brainsmith.rtl.library.sources import RtlSource
     from brainsmith.rtl.simulation.plan import Memory
 
 DESIGN = ""
@@ -149,7 +149,7 @@ class Design:
     links: tuple[Link, ...]
     inputs: tuple[DesignStream, ...]
     outputs: tuple[DesignStream, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[RtlSource, ...]
     memories: tuple[Memory, ...]
 
     @property

@@ -17,7 +17,7 @@ from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.rtl.library.sources import Library, Source
+    from brainsmith.rtl.library.sources import Library, RtlSource
     from brainsmith.rtl.simulation.plan import Memory
     from brainsmith.rtl.stitching.codegen import LayerCode
 
@@ -53,7 +53,7 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
     check_attributes(nodes)
     code = {name: read_layer(node, library) for name, node in nodes.items()}
     fifo = library.read(FIFO)
-    sources: dict[str, Source] = {}
+    sources: dict[str, RtlSource] = {}
     memories: list[Memory] = []
     for source in (*(one for layer in code.values() for one in layer.sources), fifo):
         if sources.setdefault(source.name, source) != source:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import SimulationPlan
 from brainsmith.rtl.simulation.ports import Stream
 from brainsmith.rtl.stitching.design import DESIGN
@@ -58,7 +58,7 @@ def top_module(design: Design, capacities: Mapping[str, int] | None = None, prob
 
 def plan_design(design: Design, trace: bool = False, probes: bool = False) -> SimulationPlan:
     """Return the plan of a design's simulation."""
-    top = Source(f"{design.top}.v", top_module(design, probes=probes))
+    top = RtlSource(f"{design.top}.v", top_module(design, probes=probes))
     packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
     return SimulationPlan(design.top, (*packages, top), design.memories, trace=trace)
 

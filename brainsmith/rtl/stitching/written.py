@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, OutputError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
 from brainsmith.rtl.stitching.design import Design, DesignStream, End, Layer, Layout, Link
 from brainsmith.rtl.stitching.top_module import plan_design
@@ -85,7 +85,7 @@ def read_design(folder: Path) -> Design:
             inputs=tuple(_stream(stream) for stream in data["inputs"]),
             outputs=tuple(_stream(stream) for stream in data["outputs"]),
             sources=tuple(
-                Source(
+                RtlSource(
                     _file_name(source["name"]),
                     _located(text_inside(folder, f"{SOURCES}/{source['name']}")),
                     tuple(str(rule) for rule in source["rules"]),

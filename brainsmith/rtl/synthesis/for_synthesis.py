@@ -10,7 +10,7 @@ from brainsmith.rtl.library.rules import RULES, SYNTHESIS_RULES
 from brainsmith.rtl.library.sources import Library
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.library.sources import Source
+    from brainsmith.rtl.library.sources import RtlSource
     from brainsmith.rtl.stitching.design import Design
 
 
@@ -31,7 +31,7 @@ def altered_design(design: Design, library: Library) -> Design:
     return replace(design, sources=tuple(_altered(source, library, further) for source in design.sources))
 
 
-def _altered(source: Source, library: Library, further: Library) -> Source:
+def _altered(source: RtlSource, library: Library, further: Library) -> RtlSource:
     for rule in SYNTHESIS_RULES:
         for file in rule.files:
             if PurePosixPath(file).name == source.name and library.read(file).text == source.text:

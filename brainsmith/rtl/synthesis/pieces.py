@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from brainsmith.figures import plural
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
 from brainsmith.rtl.stitching.top_module import top_module
 
@@ -39,7 +39,7 @@ class Piece:
     name: str
     kernel: str
     top: str
-    sources: tuple[Source, ...]
+    sources: tuple[RtlSource, ...]
     memories: tuple[Memory, ...]
 
 
@@ -99,14 +99,14 @@ def _alone(design: Design, layer: Layer) -> Design:
 
 
 def _piece(name: str, kernel: str, design: Design) -> Piece:
-    top = Source(f"{design.top}.v", top_module(design))
+    top = RtlSource(f"{design.top}.v", top_module(design))
     sources = needed(top, design.sources)
     owners = tuple(f"{layer.module}_" for layer in design.layers)
     memories = tuple(memory for memory in design.memories if memory.name.startswith(owners))
     return Piece(name, kernel, design.top, sources, memories)
 
 
-def needed(top: Source, sources: Iterable[Source]) -> tuple[Source, ...]:
+def needed(top: RtlSource, sources: Iterable[RtlSource]) -> tuple[RtlSource, ...]:
     """Return a top module and the sources that it needs, so that what is kept of it does not depend on the others.
 
     A source is needed where a name that it declares occurs, be it in a comment; packages come first.

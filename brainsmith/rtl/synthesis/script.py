@@ -62,7 +62,7 @@ made into one is only written in another way.
 
 
 @dataclass(frozen=True)
-class Command:
+class YosysCommand:
     """One command of Yosys.
 
     Attributes:
@@ -75,7 +75,7 @@ class Command:
     needs: str = ""
 
 
-def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[Command, ...]:
+def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[YosysCommand, ...]:
     """Return the commands that map a circuit to a family of parts, flattened, without buffers at its ports.
 
     Args:
@@ -104,10 +104,10 @@ def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[Co
         run("map_dsp", "map_memory"),
     )
     after = (run("map_ffram", "check"), "hierarchy -check")
-    return (*map(Command, before), *_memory_commands(family.memories), *map(Command, after))
+    return (*map(YosysCommand, before), *_memory_commands(family.memories), *map(YosysCommand, after))
 
 
-def lattice_script(top: str, files: Sequence[str], netlist: str) -> tuple[Command, ...]:
+def lattice_script(top: str, files: Sequence[str], netlist: str) -> tuple[YosysCommand, ...]:
     """Return the commands that map a circuit to an ECP5 and write its netlist.
 
     FINN's compute core is what it is in Verilator, behavioural, and its text for simulation instead of AMD's shift
@@ -124,13 +124,15 @@ def lattice_script(top: str, files: Sequence[str], netlist: str) -> tuple[Comman
         "chformal -remove",
         f"synth_ecp5 -top {top} -json {netlist}",
     )
-    return tuple(map(Command, texts))
+    return tuple(map(YosysCommand, texts))
 
 
-def _memory_commands(memories: Memories) -> tuple[Command, ...]:
+def _memory_commands(memories: Memories) -> tuple[YosysCommand, ...]:
     """Return what `synth_xilinx` does of itself for memories; UltraRAM only where the sources ask for it."""
     libraries = [LUTRAMS, "+/xilinx/brams_xc4v.txt", *(["+/xilinx/urams.txt"] if memories.uram else [])]
     options = [f"-lib {library}" for library in libraries] + [f"-D {name}" for name in memories.defines]
     choose = f"memory_libmap -logic-cost-rom 0.015625 -no-auto-huge {' '.join(options)}"
-    maps = (Command(f"techmap -map +/xilinx/{name}", f"$__XILINX_{kind}") for kind, name in memories.maps)
-    return (Command(choose, MEMORY), *maps)
+    maps = (
+        YosysCommand(f"techmap -map +/xilinx/{name}", f"$__XILINX_{kind}") for kind, name in memories.maps
+    )
+    return (YosysCommand(choose, MEMORY), *maps)

@@ -24,7 +24,7 @@ from brainsmith.store.folders import KeptFolders
 if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
-    from brainsmith.rtl.synthesis.script import Command
+    from brainsmith.rtl.synthesis.script import YosysCommand
 
 SECONDS = 3600.0
 """How long one piece may take; the digits networks as a whole take ten."""
@@ -66,7 +66,7 @@ class Job:
 
     what: str
     files: dict[str, str]
-    commands: tuple[Command, ...]
+    commands: tuple[YosysCommand, ...]
     tool: str
     lutrams: str = ""
     styles: dict[str, str] = field(default_factory=dict)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Mismatch:
     """The first value that is not the golden model's.
 
     Attributes:
@@ -49,7 +49,7 @@ class Comparison:
     moved: int
     wrong: int
     values: int
-    first: Difference | None
+    first: Mismatch | None
 
     @property
     def complete(self) -> bool:
@@ -74,5 +74,5 @@ def compare_words(layout: Layout, words: Words, moved: int, golden: NDArray[Any]
     if len(wrong):
         at = int(wrong[0])
         frame, *index = (int(place) for place in np.unravel_index(at, shape))
-        first = Difference(frame, tuple(index), int(expected[at]), int(found[at]))
+        first = Mismatch(frame, tuple(index), int(expected[at]), int(found[at]))
     return Comparison(len(golden) * layout.beats, moved, len(wrong), len(found), first)

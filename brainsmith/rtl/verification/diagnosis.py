@@ -9,7 +9,7 @@ from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.verification.compare import Comparison, Difference
+    from brainsmith.rtl.verification.compare import Comparison, Mismatch
     from brainsmith.rtl.verification.waits import Standstill
 
 Kind = Literal["right", "layer", "fifo", "stalled", "slow", "unseen"]
@@ -85,7 +85,7 @@ class Diagnosis:
     layer: str = ""
     kernel: str = ""
     link: str = ""
-    first: Difference | None = None
+    first: Mismatch | None = None
     wrong: int = 0
     values: int = 0
     moved: int = 0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.stitching.design import Design, Layer
-    from brainsmith.rtl.verification.compare import Comparison, Difference
+    from brainsmith.rtl.verification.compare import Comparison, Mismatch
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LayerCheck:
     missing: int
     untaken: int
     surplus: int
-    first: Difference | None
+    first: Mismatch | None
 
     @property
     def right(self) -> bool:

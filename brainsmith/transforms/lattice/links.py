@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """One node with one input that varies.
 
     Attributes:
@@ -50,7 +50,7 @@ class Link:
         return max(array.size for array in arrays if array is not None)
 
 
-def link_of(view: GraphView, node: NodeProto) -> Link | None:
+def link_of(view: GraphView, node: NodeProto) -> ChainLink | None:
     """Return what a node does to each channel; None if it is something else, or not known to rise or fall alone."""
     if is_standard(node, "Mul", "Add", "Sub", "Div"):
         return _arithmetic(view, node)
@@ -61,7 +61,7 @@ def link_of(view: GraphView, node: NodeProto) -> Link | None:
     return _curve(node) if is_standard(node, *_CURVES) else None
 
 
-def _arithmetic(view: GraphView, node: NodeProto) -> Link | None:
+def _arithmetic(view: GraphView, node: NodeProto) -> ChainLink | None:
     constants = [view.constant(name) for name in node.input]
     varying = [at for at, value in enumerate(constants) if value is None]
     if len(varying) != 1:
@@ -89,7 +89,7 @@ def _arithmetic(view: GraphView, node: NodeProto) -> Link | None:
         factor, added = -np.ones(1), exact
     else:
         factor, added = np.ones(1), (exact if node.op_type == "Add" else -exact)
-    return Link(node, node.input[at], functions[node.op_type], _signs(factor), factor, added, axis)
+    return ChainLink(node, node.input[at], functions[node.op_type], _signs(factor), factor, added, axis)
 
 
 def _by_channel(view: GraphView, name: str, operand: Any) -> tuple[Singles, int | None] | None:
@@ -108,7 +108,7 @@ def _by_channel(view: GraphView, name: str, operand: Any) -> tuple[Singles, int 
     return operand.reshape(-1), axes[0]
 
 
-def _batch_norm(view: GraphView, node: NodeProto) -> Link | None:
+def _batch_norm(view: GraphView, node: NodeProto) -> ChainLink | None:
     shape = view.model.get_tensor_shape(node.input[0])
     parameters = [view.constant(name) for name in node.input[1:5]]
     if shape is None or any(value is None or value.dtype != np.float32 for value in parameters):
@@ -124,23 +124,25 @@ def _batch_norm(view: GraphView, node: NodeProto) -> Link | None:
 
     exact = factor.astype(np.float64)
     axis = 1 - len(shape) if factor.size > 1 else None
-    return Link(node, node.input[0], apply, _signs(exact), exact, added.astype(np.float64), axis)
+    return ChainLink(node, node.input[0], apply, _signs(exact), exact, added.astype(np.float64), axis)
 
 
-def _piecewise(view: GraphView, node: NodeProto) -> Link | None:
+def _piecewise(view: GraphView, node: NodeProto) -> ChainLink | None:
     one, none, source = np.ones(1), np.zeros(1), node.input[0]
     rising = np.ones(1, np.int64)
     if node.op_type == "Identity":
-        return Link(node, source, lambda x: x, rising, one, none)
+        return ChainLink(node, source, lambda x: x, rising, one, none)
     if node.op_type == "Neg":
-        return Link(node, source, np.negative, -rising, -one, none)
+        return ChainLink(node, source, np.negative, -rising, -one, none)
     if node.op_type == "Relu":
-        return Link(node, source, lambda x: np.maximum(x, np.float32(0)), rising)
+        return ChainLink(node, source, lambda x: np.maximum(x, np.float32(0)), rising)
     if node.op_type == "LeakyRelu":
         slope = np.float32(attribute(node, "alpha", 0.01))
-        return Link(node, source, lambda x: np.where(x < 0, x * slope, x), rising) if slope >= 0 else None
+        return (
+            ChainLink(node, source, lambda x: np.where(x < 0, x * slope, x), rising) if slope >= 0 else None
+        )
     limits = _clip_limits(view, node)
-    return None if limits is None else Link(node, source, lambda x: np.clip(x, *limits), rising)
+    return None if limits is None else ChainLink(node, source, lambda x: np.clip(x, *limits), rising)
 
 
 def _clip_limits(view: GraphView, node: NodeProto) -> tuple[Any, Any] | None:
@@ -158,7 +160,7 @@ def _clip_limits(view: GraphView, node: NodeProto) -> tuple[Any, Any] | None:
 _CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
 
 
-def _curve(node: NodeProto) -> Link:
+def _curve(node: NodeProto) -> ChainLink:
     """Return a function that rises all along, computed by ONNX Runtime, whose rounding is its own."""
     sessions: list[Any] = []
 
@@ -167,7 +169,7 @@ def _curve(node: NodeProto) -> Link:
             sessions.append(_session(node))
         return np.asarray(sessions[0].run(None, {"x": x})[0])
 
-    return Link(node, node.input[0], apply, np.ones(1, np.int64))
+    return ChainLink(node, node.input[0], apply, np.ones(1, np.int64))
 
 
 def _session(node: NodeProto) -> Any:

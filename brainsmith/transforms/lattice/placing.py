@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.links import Link
+    from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.reader import Lattices
     from brainsmith.transforms.lattice.staircases import Staircase
     from brainsmith.transforms.lattice.values import Lattice
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedThresholds:
     """Thresholds of a tensor in front of a staircase.
 
     Attributes:
@@ -47,7 +47,7 @@ class Placed:
     proven: bool
 
 
-def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> Placed | None:
+def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> PlacedThresholds | None:
     """Place a staircase's thresholds as far in front of it as the operators before it allow.
 
     Operators that treat each element alone, which nothing else reads, are absorbed: the levels are computed through
@@ -74,9 +74,9 @@ def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> Placed |
     return _placed(view, staircase, None, tensor, [])
 
 
-def _links_before(view: GraphView, name: str) -> list[Link]:
+def _links_before(view: GraphView, name: str) -> list[ChainLink]:
     """Return the operators in front of a tensor that treat each element alone, the first one first."""
-    found: list[Link] = []
+    found: list[ChainLink] = []
     shape = view.model.get_tensor_shape(name)
     while (node := view.made_by(name)) is not None:
         link = link_of(view, node)
@@ -88,8 +88,8 @@ def _links_before(view: GraphView, name: str) -> list[Link]:
 
 
 def _placed(
-    view: GraphView, staircase: Staircase, lattice: Lattice | None, source: str, links: list[Link]
-) -> Placed | None:
+    view: GraphView, staircase: Staircase, lattice: Lattice | None, source: str, links: list[ChainLink]
+) -> PlacedThresholds | None:
     """Place thresholds with a source and the operators behind it; None if channels are on several axes."""
     axes = {link.axis for link in links if link.channels > 1} | (
         {staircase.axis} if staircase.channels > 1 else set()
@@ -106,7 +106,7 @@ def _placed(
     return _Placing(staircase, lattice, links, absorbed, channels).place(source, axis)
 
 
-def _single_readers(view: GraphView, links: list[Link]) -> int:
+def _single_readers(view: GraphView, links: list[ChainLink]) -> int:
     """Return from which operator on nothing else reads what they compute."""
     at = len(links)
     while at and view.readers(links[at - 1].node.output[0]) == 1:
@@ -118,7 +118,12 @@ class _Placing:
     """One staircase, the values that come in, and the operators between."""
 
     def __init__(
-        self, staircase: Staircase, lattice: Lattice | None, links: list[Link], absorbed: int, channels: int
+        self,
+        staircase: Staircase,
+        lattice: Lattice | None,
+        links: list[ChainLink],
+        absorbed: int,
+        channels: int,
     ) -> None:
         self._staircase = staircase
         self._lattice = None if lattice is None else _one_range(lattice)
@@ -129,7 +134,7 @@ class _Placing:
         scale = np.ones(1) if self._lattice is None else self._lattice.scale
         self._way = outer * self.signs * np.where(scale < 0, -1, 1)
 
-    def place(self, source: str, axis: int | None) -> Placed:
+    def place(self, source: str, axis: int | None) -> PlacedThresholds:
         staircase, way = self._staircase, self._way
         ends = (np.asarray([-FLOAT_END]), np.asarray([FLOAT_END]))
         if self._lattice is not None:
@@ -143,7 +148,7 @@ class _Placing:
         tensor = self._hidden[0].source if self._hidden else staircase.node.input[0]
         if not self._hidden and not self._seen:
             tensor = source
-        return Placed(
+        return PlacedThresholds(
             tensor,
             self.signs,
             thresholds,
@@ -192,7 +197,7 @@ def _one_range(lattice: Lattice) -> Lattice:
     return replace(lattice, low=lattice.low.min(keepdims=True), high=lattice.high.max(keepdims=True))
 
 
-def _product(links: list[Link]) -> Whole:
+def _product(links: list[ChainLink]) -> Whole:
     signs = np.ones(1, np.int64)
     for link in links:
         signs = signs * link.signs

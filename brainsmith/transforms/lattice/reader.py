@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.links import Link
+    from brainsmith.transforms.lattice.links import ChainLink
 
 GENERAL = ("qonnx.custom_op.general", "finn.custom_op.general")
 
@@ -70,7 +70,7 @@ class Lattices:
             return rules.of_sum(found, (1, -1) if node.op_type == "Sub" else (1, 1))
         return self._moved(node) if node.input else None
 
-    def _behind(self, link: Link, lattice: Lattice) -> Lattice | None:
+    def _behind(self, link: ChainLink, lattice: Lattice) -> Lattice | None:
         if link.node.op_type == "Relu":
             return rules.of_relu(lattice)
         found = rules.after_link(lattice, link)

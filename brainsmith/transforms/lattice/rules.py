@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.links import Link
+    from brainsmith.transforms.lattice.links import ChainLink
 
 
-def after_link(lattice: Lattice, link: Link) -> Lattice | None:
+def after_link(lattice: Lattice, link: ChainLink) -> Lattice | None:
     """Return the lattice behind a multiplication or an addition; None behind other functions."""
     if link.factor is None or link.added is None or not _same_axis(lattice, link):
         return None
@@ -32,7 +32,7 @@ def after_link(lattice: Lattice, link: Link) -> Lattice | None:
     return Lattice(scale, offset, low, high, axis)
 
 
-def _same_axis(lattice: Lattice, link: Link) -> bool:
+def _same_axis(lattice: Lattice, link: ChainLink) -> bool:
     return lattice.channels == 1 or link.axis is None or link.axis == lattice.axis
 
 

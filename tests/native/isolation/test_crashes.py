@@ -19,7 +19,7 @@ from brainsmith.autodiff.calls import call_op
 from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError, SharedMemoryError
 from brainsmith.native import open_library
 from brainsmith.native.isolation import open_isolated
-from brainsmith.native.isolation.connection import Connection, WorkerEndedError
+from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.isolation.worker_process import Worker
 from tests.native.building import compile_c
@@ -320,7 +320,7 @@ def test_a_signal_handler_in_the_midst_of_a_call_is_refused(bad, op):
 
     def handle(number, frame):
         if said or not is_within(
-            Connection.receive, frame
+            WorkerConnection.receive, frame
         ):  # a signal comes when it likes: between two calls, too
             return
         for work in (lambda: call_op(op("twice"), [X]), bad.close, bad.start):

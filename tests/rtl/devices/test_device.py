@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.devices.device import Device, device_name, device_of, known_devices, require_device
+from brainsmith.rtl.devices.device import FpgaDevice, device_name, device_of, known_devices, require_device
 from brainsmith.rtl.synthesis.families import family_of
 
 PARTS = {
@@ -107,9 +107,9 @@ def test_every_device_is_found_by_its_own_parts_and_has_a_family(name):
 
 
 def test_known_figures():
-    assert require_device("xczu7ev-ffvc1156-2-e") == Device("xczu7ev", 230400, 460800, 624, 96, 1728)
-    assert require_device("xc7z020clg400-1") == Device("xc7z020", 53200, 106400, 280, 0, 220)
-    assert require_device("LFE5U-85F-6BG381C") == Device("lfe5u-85f", 83640, 83640, 208, 0, 156)
+    assert require_device("xczu7ev-ffvc1156-2-e") == FpgaDevice("xczu7ev", 230400, 460800, 624, 96, 1728)
+    assert require_device("xc7z020clg400-1") == FpgaDevice("xc7z020", 53200, 106400, 280, 0, 220)
+    assert require_device("LFE5U-85F-6BG381C") == FpgaDevice("lfe5u-85f", 83640, 83640, 208, 0, 156)
 
 
 @pytest.mark.parametrize("line", [pair for line in CELLS.strip().splitlines() for pair in line.split("  ")])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.package.contents import Facts
 from brainsmith.rtl.package.pack import write_package
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
@@ -45,7 +45,7 @@ def small_design():
         (DesignStream("s_axis_0", 8, LAYOUT),),
         (DesignStream("m_axis_0", 8, LAYOUT),),
         tuple(
-            Source(f"{name}.v", f"module {name}_rtl({PORTS.format(high=7)});\n{body}\nendmodule\n")
+            RtlSource(f"{name}.v", f"module {name}_rtl({PORTS.format(high=7)});\n{body}\nendmodule\n")
             for name, (body, _) in bodies.items()
         ),
         (),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from qonnx.util.basic import roundup_to_integer_multiple
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.beats import pack, unpack
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.plan import SimulationPlan, plan_simulation
@@ -131,7 +131,7 @@ class Bench:
                 assert sources.setdefault(source.name, source) == source
         text = f"module {TOP} (\n" + ",\n".join(ports) + "\n);\n" + "\n".join(parts) + "\nendmodule\n"
         packages = sorted(sources.values(), key=lambda source: "endpackage" not in source.text)
-        return SimulationPlan(TOP, (*packages, Source(f"{TOP}.v", text)), tuple(memories))
+        return SimulationPlan(TOP, (*packages, RtlSource(f"{TOP}.v", text)), tuple(memories))
 
     def run(self, frames, seed, share=0.0):
         """Simulate random frames of all cases; stalls are random ones with this probability, never by default.

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 from qonnx.core.datatype import DataType
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.beats import pack, unpack
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.plan import SimulationPlan
@@ -83,7 +83,7 @@ def test_all_cases(depthwise, simd, tmp_path, library, simulations):
     bits = case.node.get_instream_width_padded(0)
     text = TOP.format(high=bits - 1, module=code.module, writes=WRITES)
     sources = sorted(code.sources, key=lambda source: "endpackage" not in source.text)
-    plan = SimulationPlan("top", (*sources, Source("top.v", text)), code.memories)
+    plan = SimulationPlan("top", (*sources, RtlSource("top.v", text)), code.memories)
     simulator = build_simulator(plan, cache=simulations, quick=True)
     kind, rng = DataType[KIND], np.random.default_rng(1)
     for size in SIZES:

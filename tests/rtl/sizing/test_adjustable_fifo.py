@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.beats import pack
 from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.simulation.plan import SimulationPlan
@@ -72,7 +72,7 @@ def bench(request, library, simulations):
         high=bits - 1,
         capacity=CAPACITY,
     )
-    sources = (library.read("fifo/hdl/fifo.sv"), library.read(SOURCE), Source("bench.sv", text))
+    sources = (library.read("fifo/hdl/fifo.sv"), library.read(SOURCE), RtlSource("bench.sv", text))
     return build_simulator(SimulationPlan("bench", sources), cache=simulations, quick=True), bits, depths
 
 

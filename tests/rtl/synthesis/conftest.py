@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.synthesis.cells import cost
@@ -51,4 +51,4 @@ def piece_of(design_of, library):
 
 def verilog(text, top="top", memories=(), name="a piece"):
     """Return a piece of the tests' own."""
-    return Piece(name, "test", top, (Source(f"{top}.sv", text),), tuple(memories))
+    return Piece(name, "test", top, (RtlSource(f"{top}.sv", text),), tuple(memories))

@@ -3,7 +3,7 @@
 import pytest
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.synthesis.checks import check_slices
 from brainsmith.rtl.synthesis.compute_core import expected_slices
 from brainsmith.rtl.synthesis.families import family_of
@@ -46,7 +46,7 @@ def test_another_module_has_no_known_core():
 
 
 def piece(kernel="MVAU_rtl"):
-    return Piece("MVAU_rtl_0", kernel, "top", (Source("a.v", wrapper()),), ())
+    return Piece("MVAU_rtl_0", kernel, "top", (RtlSource("a.v", wrapper()),), ())
 
 
 FAMILY = family_of("xczu7ev-ffvc1156-2-e")

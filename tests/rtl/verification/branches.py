@@ -1,6 +1,6 @@
 """A small design of the tests' own that stands still without a FIFO: two branches, one of which holds a frame back."""
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
 
 BEATS = 16
@@ -81,6 +81,6 @@ def branches(library, depth):
         links=links,
         inputs=(DesignStream("s_axis_0", 8, _layout("x")),),
         outputs=(DesignStream("m_axis_0", 8, _layout("y")),),
-        sources=(*(Source(name, text) for name, text in texts.items()), library.read("fifo/hdl/fifo.sv")),
+        sources=(*(RtlSource(name, text) for name, text in texts.items()), library.read("fifo/hdl/fifo.sv")),
         memories=(),
     )

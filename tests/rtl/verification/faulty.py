@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.stitching.design import Design
@@ -103,17 +103,17 @@ def make_faulty(design, number, cache):
         text = source.text
         if source.name == "fifo.sv":
             text = re.sub(r"\bfifo(?= #\(|$)", "plain_fifo", text, flags=re.M)
-        sources.append(Source(source.name, text, source.rules))
+        sources.append(RtlSource(source.name, text, source.rules))
     for layer in design.layers:
         if layer.name not in links:
             layers.append(layer)
             continue
         sources.append(
-            Source(f"faulty_{layer.module}.v", _wrapper(layer, links[layer.name], who[layer.name]))
+            RtlSource(f"faulty_{layer.module}.v", _wrapper(layer, links[layer.name], who[layer.name]))
         )
         layers.append(replace(layer, module=f"faulty_{layer.module}"))
-    sources.append(Source("saboteur.v", SABOTEUR.format(number=number)))
-    sources.append(Source("faulty_fifo.v", FIFO.format(who=len(who) + 1)))
+    sources.append(RtlSource("saboteur.v", SABOTEUR.format(number=number)))
+    sources.append(RtlSource("faulty_fifo.v", FIFO.format(who=len(who) + 1)))
     memories = (*design.memories, Memory(FAULT, NO_FAULT))
     faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=memories)
     clean = {memory.name: memory.text for memory in design.memories}

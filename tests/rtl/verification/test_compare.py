@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainsmith.rtl.stitching.design import Layout
-from brainsmith.rtl.verification.compare import Difference, compare_words
+from brainsmith.rtl.verification.compare import Mismatch, compare_words
 from brainsmith.rtl.verification.frames import layout_values, layout_words
 
 LAYOUT = Layout("t", (3, 4), 2, 5, True)
@@ -29,7 +29,7 @@ def test_the_first_wrong_value_has_frame_and_index():
     words = layout_words(LAYOUT, 16, found)
     seen = compare_words(LAYOUT, words, 30, GOLDEN)
     assert seen.wrong == 2
-    assert seen.first == Difference(3, (1, 2), int(GOLDEN[3, 1, 2]), int(found[3, 1, 2]))
+    assert seen.first == Mismatch(3, (1, 2), int(GOLDEN[3, 1, 2]), int(found[3, 1, 2]))
 
 
 def test_bipolar_values_are_single_bits():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from brainsmith.errors import SimulationError, VerificationError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import Memory
 from brainsmith.rtl.verification.diagnose import diagnose
 from brainsmith.rtl.verification.layers import LayerCheck, check_layers, take_apart, verify_layers
@@ -109,7 +109,7 @@ def _altered(design, changes):
     for source in design.sources:
         before, after = changes.get(source.name, ("", ""))
         assert before in source.text
-        sources.append(Source(source.name, source.text.replace(before, after)) if before else source)
+        sources.append(RtlSource(source.name, source.text.replace(before, after)) if before else source)
     return replace(design, sources=tuple(sources))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brainsmith.errors import SimulationError, SimulationStalledError, VerificationError
-from brainsmith.rtl.library.sources import Source
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
 from brainsmith.rtl.verification.verify import verify_design
 from tests.rtl.verification.branches import BEATS, FORK, branches
@@ -31,7 +31,7 @@ def first_tensors(count):
 
 
 def altered(design, name, text):
-    sources = tuple(Source(name, text) if one.name == name else one for one in design.sources)
+    sources = tuple(RtlSource(name, text) if one.name == name else one for one in design.sources)
     assert sources != design.sources
     return replace(design, sources=sources)
 
