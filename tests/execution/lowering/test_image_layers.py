@@ -194,13 +194,3 @@ def test_padding_between_pixels(stride):
         SIMD=1, inputDataType="INT4", datatypes={"x": "INT4"},
     )  # fmt: skip
     assert_lowered_right(model, x=draw(0, (1, 4, 5, 3)))
-
-
-@pytest.mark.parametrize("factors", [(1, 1), (2, 3), (4, 2), (5, 7)])
-def test_upsampling(factors):
-    model = one_node(
-        "UpsampleNearestNeighbour", {"x": (1, 4, 3, 5)}, {"y": (1, 4 * factors[0], 3 * factors[1], 5)}, domain=FINN,
-        HI=4, WI=3, HO=4 * factors[0], WO=3 * factors[1], NumChannels=5, SIMD=1, inputDataType="INT4",
-        datatypes={"x": "INT4"},
-    )  # fmt: skip
-    assert_lowered_right(model, x=draw(0, (1, 4, 3, 5)))
