@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.transforms.folded_norm_pattern import FoldedNorm
-    from brainsmith.transforms.norm_pattern import Normalisation
+    from brainsmith.transforms.norm_pattern import NormPattern
 
 NORM_OPS = ("LayerNormalization", "RMSNormalization")
 AXES_ARE_AN_INPUT = 18
@@ -224,7 +224,7 @@ def _unfold(view: GraphView, folded: FoldedNorm) -> None:
         _rewrite_subgraph(view, norm)
 
 
-def _rewrite_subgraph(view: GraphView, norm: Normalisation) -> None:
+def _rewrite_subgraph(view: GraphView, norm: NormPattern) -> None:
     """Write the parts that are not canonical yet in front of the node that gives the normalised tensor."""
     node = norm.node
     output = node.output[0]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 
-class Normalisation(NamedTuple):
+class NormPattern(NamedTuple):
     """`centred / sqrt(mean(centred ** 2) + epsilon)`, found in a graph.
 
     Attributes:
@@ -43,14 +43,14 @@ class Variance(NamedTuple):
     by_power: bool
 
 
-def find_normalisation(view: GraphView, node: NodeProto) -> Normalisation | None:
+def find_normalisation(view: GraphView, node: NodeProto) -> NormPattern | None:
     """Return the normalisation that ends in this node (before scale and bias), or None."""
     for centred, shifted, by_reciprocal in _quotients(view, node):
         variance = read_variance(view, shifted)
         if variance is None or not _same_value(view, variance.of, centred):
             continue
         by_power = variance.by_power and variance.of == centred
-        return Normalisation(
+        return NormPattern(
             node=node,
             centred=centred,
             axes=variance.axes,
