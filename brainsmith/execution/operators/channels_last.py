@@ -96,7 +96,7 @@ class Maximum(_ChannelsLast):
 
 
 @dataclass(frozen=True)
-class Normalisation(_ChannelsLast):
+class BatchNormalisation(_ChannelsLast):
     """Each channel scaled and shifted by constants."""
 
     def to_program(self, node: ProgramNode) -> None:
@@ -127,9 +127,9 @@ def maximum(node: NodeView) -> Maximum:
 
 
 @reads(CHANNELS_LAST, "BatchNormalization")
-def normalisation(node: NodeView) -> Normalisation:
+def normalisation(node: NodeView) -> BatchNormalisation:
     """Read one."""
-    return Normalisation(*_orders(node))
+    return BatchNormalisation(*_orders(node))
 
 
 def _orders(node: NodeView) -> tuple[Shape, Shape]:
