@@ -313,6 +313,6 @@ def _line(step: StepResult, explain: bool) -> str:
 def _origin(*given: object) -> dict[str, str]:
     """Return digests of those of a build's inputs that are files, by path."""
     paths = [
-        str(Path(one).absolute()) for one in given if isinstance(one, (str, Path)) and Path(one).is_file()
+        str(Path(one).resolve()) for one in given if isinstance(one, (str, Path)) and Path(one).is_file()
     ]
     return {path: file_digest(path) for path in paths}

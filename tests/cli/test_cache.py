@@ -214,6 +214,8 @@ def test_law_after_clear_a_build_gives_the_same(tmp_path, monkeypatch):
     outputs = ("one", "two")
     for output in outputs:
         assert brainsmith("build", *words, "--output", output, "--quiet").returncode == 0
+        found = brainsmith("cache", "why", str(root / "examples/digits/digits_mlp_x.npy"), "--json").stdout
+        assert {"builds", "comparisons"} <= {entry["kind"] for entry in json.loads(found)["entries"]}
         assert brainsmith("cache", "clear", "--json").stdout.count('"left": 0') == 1
     one, two = (
         {path.relative_to(output): path.read_bytes() for path in Path(output).rglob("*.onnx")}
