@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
@@ -67,8 +67,8 @@ class Report:
 
         What is not proven is worked out here, from the data of the report, and nowhere else.
         """
-        content = {"schema": SCHEMA, **vars(self), "files": list(self.files)}
-        content["steps"] = [step.to_plain() for step in self.steps]
+        content = {"schema": SCHEMA, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        content |= {"steps": [step.to_plain() for step in self.steps], "files": list(self.files)}
         if self.error is None:
             del content["error"]
         found = shortfalls_of(content, finished=self.error is None)

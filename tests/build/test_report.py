@@ -228,6 +228,14 @@ def test_what_approximates_and_the_float_model_are_in_the_summary(tmp_path):
     assert "float      50.00 % of the classes of the float model before the build\n" in said
 
 
+def test_a_reader_of_the_file_meets_the_parts_in_their_order():
+    assert list(report(error={"step": "odd", "message": "no"})) == [
+        "schema", "model", "blueprint", "plugins", "modules", "steps", "layers", "estimate", "rtl", "synthesis", "device",
+        "rate", "golden", "accuracy", "float_model", "targets", "strict", "shortfalls", "warnings", "graphs", "files",
+        "error",
+    ]  # fmt: skip
+
+
 def test_every_field_is_documented():
     text = DOCS.read_text()
     assert f'`"{SCHEMA}"`' in text
