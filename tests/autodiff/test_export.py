@@ -189,6 +189,7 @@ STEPS_OF_THE_TAPE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS_OF_THE_TAPE)
 def test_every_step_of_the_tape_is_a_node(name):
     x = Tensor(Y)

@@ -106,6 +106,7 @@ def run_node(node, inputs, expected, opset):
     return session.run(None, given)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize(
     ("op", "inputs", "attributes"), CASES, ids=[f"{case[0].name}-{case[2]}" for case in CASES]

@@ -47,6 +47,7 @@ def check(model, feeds, expected):
 NORMS = cases("test_layer_normalization_*", "test_rms_normalization_*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", NORMS)
 def test_norms_expand(case):
     model, feeds, expected = load(case)
@@ -62,6 +63,7 @@ def last_axis(model):
     return axis in (-1, len(model.get_tensor_shape(node.input[0])) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases("test_layer_normalization_*"))
 def test_layer_norms_over_the_last_axis_become_kernels(case):
     model, feeds, expected = load(case)

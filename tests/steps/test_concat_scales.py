@@ -13,6 +13,7 @@ from tests.transforms.onnx_graphs import make_model, ops, run
 FORMS = {"number": (), "one": (1,), "channels": (3,), "all axes": (1, 3), "one of all axes": (1, 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op_type", ["Mul", "Add"])
 @pytest.mark.parametrize(("first", "second"), list(product(FORMS, repeat=2)))
 def test_finn_moves_them_past_it(op_type, first, second):

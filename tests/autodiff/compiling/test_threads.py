@@ -44,6 +44,7 @@ CALLS = {
 FEW = ("columns", "rows", "one reduction")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call", [*FEW, *(pytest.param(call, marks=pytest.mark.slow) for call in CALLS if call not in FEW)]
 )

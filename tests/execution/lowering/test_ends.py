@@ -55,6 +55,7 @@ ENDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="needs a processor of which of two zeros is known")
 @pytest.mark.parametrize("case", [*EXACT, *ROUNDED, *LONG], ids=identity)
 def test_a_faithful_program_gives_every_bit_of_nan_infinities_and_zeros(case):

@@ -36,6 +36,7 @@ def make_case(shape, wide_in, wide_out, kind):
     return Case(None, layer, PART, compute=lambda x: x)
 
 
+@pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
     check(make_case, GRID, tmp_path, library, simulations)
 

@@ -34,6 +34,7 @@ PROBABILITIES = {  # a stream with few beats must be held back more often to be 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LAYERS]
 )

@@ -30,6 +30,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 def test_a_register_of_eight_bits_has_eight_flip_flops(synthesised):
     _, used = synthesised(verilog(ADDER))
     assert used.ff == 8
