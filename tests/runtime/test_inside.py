@@ -117,9 +117,9 @@ def test_a_call_may_ask_its_manager_as_long_as_nobody_lets_go():
 def test_a_resource_that_is_prepared_while_the_manager_closes_makes_it_hold_nothing():
     toy("A")
     manager = ResourceManager({"device": "toy"}).initialize()
-    selection = manager._selection
+    choice = manager._choice
     manager.close()
-    assert manager._choose(selection, "m", "content") is None
+    assert manager._choose(choice, "m", "content") is None
     with pytest.raises(NoActiveTargetError):
         manager.prepare_resource("m")
     assert manager.get_resource_info()["targets"] == []
