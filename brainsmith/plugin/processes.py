@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from _thread import allocate_lock, start_new_thread
+from _thread import _local, allocate_lock, start_new_thread
 
 from brainsmith.errors import ToolError
 from brainsmith.progress import BEAT, Task, is_heard, tick
@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import ThreadPoolExecutor
     from typing import Any
 
 
@@ -62,6 +63,7 @@ def run(
     except (OSError, RuntimeError) as error:
         raise ToolError(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from error
     child = Child(process)
+    Workers.note(child)
     try:
         with Task(what or command[0].rpartition("/")[2]):
             output, errors = _what_it_prints(process, input_text, timeout)
@@ -80,6 +82,50 @@ def run(
         failure.output = output + errors
         raise failure
     return str(output)
+
+
+class Workers:
+    """Threads that run commands side by side: a context manager, which gives a pool of them and waits for them at its end.
+
+    Whatever ends the wait for them earlier (Ctrl-C, an error) ends their commands and all that those started.
+
+    Args:
+        count: How many threads.
+    """
+
+    _of_thread = _local()
+
+    def __init__(self, count: int) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # only where something is compiled
+
+        self._pool = ThreadPoolExecutor(count, initializer=self._begin_thread)
+        self._children: list[Child] = []
+        self._is_over = False
+
+    def __enter__(self) -> ThreadPoolExecutor:
+        return self._pool
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            if kind is not None:
+                self._pool.shutdown(wait=False, cancel_futures=True)
+                self._is_over = True
+                for child in list(self._children):
+                    child.end()
+        finally:
+            self._pool.shutdown()
+
+    def _begin_thread(self) -> None:
+        self._of_thread.workers = self
+
+    @classmethod
+    def note(cls, child: Child) -> None:
+        """Let a command be one of its thread's workers, if the thread is one of such; it is ended if they are."""
+        workers = getattr(cls._of_thread, "workers", None)
+        if workers is not None:
+            workers._children.append(child)
+            if workers._is_over:
+                child.end()
 
 
 def _what_it_prints(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, OutputError, VerificationError
 from brainsmith.plugin.core import step
+from brainsmith.plugin.processes import Workers
 from brainsmith.progress import carried, wait_for
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.golden_frames import GoldenFrames
@@ -73,8 +74,6 @@ def rtl_simulate(
         OutputError: The output folder cannot be written.
         ToolError: Verilator or g++ is missing.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     from brainsmith.rtl.verification.layers import check_layers
     from brainsmith.rtl.verification.verify import build_verified, verify_design
 
@@ -84,7 +83,7 @@ def rtl_simulate(
     fitting = max(_LEAST_FRAMES, LAYER_CYCLES // design.interval)
     count = min(fitting, len(next(iter(golden.inputs.values()))))
     chosen = range(1, seeds + 1)
-    with ThreadPoolExecutor(1) as beside:  # two compilers on two processors
+    with Workers(1) as beside:  # two compilers on two processors
         built = beside.submit(carried(build_verified), design, golden.inputs, chosen)
         layers = check_layers(design, golden.tensors(count))
         wait_for(built)

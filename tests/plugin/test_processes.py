@@ -12,7 +12,7 @@ import pytest
 
 from brainsmith.errors import ToolError
 from brainsmith.plugin import processes
-from brainsmith.plugin.processes import run, run_python, start_python
+from brainsmith.plugin.processes import Workers, run, run_python, start_python
 
 
 def test_what_a_program_prints_is_returned():
@@ -186,6 +186,35 @@ def test_an_interrupted_wait_ends_the_command_and_what_it_started(tmp_path):
         signal.signal(signal.SIGALRM, before)
     thread.join()
     assert_gone(grandchild(file))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ToolError("another failed")])
+def test_whatever_ends_the_wait_for_workers_ends_their_commands(tmp_path, error):
+    files = [tmp_path / "1", tmp_path / "2"]
+
+    def work(file):
+        return run([sys.executable, "-c", FAMILY, str(file)], timeout=60)
+
+    with pytest.raises(type(error) if isinstance(error, Exception) else error), Workers(2) as pool:
+        running = [pool.submit(work, file) for file in files]
+        waiting = pool.submit(work, tmp_path / "3")
+        children = [grandchild(file) for file in files]
+        raise error
+    for child in children:
+        assert_gone(child)
+    assert waiting.cancelled()
+    assert [str(one.exception()).partition(": ")[0].rpartition("/")[2] for one in running] == [
+        f"{sys.executable.rpartition('/')[2]} failed with exit code -9"
+    ] * 2
+
+
+def test_a_command_that_workers_start_too_late_is_ended():
+    workers = Workers(1)
+    with pytest.raises(KeyboardInterrupt), workers as pool:
+        workers._is_over = True
+        late = pool.submit(run, [sys.executable, "-c", "import time; time.sleep(60)"], timeout=90)
+        assert str(late.exception()).partition(": ")[0].endswith(" failed with exit code -9")
+        raise KeyboardInterrupt
 
 
 def test_a_command_that_takes_too_long_ends_with_what_it_started(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, ToolError
-from brainsmith.plugin.processes import run
+from brainsmith.plugin.processes import Workers, run
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.headers import find_precompiled
@@ -109,14 +109,9 @@ def _digest(*parts: Any) -> str:
 
 def _build_runtime(tools: Toolchain, work: Path) -> None:
     """Compile Verilator's own C++, two files at a time."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(_COMPILERS)
-    try:
+    with Workers(_COMPILERS) as pool:
         for compiled in [pool.submit(carried(_execute), command) for command in compile_runtime(tools, work)]:
             wait_for(compiled)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _build_model(

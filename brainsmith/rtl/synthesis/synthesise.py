@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.synthesis.cells import cost
@@ -122,19 +122,15 @@ def synthesise_layers(
 def _run(jobs: Sequence[Job], store: KeptFolders) -> list[Mapped]:
     """Do all jobs, the last first, because it takes longest; the error of the first that failed is raised."""
     distinct = {job.key(): job for job in jobs}
-    pool = ThreadPoolExecutor(PROCESSES)
-    try:
-        with Task("synthesising", len(distinct), "parts of the design") as task:
+    with Workers(PROCESSES) as pool, Task("synthesising", len(distinct), "parts of the design") as task:
 
-            def map_one(job: Job) -> Mapped:
-                mapped = map_piece(job, store)
-                task.add()
-                return mapped
+        def map_one(job: Job) -> Mapped:
+            mapped = map_piece(job, store)
+            task.add()
+            return mapped
 
-            tasks = {key: pool.submit(carried(map_one), job) for key, job in reversed(distinct.items())}
-            found = {key: wait_for(tasks[key]) for key in distinct}
-    finally:
-        pool.shutdown(cancel_futures=True)
+        tasks = {key: pool.submit(carried(map_one), job) for key, job in reversed(distinct.items())}
+        found = {key: wait_for(tasks[key]) for key in distinct}
     return [found[job.key()] for job in jobs]
 
 
